@@ -1,0 +1,66 @@
+# Two commands matter: `make app` and `make test`. Each first sets up .venv, once; a changed pyproject.toml or
+# requirements file sets it up again.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+WORKERS ?= 2
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help setup app test lint types benchmark picture wheel clean distclean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+setup: $(VENV)/.dev-ready  ## everything that the other targets need
+
+app: $(VENV)/.app-ready  ## start the app (ARGS="--server.port 8600" are handed to Streamlit)
+	@$(PY) -m streamlit run streamlit_app.py $(ARGS)
+
+test: lint types  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
+	@$(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(VENV)/.dev-ready  ## ruff: rules and format
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+types: $(VENV)/.dev-ready  ## mypy, strict
+	@$(PY) -m mypy
+
+benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
+	@$(PY) tests/benchmarks/import_time.py
+	@$(PY) tests/benchmarks/run.py
+
+picture: $(VENV)/.dev-ready  ## draw the picture of the README again
+	@$(PY) data/pictures/make_region.py
+
+wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
+	@$(PY) -m hatchling build --directory dist
+
+clean:  ## remove what was built and cached
+	@rm -rf build dist screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find dpcore tests pages data -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean  ## remove the environment as well
+	@rm -rf $(VENV)
+
+# Any Python from 3.11 serves. Debian ships Python without ensurepip, and then a half-made .venv would stay behind:
+# so the candidates are asked before anything is made.
+$(PY):
+	@for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if $$candidate -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$($$candidate --version)."; exec $$candidate -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "Python 3.11 or later with its venv module is needed (on Debian and Ubuntu: apt-get install python3-venv)." >&2; \
+	exit 1
+
+$(VENV)/.app-ready: pyproject.toml requirements.txt | $(PY)
+	@echo "Installing what the app needs; this happens once."
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev-ready: pyproject.toml requirements.txt requirements-dev.txt | $(PY)
+	@echo "Installing what the checks need; this happens once."
+	@$(PIP) -r requirements-dev.txt
+	@touch $@ $(VENV)/.app-ready

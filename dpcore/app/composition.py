@@ -1,0 +1,345 @@
+"""The composition page's view: what is asked, computed once, as figures, tables and Python."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.app import inputs, work
+from dpcore.app.figure import csv_of, plain
+from dpcore.charts import composition_figure, composition_profile, ladder_figure
+from dpcore.charts.compositions import way_points
+from dpcore.charts.theme import Look
+from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.errors import DomainWarning
+from dpcore.tradeoff import literal
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.charts.figure import Figure
+    from dpcore.composition import Way
+
+REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
+SHOWN = ("exact", "dptv", "kov_optimal", "kov_simplified", "basic", "gdp", "clt")
+DEFAULTS: dict[str, Any] = {
+    "epsilon": "0.1",
+    "delta": "0",
+    "eta": "0.03",
+    "mechanism": "",
+    "k": "100",
+    "at_delta": "1e-6",
+    "slack": "1e-7",
+    "view": REGIONS,
+    "axes": "f-DP",
+    "draw": "filled",
+    "show": [TITLES[name] for name in SHOWN],
+}
+LARGEST_K = 10**6
+OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
+HEIGHT = 560  # of a chart with its legend
+KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
+EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
+_WORDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation", "none": "does not apply"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page is asked: the mechanism as an expression, k, the delta of the total and the slack."""
+
+    mechanism: str
+    k: int
+    delta: float
+    slack: float
+
+
+# ---- what is asked -------------------------------------------------------------------------------------------
+
+
+def ask() -> Asked | None:
+    """Show the fields and return what they ask, or None with the reason shown under the field."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        text = _mechanism()
+    with right:
+        k, delta, slack = _counts()
+    if text is None or k is None or delta is None or slack is None:
+        return None
+    return Asked(text, k, delta, slack)
+
+
+def _mechanism() -> str | None:
+    """Show the field for an expression and the statement's three; return what one mechanism is."""
+    given: str = st.text_input(
+        "Mechanism, if it is known",
+        DEFAULTS["mechanism"],
+        key="mechanism",
+        bind="query-params",
+        placeholder="for example laplace(0.1), or leave it empty",
+        help="Any expression: laplace(0.1), gaussian(2), poisson_gaussian(1, 0.01), rr(1, 5), dp(0.5) * laplace(0.2). "
+        "It replaces the statement ε, δ, η.",
+    )
+    known = bool(given.strip())
+    first, second, third = st.columns(3)
+    below = st.container()
+    with first:
+        epsilon = inputs.number_field(
+            "ε", "epsilon", DEFAULTS["epsilon"], inputs.Interval(0.0, 100.0), trouble=below, disabled=known
+        )
+    with second:
+        delta = inputs.number_field("δ", "delta", DEFAULTS["delta"], trouble=below, disabled=known)
+    with third:
+        words = "Total variation of one mechanism; leave it empty if nothing is known."
+        eta = inputs.number_field(
+            "η", "eta", DEFAULTS["eta"], optional=True, help_text=words, trouble=below, disabled=known
+        )
+    if known:
+        return given
+    inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon or None, DEFAULTS["epsilon"])
+    if epsilon is None or delta is None or eta is None:
+        return None
+    if math.isnan(eta):
+        return f"dp({literal(epsilon)}, {literal(delta)})"
+    return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
+
+
+def _counts() -> tuple[int | None, float | None, float | None]:
+    """Show k, the δ of the total and the slack."""
+    first, second, third = st.columns(3)
+    below = st.container()
+    with first:
+        words = "How many mechanisms are released together."
+        k = inputs.integer_field("k", "k", DEFAULTS["k"], low=1, high=LARGEST_K, help_text=words, trouble=below)
+    with second:
+        words = "The theorems are compared at this failure probability of all mechanisms together."
+        delta = inputs.number_field("δ of the total", "at_delta", DEFAULTS["at_delta"], help_text=words, trouble=below)
+    with third:
+        words = (
+            "Extra failure probability that the drawn statements of KOV simplified and the advanced theorems spend. "
+            "In the comparison they spend what is best."
+        )
+        slack = inputs.number_field(
+            "Slack δ~", "slack", DEFAULTS["slack"], inputs.Interval(low_open=True), help_text=words, trouble=below
+        )
+    inputs.log_slider("Number of mechanisms k", "k", KS, k, DEFAULTS["k"])
+    return k, delta, slack
+
+
+def options() -> tuple[dict[str, Any], list[str]]:
+    """Show how to draw; return the view and the titles of the theorems to draw."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picture = st.segmented_control(
+            "Picture",
+            (REGIONS, LOGLOG, PROFILE),
+            default=DEFAULTS["view"],
+            required=True,
+            key="view",
+            bind="query-params",
+        )
+        axes = st.segmented_control(
+            "Axes",
+            ("f-DP", "thesis"),
+            default=DEFAULTS["axes"],
+            required=True,
+            key="axes",
+            bind="query-params",
+            help=OF_REGIONS,
+        )
+        draw = st.segmented_control(
+            "Draw",
+            ("filled", "lines"),
+            default=DEFAULTS["draw"],
+            required=True,
+            key="draw",
+            bind="query-params",
+            help=OF_REGIONS,
+        )
+    chosen = st.pills(
+        "Theorems drawn",
+        list(TITLES.values()),
+        selection_mode="multi",
+        default=DEFAULTS["show"],
+        key="show",
+        bind="query-params",
+    )
+    titles = [title for title in TITLES.values() if title in (chosen or DEFAULTS["show"])]
+    return {"picture": picture, "axes": axes, "draw": draw}, titles
+
+
+# ---- what is computed ----------------------------------------------------------------------------------------
+
+
+def found(asked: Asked) -> tuple[tuple[Way, ...], tuple[str, ...]]:
+    """Return the ways of a question and what the library warned about, such as a clamped η."""
+    region, told = work.region(asked.mechanism)
+
+    def make() -> tuple[Way, ...]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DomainWarning)
+            return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
+
+    return work.shelf().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
+
+
+def rows(asked: Asked, *, whole: bool = False) -> pd.DataFrame:
+    """Return the epsilon of every theorem at the k asked, or along the whole ladder."""
+    region, _ = work.region(asked.mechanism)
+    counts = None if whole else (asked.k,)
+    key = ("ladder", str(region), asked.delta, counts)
+    return work.shelf().get(key, lambda: ladder(region, asked.delta, counts))
+
+
+def deltas(asked: Asked) -> pd.DataFrame:
+    """Return the table of deltas of every theorem."""
+    every, _ = found(asked)
+    key = ("statements", asked.mechanism, asked.k, asked.slack, asked.delta)
+    return work.shelf().get(key, lambda: statements(every))
+
+
+def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
+    """Return the chart of the theorems chosen."""
+    every, _ = found(asked)
+    shown = [way for way in every if way.title in titles]
+    given = chart_options(view)
+    key = ("composition", tuple((way.title, str(way.region), way.kind) for way in shown), view["picture"])
+
+    def make() -> Figure:
+        if view["picture"] == PROFILE:
+            return composition_profile(shown, delta=asked.delta, look=Look(dark=dark, height=HEIGHT))
+        return composition_figure(shown, look=Look(dark=dark, height=HEIGHT), points=_points, **given)
+
+    return work.shelf().get((*key, asked.delta, tuple(given.items()), dark), make)
+
+
+def _points(way: Way) -> pd.DataFrame:
+    return work.shelf().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
+
+
+def chart_options(view: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the chart that differ from its own defaults."""
+    given: dict[str, Any] = {}
+    if view["picture"] == PROFILE:
+        return given
+    if view["picture"] == LOGLOG:
+        given["log"] = True
+    if view["axes"] == "thesis":
+        given["axes"] = "thesis"
+    if view["draw"] == "lines":
+        given["filled"] = False
+    return given
+
+
+def ladder_picture(asked: Asked, titles: Sequence[str], *, dark: bool) -> Figure:
+    """Return the ladder of the theorems chosen, with the k asked marked."""
+    frame = rows(asked, whole=True)
+
+    def make() -> Figure:
+        return ladder_figure(frame, delta=asked.delta, k=asked.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
+
+    return work.shelf().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
+
+
+# ---- what is said --------------------------------------------------------------------------------------------
+
+
+def say(asked: Asked, titles: Sequence[str]) -> None:
+    """Say which theorem is best and by how much."""
+    frame = rows(asked)
+    if best(frame) is None:
+        st.warning(headline(frame, asked.delta), icon=":material/block:")
+    else:
+        st.success(headline(frame, asked.delta), icon=":material/check_circle:")
+    st.markdown(plain(gaps(frame, titles)))
+
+
+def summary(asked: Asked) -> pd.DataFrame:
+    """Return one row per theorem: its ε at the δ asked as text, what the number is, and what it rests on or why it is missing."""
+    frame = rows(asked)
+    shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
+    return pd.DataFrame(
+        {
+            "Theorem": frame["title"],
+            f"ε at δ = {outward(asked.delta, 6)}": shown,
+            "What it is": frame["kind"].map(_WORDS),
+            "Note": frame["note"],
+        }
+    )
+
+
+def _epsilon_text(value: float, kind: str) -> str:
+    if kind == "none":
+        return "–"
+    if value == float("inf"):
+        return "inf"
+    return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
+
+
+def show_summary(asked: Asked) -> None:
+    """Show the comparison and its download."""
+    st.dataframe(summary(asked), hide_index=True, width="stretch", key="summary")
+    st.download_button(
+        "Comparison as CSV",
+        data=lambda: csv_of(rows(asked)),
+        file_name="comparison.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="comparison_csv",
+        icon=":material/download:",
+    )
+
+
+def command(asked: Asked) -> str:
+    """Return the command that prints all corners of a composition that the table thins."""
+    every, _ = found(asked)
+    thinned = [way for way in every if way.region is not None and way.name in {"dptv", "kov_optimal", "exact"}]
+    table = deltas(asked)
+    for way in thinned:
+        own = table[table["theorem"] == way.name]
+        if bool(own["note"].str.contains(" corners").any()):
+            return f'dpcore constraints "{way.region}"'
+    return ""
+
+
+def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
+    """Return the Python lines that make the chart."""
+    maker = "composition_profile" if view["picture"] == PROFILE else "composition_figure"
+    given = {"delta": asked.delta} if view["picture"] == PROFILE else chart_options(view)
+    extra = "".join(f", {name}={value!r}" for name, value in given.items())
+    return "\n".join(
+        [
+            f"from dpcore.charts import {maker}, save",
+            "from dpcore.composition import ladder, statements, verdict, ways",
+            "from dpcore.limits import limits",
+            "",
+            f"drawn = {list(titles)!r}",
+            f"with limits(tolerance={work.TOLERANCE}):",
+            f"    every = ways({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
+            f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
+            "    table = statements(every)",
+            f"    words = verdict(ladder({asked.mechanism!r}, {asked.delta!r}, [{asked.k}]), {asked.delta!r}, drawn)",
+            "print(words)",
+            'save(figure, "composition.svg")',
+        ]
+    )
+
+
+def ladder_code(asked: Asked, titles: Sequence[str]) -> str:
+    """Return the Python lines that make the ladder."""
+    return "\n".join(
+        [
+            "from dpcore.charts import ladder_figure, save",
+            "from dpcore.composition import ladder",
+            "from dpcore.limits import limits",
+            "",
+            f"with limits(tolerance={work.TOLERANCE}):",
+            f"    table = ladder({asked.mechanism!r}, {asked.delta!r})",
+            f"figure = ladder_figure(table, delta={asked.delta!r}, k={asked.k}, titles={list(titles)!r})",
+            'save(figure, "ladder.svg")',
+        ]
+    )

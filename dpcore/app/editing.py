@@ -1,0 +1,252 @@
+"""What the buttons and fields of the list of regions do: each returns a new list text, and Undo takes it back.
+
+The list lives in the session under ``regions`` (and in the link), the label of the selected region under
+``selected``, the labels chosen for combining under ``pick``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.algebra import Power
+from dpcore.app import catalogue, forms, listing, page, work
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.guarantees import Basic
+from dpcore.tradeoff import Atom
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.app.listing import Item
+
+LIST, SELECTED, PICK = "regions", "selected", "pick"
+FIELDS = "edit"
+KOV_FIELDS = {"epsilon": "ε (epsilon)", "delta": "δ (delta)", "k": "k (copies)", "slack": "slack δ̃"}
+
+
+def items() -> list[Item]:
+    """Return the list as the session has it."""
+    return listing.read_leniently(str(st.session_state.get(LIST) or ""))[0]
+
+
+def store(new: Sequence[Item], origin: Sequence[int | None], select: int) -> None:
+    """Write a new list; `origin` says which old item each new one was, so that choices follow."""
+    if len(new) > listing.MOST_ITEMS:
+        st.session_state["_refused"] = f"A list holds at most {listing.MOST_ITEMS} regions."
+        return
+    before, after = listing.labels(items()), listing.labels(new)
+    chosen = set(st.session_state.get(PICK) or ())
+    pick = [label for label, old in zip(after, origin, strict=True) if old is not None and before[old] in chosen]
+    state: dict[str, Any] = {LIST: listing.write(new), PICK: pick}
+    if after:
+        state[SELECTED] = after[min(max(select, 0), len(after) - 1)]
+    page.apply(state)
+
+
+def _same(new: Sequence[Item], select: int) -> None:
+    store(new, range(len(new)), select)
+
+
+def add_kind() -> None:
+    """Add the kind chosen in the menu and empty the menu."""
+    kind = st.session_state.get("add")
+    st.session_state["add"] = None
+    if kind is not None:
+        old = items()
+        store([*old, kind.item], [*range(len(old)), None], len(old))
+
+
+def add_typed() -> None:
+    """Add what was typed if all of it can be read; otherwise it stays in the field, with its error."""
+    old = items()
+    fresh, error = typed_items(str(st.session_state.get("typed") or ""), old)
+    if fresh and not error:
+        st.session_state["typed"] = ""
+        store([*old, *fresh], [*range(len(old)), *[None] * len(fresh)], len(old))
+
+
+def typed_items(text: str, old: Sequence[Item]) -> tuple[list[Item], str]:
+    """Return the items of a typed text and the first thing that is wrong with it."""
+    found, complaints = listing.read_leniently(text)
+    resolved = listing.resolve([*old, *found], read)[len(old) :]
+    wrong = [*complaints, *(one.error for one in resolved if one.error)]
+    return found, wrong[0] if wrong else ""
+
+
+def read(text: str) -> Any:
+    """Return the region of an expression, read once."""
+    return work.region(text)[0]
+
+
+def duplicate(index: int) -> None:
+    """Put a copy behind the region; a name is not copied."""
+    old = items()
+    copy = replace(old[index], name="")
+    origin = [*range(index + 1), None, *range(index + 1, len(old))]
+    store([*old[: index + 1], copy, *old[index + 1 :]], origin, index + 1)
+
+
+def delete(index: int) -> None:
+    """Remove a region; others that refer to it keep its expression."""
+    old = items()
+    store(listing.without(old, index), [at for at in range(len(old)) if at != index], index)
+
+
+def clear() -> None:
+    """Empty the list."""
+    page.apply({LIST: "", PICK: []})
+
+
+def toggle(index: int) -> None:
+    """Hide a region, or show it again."""
+    new = [replace(item, hidden=not item.hidden) if at == index else item for at, item in enumerate(items())]
+    page.apply({LIST: listing.write(new)})
+
+
+def typed_over() -> None:
+    """Let Undo bring back the list as it was before it was typed over."""
+    page.keep({LIST: st.session_state.get("_list")})
+
+
+def show_only() -> None:
+    """Hide every region that is not switched on."""
+    shown = set(st.session_state.get("shown") or ())
+    old = items()
+    new = [replace(item, hidden=at not in shown) for at, item in enumerate(old)]
+    page.apply({LIST: listing.write(new)})
+
+
+def combine(sign: str) -> None:
+    """Add the intersection or composition of the chosen regions; it follows its parents."""
+    old = items()
+    chosen = [at for at, label in enumerate(listing.labels(old)) if label in (st.session_state.get(PICK) or ())]
+    new = listing.joined(old, chosen, sign)
+    store(new, [*range(len(old)), None], len(old))
+
+
+def rename(index: int) -> None:
+    """Give a region the name in its field; what cannot be a name stays in the field, with its error."""
+    old = items()
+    try:
+        _same(listing.renamed(old, index, str(st.session_state.get("edit_name") or "")), index)
+    except DomainError:
+        return
+
+
+def rewrite(index: int) -> None:
+    """Take the expression in its field; what cannot be read stays there, with its error."""
+    old = items()
+    text = str(st.session_state.get("edit_text") or "").strip()
+    if not expression_error(text, old):
+        _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
+
+
+def expression_error(text: str, old: Sequence[Item]) -> str:
+    """Return what is wrong with an expression that is to stand in the list, or an empty text."""
+    if not text.strip():
+        return "The expression is empty; Delete removes the region."
+    found = listing.read_leniently(text)[0]
+    if len(found) != 1 or found[0].expression != text.strip():
+        return "One expression is edited here, without name or semicolon; more are added above."
+    try:
+        read(listing.expand(text, old))
+    except DpcoreError as error:
+        return str(error)
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An expression that fields can edit: an atom, k copies of it, inside a wrapper such as ``basic`` or nothing."""
+
+    atom: Atom
+    k: int = 1
+    wrapper: str = ""
+
+    def written(self, atom: str, k: int) -> str:
+        """Return the expression with another atom and another k."""
+        body = atom if k == 1 else f"{atom}^{k}"
+        return f"{self.wrapper}({body})" if self.wrapper else body
+
+
+def shape(expression: str) -> Shape | None:
+    """Return the shape of an expression, None if it is edited as text only."""
+    if "@" in expression:
+        return None
+    try:
+        node = read(expression)
+    except DpcoreError:
+        return None
+    wrapper = ""
+    if isinstance(node, Basic):
+        node, wrapper = node.region, "basic"
+    base, k = (node.base, node.k) if isinstance(node, Power) else (node, 1)
+    return Shape(base, k, wrapper) if isinstance(base, Atom) else None
+
+
+def fields_key(found: Shape) -> str:
+    """Return the name under which the session keeps the fields of an atom."""
+    return f"{FIELDS}_{found.atom.entry.name}"
+
+
+def sync(item: Item, found: Shape | None) -> None:
+    """Write the item into the fields whenever it is not what they were last filled with."""
+    mark = (str(item), st.session_state.get(SELECTED))
+    if st.session_state.get("_fields") == mark and "edit_text" in st.session_state:
+        return
+    st.session_state["_fields"] = mark
+    st.session_state["edit_name"] = item.name
+    st.session_state["edit_text"] = item.expression
+    values = catalogue.simplified_parameters(item)
+    for name, value in zip(KOV_FIELDS, values or (), strict=False):
+        st.session_state[f"kov_{name}"] = repr(value)
+    if found is not None:
+        st.session_state["edit_k"] = found.k if found.k <= forms.LARGEST_FIELD else str(found.k)
+        forms.fill(found.atom, fields_key(found))
+
+
+def take_fields(index: int) -> None:
+    """Take the atom's fields and k into the list, if they make a region."""
+    old = items()
+    found = shape(old[index].expression)
+    if found is None:
+        return
+    text = _attempt(lambda: found.written(forms.typed(found.atom.entry, fields_key(found)), copies()))
+    if text and not expression_error(text, old):
+        _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
+
+
+def copies() -> int:
+    """Return k as its field says."""
+    value = st.session_state.get("edit_k", 1)
+    if not str(value).isdecimal() or len(str(value)) > forms.MOST_DIGITS or int(value) < 1:
+        msg = f"k must be an integer from 1 upwards, got {str(value)[:40]!r}."
+        raise DomainError(msg)
+    return int(value)
+
+
+def kov_item() -> Item:
+    """Return the item of the four fields of the simplified theorem."""
+    values = [forms.number(str(st.session_state.get(f"kov_{name}", ""))) for name in KOV_FIELDS]
+    k = int(values[2]) if isinstance(values[2], float) and values[2].is_integer() and values[2] >= 1 else values[2]
+    return catalogue.simplified(values[0], values[1], k, values[3])
+
+
+def take_kov(index: int) -> None:
+    """Take the four fields of the simplified theorem into the list, if they are in its domain."""
+    made = _attempt(kov_item)
+    if made is not None:
+        old = items()
+        new = [replace(made, hidden=item.hidden) if at == index else item for at, item in enumerate(old)]
+        _same(new, index)
+
+
+def _attempt(make: Callable[[], Any]) -> Any:
+    """Return what is made, None if the library refuses; the page shows the refusal where the fields are."""
+    try:
+        return make()
+    except DpcoreError:
+        return None

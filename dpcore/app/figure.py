@@ -1,0 +1,130 @@
+"""The figure component: chart, sentence, table, downloads, code and link, written once for every page."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import streamlit as st
+
+from dpcore.app.page import link_box
+from dpcore.charts.export import render, specification
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
+
+    from dpcore.charts.figure import Figure
+
+MOST_ROWS = 10_000
+_MIME = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def show(
+    figure: Figure,
+    *,
+    key: str,
+    code: str,
+    table: pd.DataFrame | None = None,
+    command: str = "",
+    link: bool = True,
+    below: DeltaGenerator | None = None,
+    **chart_options: Any,
+) -> Any:
+    """Draw a figure with everything a reader may want to take away.
+
+    Parameters
+    ----------
+    figure : chart, numbers, sentence and notes.
+    key : name of the figure on the page; also the name of its files.
+    code : Python lines that reproduce the view; they are run in the tests.
+    table : numbers to list and download; those drawn by default.
+    command : command line that prints all rows when the table is cut at 10 000.
+    link : show the link that restores the page.
+    below : where numbers, downloads, code and link go; under the chart by default.
+
+    Returns
+    -------
+    The selection event of the chart, if `on_select` was given in `chart_options`.
+    """
+    chart = figure.chart.copy(deep=False)
+    chart.description = alt.Undefined  # `alt` says it; Streamlit warns about both
+    event = st.altair_chart(chart, key=key, alt=figure.takeaway, theme=None, width="stretch", **chart_options)
+    st.markdown(plain(figure.takeaway))
+    for note in figure.notes:
+        st.caption(plain(note))
+    rows = figure.table if table is None else table
+    with below if below is not None else st.container():
+        _take_away(figure, rows, key, code, command)
+        if link:
+            link_box()
+    return event
+
+
+def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:
+    """Show the numbers, the downloads and the code."""
+    shown = rows.head(MOST_ROWS)
+    with st.expander("Numbers", icon=":material/table_rows:"):
+        numbers(shown, f"{key}_table")
+        if len(rows) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS} of {len(rows)} rows.")
+        if command:
+            st.caption(f"All rows: `{command}`")
+    _downloads(figure, shown, key)
+    with st.expander("Python that makes this", icon=":material/code:"):
+        st.code(code, language="python")
+
+
+def numbers(table: pd.DataFrame, key: str) -> None:
+    """Show a table with ten digits, small numbers as powers of ten."""
+    digits = {name: st.column_config.NumberColumn(format="%.10g") for name in table.select_dtypes("float").columns}
+    st.dataframe(table, hide_index=True, width="stretch", key=key, column_config=digits)
+
+
+def plain(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)
+
+
+def _downloads(figure: Figure, table: pd.DataFrame, key: str) -> None:
+    """Offer CSV, JSON, SVG and PNG; each is made only when it is asked for."""
+    with st.container(horizontal=True):
+        _button("CSV", lambda: csv_of(table), f"{key}.csv", "text/csv", key)
+        _button("JSON", lambda: json_of(figure, table), f"{key}.json", "application/json", key)
+        for suffix, mime in _MIME.items():
+            _button(suffix[1:].upper(), lambda s=suffix: render(figure, s), f"{key}{suffix}", mime, key)
+
+
+def _button(label: str, data: Any, name: str, mime: str, key: str) -> None:
+    st.download_button(
+        label,
+        data=data,
+        file_name=name,
+        mime=mime,
+        on_click="ignore",
+        key=f"{key}_{label}",
+        icon=":material/download:",
+        help=f"Download {name}",
+    )
+
+
+def csv_of(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV with full precision; infinity is written inf."""
+    return table.to_csv(index=False, na_rep="", lineterminator="\n").encode("utf-8")
+
+
+def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
+    """Return the chart's specification and the table's rows in one file; JSON has no infinity, it is written "inf"."""
+    cells = table.astype(object).where(table.notna(), None)
+    rows = [{name: _plain_value(value) for name, value in row.items()} for row in cells.to_dict("records")]
+    body = {"title": figure.title, "takeaway": figure.takeaway, "spec": specification(figure), "rows": rows}
+    return (json.dumps(body, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a cell as JSON can hold it, numbers in full precision."""
+    value = value.item() if hasattr(value, "item") else value
+    return str(value) if isinstance(value, float) and math.isinf(value) else value

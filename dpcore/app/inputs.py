@@ -1,0 +1,133 @@
+"""Fields for numbers that a link carries: typed exactly, checked by the library's rules, with a slider beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dpcore.app import page
+from dpcore.app.figure import plain
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.language import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamlit.delta_generator import DeltaGenerator
+
+MOST_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The numbers a field takes."""
+
+    low: float = 0.0
+    high: float = 1.0
+    low_open: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        """Whether a number may be typed."""
+        return self.low <= value <= self.high and not (self.low_open and value == self.low)
+
+    def __str__(self) -> str:
+        """Return the interval as it is written."""
+        return f"{'(' if self.low_open else '['}{self.low:g}, {self.high:g}]"
+
+
+RATE = Interval()
+
+
+def read_number(text: str, name: str, allowed: Interval = RATE) -> float:
+    """Return a number typed as 0.6, 1e-6, log(3) or 1/3, or say which numbers are allowed."""
+    msg = f"{name} must be a number in {allowed}, got {_shown(text)}."
+    value = _value(text)
+    if value is None or value not in allowed:
+        raise DomainError(msg)
+    return value + 0.0
+
+
+def read_integer(text: str, name: str, low: int, high: int) -> int:
+    """Return an integer typed as 1000, 1e6 or 1 000 000, or say which are allowed."""
+    msg = f"{name} must be an integer from {low} to {high}, got {_shown(text)}."
+    value = _value("".join(text.split()).replace("_", ""))
+    if value is None or value != math.floor(value) or not low <= value <= high:
+        raise DomainError(msg)
+    return int(value)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "...")
+
+
+def _value(text: str) -> float | None:
+    """Return the finite number a text means, None for anything else."""
+    if len(text) > MOST_CHARACTERS:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        try:
+            value = float(getattr(parse(f"gdp({text})"), "mu", math.nan))  # the language's own numbers: log(3), 1/3
+        except DpcoreError:
+            return None
+    return value if math.isfinite(value) else None
+
+
+def number_field(
+    label: str,
+    key: str,
+    default: str,
+    allowed: Interval = RATE,
+    *,
+    trouble: DeltaGenerator,
+    optional: bool = False,
+    disabled: bool = False,
+    help_text: str = "",
+) -> float | None:
+    """Show a field for a number that the link carries.
+
+    Parameters
+    ----------
+    label, key, default : name shown, name in the link, text at first.
+    allowed : the numbers it takes.
+    trouble : where a wrong number is explained; None is returned then.
+    optional : the field may be empty, which is returned as nan.
+    disabled : the field is shown but not used, nor checked.
+    """
+    shown = f"{label} (may be empty)" if optional else label
+    text = st.text_input(shown, default, key=key, bind="query-params", help=help_text or None, disabled=disabled)
+    if disabled or (optional and not text.strip()):
+        return math.nan if optional else None
+    try:
+        return read_number(text.strip(), label, allowed)
+    except DomainError as error:
+        trouble.error(plain(str(error)))
+        return None
+
+
+def integer_field(
+    label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
+) -> int | None:
+    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
+    text = st.text_input(label, default, key=key, bind="query-params", help=help_text or None)
+    try:
+        return read_integer(text.strip(), label, low, high)
+    except DomainError as error:
+        trouble.error(plain(str(error)))
+        return None
+
+
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None, default: str) -> None:
+    """Show a slider over round values that writes into the field `key`; it follows what is typed there."""
+    wanted = math.log(max(float(default) if value is None else value, 1e-300))
+    handle = f"{key}_slider"
+    st.session_state[handle] = min(options, key=lambda option: abs(math.log(float(option)) - wanted))
+    st.select_slider(label, options, key=handle, on_change=_follow, args=(key, handle))
+
+
+def _follow(key: str, handle: str) -> None:
+    page.change(key, st.session_state[handle])

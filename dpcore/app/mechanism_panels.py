@@ -1,0 +1,224 @@
+"""The parts of the page of mechanisms: each shows widgets and hands back what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore import registry
+from dpcore.app import figure, forms, page, work
+from dpcore.app.figure import plain
+from dpcore.app.mechanism import DEFAULTS, PICK, RATES, View, goal_code, goal_words, kept, read, statement_table
+from dpcore.calibration import calibrate
+from dpcore.claims import calibration_text
+from dpcore.errors import DpcoreError
+from dpcore.registry import COUNT, DELTA, EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpcore.charts.figure import Figure
+    from dpcore.mechanisms.base import Mechanism
+    from dpcore.registry import Parameter
+
+MOST_COPIES = 10**6
+LONGEST_NUMBER = 40
+CHART = "mechanism_regions"
+
+
+def ask() -> View | None:
+    """Show the fields and return what they say; None with the error shown."""
+    place, tests, texts = st.container(), st.container(), st.container()
+    with texts, st.expander("The mechanism as text", icon=":material/edit_note:"):
+        text = st.text_input(
+            "Expression",
+            DEFAULTS["expression"],
+            key="expression",
+            bind="query-params",
+            help="Name and parameters, as the link carries them: laplace(1), gaussian(2), rr(1, 5).",
+        )
+    chosen: Mechanism | None = None
+    with place:
+        try:
+            chosen, told = read(text.strip())
+            for warning in told:
+                st.warning(plain(warning))
+        except DpcoreError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+        _pick(chosen)
+        if chosen is not None:
+            _fields(chosen)
+    with tests:
+        alpha = st.select_slider(
+            "False positives α of the test",
+            RATES,
+            DEFAULTS["test_alpha"],
+            key="test_alpha",
+            bind="query-params",
+            format_func=lambda rate: f"{rate:g}",
+            help="How many of those outside the data the attacker accuses. A click on the region's border chooses it too.",
+        )
+        delta = _number(
+            "Failure probability δ of the statements",
+            "stated_delta",
+            DELTA,
+            "At this δ the smallest ε is stated; typed as 1e-6.",
+        )
+    with texts:
+        _about(chosen)
+    return None if chosen is None or delta is None else View(chosen, float(alpha), delta)
+
+
+def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
+    """Show a field for a number that the link carries; a wrong one is explained under it and None returned."""
+    text = st.text_input(label, DEFAULTS[key], key=key, bind="query-params", help=words).strip()
+    try:
+        value = forms.number(text) if len(text) <= LONGEST_NUMBER else text
+        return parameter.check(int(value) if isinstance(value, float) and value.is_integer() else value)
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+
+
+def _pick(mechanism: Mechanism | None) -> None:
+    names = forms.entry_names(("mechanism",))
+    st.session_state["kind_of_noise"] = mechanism.entry.name if mechanism is not None else None
+    st.selectbox(
+        "Mechanism",
+        names,
+        index=None,
+        key="kind_of_noise",
+        format_func=lambda name: names[name][:1].upper() + names[name][1:],
+        on_change=_take_kind,
+        placeholder="Choose a mechanism",
+    )
+    if mechanism is not None:
+        st.markdown(plain(mechanism.entry.meaning))
+
+
+def _take_kind() -> None:
+    name = st.session_state.get("kind_of_noise")
+    if name is not None:
+        page.change("expression", forms.example(registry.lookup(name)))
+
+
+def _fields(mechanism: Mechanism) -> None:
+    """Show the parameters; they follow the text, and write it when they change."""
+    key = f"noise_{mechanism.entry.name}"
+    if st.session_state.get("_noise_text") != str(mechanism):
+        forms.fill(mechanism, key)
+        st.session_state["_noise_text"] = str(mechanism)
+    forms.slider(mechanism, key, _take_fields, (mechanism.entry.name,))
+    forms.atom_form(mechanism, key, _take_fields, (mechanism.entry.name,))
+
+
+def _about(mechanism: Mechanism | None) -> None:
+    """Show formula, assumptions and source."""
+    if mechanism is None:
+        return
+    with st.expander("Formula and source", icon=":material/function:"):
+        entry = mechanism.entry
+        st.latex(entry.formula)
+        st.markdown(plain(entry.assumptions or "No further assumption."))
+        st.caption(plain(f"Neighbouring datasets: {mechanism.neighbours}. {entry.reference}."))
+
+
+def _take_fields(name: str) -> None:
+    """Write what the fields say into the text; a value outside its domain stays in its field, explained there."""
+    try:
+        text = forms.typed(registry.lookup(name), f"noise_{name}")
+    except DpcoreError:
+        return
+    page.change("expression", text)
+
+
+def take_click() -> None:
+    """Choose the test whose point was clicked."""
+    event = st.session_state.get(CHART)
+    chosen = (event or {}).get("selection", {}).get(PICK) or []
+    rate = chosen[0].get("rate") if chosen and isinstance(chosen[0], dict) else None
+    if rate in RATES:
+        page.change("test_alpha", rate)
+
+
+def show(
+    made: Figure | DpcoreError | None, code: Callable[[View], str], view: View, *, key: str, **options: Any
+) -> None:
+    """Show a figure with the code that makes it, or the error that it ended with."""
+    if isinstance(made, DpcoreError):
+        st.error(plain(str(made)), icon=":material/error:")
+    elif made is not None:
+        figure.show(made, key=key, code=code(view), **options)
+
+
+def attempt(make: Callable[..., Figure | None], view: View, *, dark: bool) -> Figure | DpcoreError | None:
+    """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
+    try:
+        return make(view, dark=dark)
+    except DpcoreError as error:
+        return error
+
+
+def show_best(view: View) -> None:
+    """Say how the test drawn compares with the best one."""
+    try:
+        with work.patience("Testing"):
+            st.markdown(plain(view.best_words()))
+    except DpcoreError as error:
+        st.error(plain(str(error)))
+
+
+def show_statements(view: View) -> None:
+    """List the smallest statement of each kind."""
+    try:
+        with work.patience("Stating"):
+            table = statement_table(view)
+    except DpcoreError as error:
+        st.error(plain(str(error)))
+        return
+    cells = zip(*(table[name].tolist() for name in ("statement", "kind", "value")), strict=True)
+    st.markdown("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells))
+    with st.expander("As expressions", icon=":material/table_rows:"):
+        st.dataframe(table, hide_index=True, width="stretch", key="statements")
+
+
+def show_claim(view: View) -> None:
+    """Say whether the usual claim is true."""
+    try:
+        with work.patience("Checking the claim"):
+            found = view.claim
+    except DpcoreError as error:
+        st.error(plain(str(error)))
+        return
+    if found is None:
+        st.markdown("Nothing is usually claimed about this mechanism beyond its region.")
+    elif found.holds is False:
+        st.warning(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/warning:")
+    else:
+        st.success(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/check_circle:")
+
+
+def show_goal(view: View) -> None:
+    """Ask for (epsilon, delta, k) and say the noise that meets it."""
+    columns = st.columns(3)
+    with columns[0]:
+        epsilon = _number("Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Total privacy loss allowed.")
+    with columns[1]:
+        delta = _number("Goal δ", "goal_delta", DELTA, "Total failure probability allowed.")
+    with columns[2]:
+        k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers together.")
+    if epsilon is None or delta is None or k is None:
+        return
+    text = calibration_text(view.mechanism, k)
+    try:
+        with work.patience("Calibrating"):
+            row = kept(("goal", text, epsilon, delta), lambda: calibrate(text, epsilon=epsilon, delta=delta)).iloc[0]
+    except DpcoreError as error:
+        st.error(plain(str(error)))
+        return
+    st.markdown(goal_words(row, epsilon, delta, k))
+    one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])
+    st.button("Look at this noise", icon=":material/visibility:", on_click=page.change, args=("expression", one))
+    with st.expander("Python that calibrates", icon=":material/code:"):
+        st.code(goal_code(text, epsilon, delta), language="python", wrap_lines=True)

@@ -1,0 +1,162 @@
+"""The frame of every page: title, theme, link, presets, undo and reset."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from dpcore.app.listing import LONGEST_LINK
+from dpcore.charts import Look
+
+MOST_KEPT = 50
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named state of a page: what its link sets."""
+
+    name: str
+    page: str
+    title: str
+    meaning: str
+    source: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        """The state as a query string."""
+        pairs = [(key, _flat(item)) for key, value in self.state.items() for item in _several(value)]
+        return urlencode(pairs, quote_via=quote)
+
+
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _flat(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def data_folder() -> Path:
+    """Return the folder of presets and texts: beside the package in a checkout, inside it in a wheel."""
+    package = Path(__file__).resolve().parents[1]
+    bundled = package / "_bundle" / "data"
+    return bundled if bundled.is_dir() else package.parent / "data"
+
+
+@lru_cache(maxsize=1)
+def presets() -> tuple[Preset, ...]:
+    """Return all presets of all pages, from data/presets/*.toml."""
+    found: list[Preset] = []
+    for file in sorted((data_folder() / "presets").glob("*.toml")):
+        found += [Preset(**row) for row in tomllib.loads(file.read_text(encoding="utf-8")).get("preset", [])]
+    return tuple(found)
+
+
+def setup(title: str, lead: str) -> None:
+    """Set the page up and say what it is for."""
+    st.set_page_config(page_title=f"{title} · dpcore", page_icon="🔒", layout="wide")
+    st.session_state["_page"] = title
+    st.title(title)
+    st.markdown(lead)
+
+
+def look() -> Look:
+    """Return the look of charts in the theme the visitor sees."""
+    theme = getattr(st.context, "theme", None)
+    return Look(dark=getattr(theme, "type", "light") == "dark")
+
+
+def _trail() -> list[dict[str, Any]]:
+    """Return what Undo can bring back on this page, oldest first: each entry the old values of one change."""
+    trails: dict[str, list[dict[str, Any]]] = st.session_state.setdefault("_trails", {})
+    return trails.setdefault(st.session_state.get("_page", ""), [])
+
+
+def keep(old: dict[str, Any]) -> None:
+    """Keep old values of widgets, so that one Undo brings them back."""
+    trail = _trail()
+    if old and (not trail or trail[-1] != old):
+        trail.append(old)
+        del trail[:-MOST_KEPT]
+
+
+def remember(key: str) -> None:
+    """Keep the value a widget had, so that Undo can bring it back."""
+    keep({key: st.session_state.get(key)})
+
+
+def change(key: str, value: Any) -> None:
+    """Set a widget's value from a callback, with the old one kept for Undo."""
+    apply({key: value})
+
+
+def undo() -> None:
+    """Bring back what the last change replaced."""
+    trail = _trail()
+    for key, value in (trail.pop() if trail else {}).items():
+        if value is not None:
+            st.session_state[key] = value
+
+
+def can_undo() -> bool:
+    """Whether Undo has something to bring back on this page."""
+    return bool(_trail())
+
+
+def apply(state: dict[str, Any]) -> None:
+    """Set several widgets at once, as a preset does; one Undo takes all of it back."""
+    keep({key: st.session_state.get(key) for key, value in state.items() if st.session_state.get(key) != value})
+    for key, value in state.items():
+        st.session_state[key] = value
+
+
+def preset_row(page: str, keys: dict[str, Any]) -> None:
+    """Offer the presets of a page in a menu, with Undo and Reset (to the given defaults) beside it."""
+    own = [preset for preset in presets() if preset.page == page]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.popover("Examples", icon=":material/auto_stories:"):
+            for preset in own:
+                st.button(
+                    preset.title,
+                    key=f"preset_{preset.name}",
+                    help=preset.meaning,
+                    on_click=apply,
+                    args=({**keys, **preset.state},),
+                    width="stretch",
+                )
+        st.button("Undo", on_click=undo, disabled=not can_undo(), icon=":material/undo:")
+        st.button("Reset", on_click=apply, args=(keys,), icon=":material/restart_alt:")
+
+
+def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Preset | None:
+    """Return the preset that the page shows now, if it shows one."""
+    for preset in presets():
+        if preset.page == page and all(state[key] == value for key, value in {**defaults, **preset.state}.items()):
+            return preset
+    return None
+
+
+def link() -> str:
+    """Return the address that restores the page as it is."""
+    base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]
+    query = urlencode([(key, one) for key in st.query_params for one in st.query_params.get_all(key)], quote_via=quote)
+    return f"{base}?{query}" if query else base
+
+
+def link_box() -> None:
+    """Show the link to copy, or say that it has become too long."""
+    address = link()
+    if len(address) > LONGEST_LINK:
+        st.info(
+            f"The link would have {len(address)} characters; links work up to {LONGEST_LINK}. Use the JSON download."
+        )
+    else:
+        st.caption("Link that restores this view")
+        st.code(address, language=None, wrap_lines=True)

@@ -1,0 +1,187 @@
+"""From a list of regions to pictures, tables and the Python that makes them; every part is computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dpcore import frames
+from dpcore.app import listing, work
+from dpcore.charts import profile_figure, region_chart, region_takeaway
+from dpcore.charts.figure import Figure, Series
+from dpcore.charts.sampling import note, sample
+from dpcore.charts.theme import Look, described
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import DpcoreError
+from dpcore.lists import parse_list
+from dpcore.words import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.app.listing import Item
+    from dpcore.tradeoff import TradeOff
+
+MOST_ROWS = 10_000
+HEIGHT, LEGEND_ROW = 520, 23
+LOW_RATE, USUAL_RATE = 1e-6, 0.05
+REGION, PROFILE = "region", "profile δ(ε)"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the list: its label, its region and the points that draw it, or what is wrong with it."""
+
+    item: Item
+    label: str
+    region: TradeOff | None
+    points: pd.DataFrame | None
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is on the chart."""
+        return self.points is not None and not self.item.hidden
+
+
+def lines(items: Sequence[Item]) -> list[Line]:
+    """Return every item with its region and points; one that fails does not keep the others from the chart."""
+    out = []
+    for item, label in zip(items, listing.labels(items), strict=True):
+        region: TradeOff | None = None
+        told: tuple[str, ...] = ()
+        try:
+            region, told = work.region(listing.expand(item.expression, items))
+            with work.half_of_the_time():
+                points = None if item.hidden else _points(region)
+            out.append(Line(item, label, region, points, "", told))
+        except DpcoreError as error:
+            out.append(Line(item, label, region, None, str(error), told))
+    return out
+
+
+def _points(region: TradeOff) -> pd.DataFrame:
+    return work.shelf().get(("points", str(region)), lambda: sample(region))
+
+
+def picture(
+    shown: Sequence[Line], view: dict[str, Any], *, selected: str | None, dark: bool
+) -> tuple[Figure, dict[str, Any]]:
+    """Return the figure of a view and the options that make it again in Python."""
+    options: dict[str, Any] = {} if view["legend"] else {"legend": False}
+    if view["picture"] == PROFILE:
+        return profile_picture(shown, dark=dark, legend=view["legend"]), options
+    if view["axes"] == "thesis":
+        options["axes"] = "thesis"
+    if view["scale"] == "log-log":
+        options["log"] = True
+    if view["draw"] == "lines":
+        options["filled"] = False
+    if selected in {line.label for line in shown}:
+        options["selected"] = selected
+    given = {"log": False, "selected": None, **options}
+    return region_picture(shown, dark=dark, **given), options
+
+
+def table(shown: Sequence[Line], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
+    """Return the rows to show and download with a picture, and the command that prints what is too long for them."""
+    return border_table(shown) if kind == REGION else (drawn.table, "")
+
+
+def region_picture(shown: Sequence[Line], *, dark: bool, log: bool, selected: str | None, **options: Any) -> Figure:
+    """Return the region chart of the lines; `options` are those of `dpcore.charts.region_chart`."""
+    parts = [(line.label, line.region, line.points) for line in shown]
+    regions = {label: region for label, region, _ in parts if region is not None}
+
+    def make() -> Figure:
+        table = pd.concat([points.assign(label=label) for label, _, points in parts if points is not None])
+        takeaway = region_takeaway(regions, fpr=LOW_RATE if log else USUAL_RATE, selected=selected)
+        look = described(Look(dark=dark, height=_height(regions, legend=options.get("legend", True))), takeaway)
+        chart = region_chart(table, log=log, selected=selected, look=look, **options)
+        notes = [note(region, table[table["label"] == label]) for label, region in regions.items()]
+        return Figure(chart, table, takeaway, "Privacy regions", tuple(text for text in notes if text))
+
+    asked = (_key(regions), dark, log, selected, tuple(sorted(options.items())))
+    return work.shelf().get(("region chart", *asked), make)
+
+
+def profile_picture(shown: Sequence[Line], *, dark: bool, legend: bool) -> Figure:
+    """Return the chart of the smallest delta for every epsilon."""
+    regions = {line.label: line.region for line in shown if line.region is not None}
+    look = Look(dark=dark, height=_height(regions, legend=legend))
+    asked = ("profile chart", _key(regions), dark, legend)
+    return work.shelf().get(asked, lambda: profile_figure(regions, look=look, legend=legend))
+
+
+def _height(regions: dict[str, TradeOff], *, legend: bool) -> int:
+    """Return a height that leaves the plot its size however many lines the legend has."""
+    columns = getattr(Series(regions, dark=False).legend(), "columns", 1)
+    return HEIGHT + (LEGEND_ROW * -(-len(regions) // int(columns)) if legend else 0)
+
+
+def _key(regions: dict[str, TradeOff]) -> tuple[tuple[str, str], ...]:
+    return tuple((label, str(region)) for label, region in regions.items())
+
+
+def border_table(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
+    """Return the border of every region as rows, and the command that prints what is too long for a table.
+
+    Exact corners where the border is a polygon of at most 10 000, otherwise the points drawn. Columns: `label,
+    region, alpha, beta, kind`.
+    """
+    parts, command = [], ""
+    for line in shown:
+        region, points = line.region, line.points
+        if region is None or points is None:
+            continue
+        curve = region.curve
+        if isinstance(curve, Polygon) and curve.corner_count <= MOST_ROWS:
+            rows = frames.vertices(region).assign(kind="exact")
+        else:
+            rows = points[["region", "alpha", "beta", "kind"]]
+            command = command or (f'dpcore vertices "{region}"' if isinstance(curve, Polygon) else "")
+        parts.append(rows.assign(label=line.label)[["label", "region", "alpha", "beta", "kind"]])
+    return pd.concat(parts, ignore_index=True), command
+
+
+def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
+    """Return (epsilon, delta) statements of one region and the sentence that says what they are."""
+    curve = region.curve
+    kind = kind_of(region)
+    if isinstance(curve, Polygon) and curve.corner_count <= MOST_ROWS:
+        rows = frames.constraints(region).assign(kind=kind)
+        return rows, f"The region is exactly what remains when these statements hold together ({kind})."
+    table = frames.deltas(region, parse_list(frames.DEFAULT_EPSILON))
+    rows = table[["region", "epsilon", "delta", "delta_lower", "kind"]]
+    return rows, f"The smallest δ for some values of ε ({kind}); the profile has all of them."
+
+
+def vertices(region: TradeOff) -> pd.DataFrame | None:
+    """Return the corners of a polygon of at most 10 000, None for any other region."""
+    curve = region.curve
+    if not isinstance(curve, Polygon) or curve.corner_count > MOST_ROWS:
+        return None
+    return frames.vertices(region).assign(power=lambda rows: 1.0 - rows["beta"], kind="exact")
+
+
+def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:
+    """Return the Python lines that reproduce the view."""
+    maker = "region_figure" if picture == REGION else "profile_figure"
+    rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in shown]
+    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    return "\n".join(
+        [
+            "from dpcore import parse",
+            f"from dpcore.charts import {maker}, save",
+            "",
+            "regions = {",
+            *rows,
+            "}",
+            f"figure = {maker}(regions{given})",
+            "print(figure.takeaway)",
+            'save(figure, "regions.svg")',
+        ]
+    )

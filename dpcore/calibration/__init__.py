@@ -1,0 +1,170 @@
+"""Calibration: give all but one of the parameters, get the one left out, rounded to the safe side."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dpcore import registry
+from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
+from dpcore.calibration.solve import Problem
+from dpcore.calibration.targets import Asked
+from dpcore.calibration.unknown import locate
+from dpcore.errors import DomainError
+from dpcore.language.build import build
+from dpcore.language.grammar import parse_syntax
+from dpcore.language.syntax import Power, unknowns
+
+if TYPE_CHECKING:
+    from dpcore.language.syntax import Region
+
+__all__ = ["COLUMNS", "Accuracy", "calibrate", "epsilon_for_error", "largest_k", "noise_for"]
+
+COLUMNS = ("expression", "parameter", "value", "epsilon", "delta", "k", "kind")
+_NOISE = ("sigma", "scale", "halfwidth")
+
+
+def calibrate(
+    expression: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    advantage: float | None = None,
+    tpr: float | None = None,
+    fpr: float | None = None,
+) -> pd.DataFrame:
+    """Solve for the parameter that was left out.
+
+    Parameters
+    ----------
+    expression : an expression with one ``?`` as a number or as an exponent: ``gaussian(?)^10``, ``laplace(0.1)^?``.
+        Without ``?`` the number left out of the target is returned: epsilon for a delta, delta for an epsilon, the
+        true-positive rate for a false-positive rate.
+    epsilon, delta : the target delta(epsilon) <= delta.
+    advantage : the target total variation <= advantage, in (0, 1).
+    tpr, fpr : the target: a true-positive rate of at most `tpr` at the false-positive rate `fpr`.
+
+    Returns
+    -------
+    DataFrame
+        One row `expression, parameter, value, epsilon, delta, k, kind`. The expression holds the value, the least
+        noise or the largest loss that certainly meets the target; `delta` is what it reaches at `epsilon` (for
+        attack targets the advantage, at 0); `k` counts the copies of the part that holds the unknown. `kind` is
+        ``exact``, or ``upper`` or ``lower`` where the value bounds the true one on the safe side.
+
+    Raises
+    ------
+    ParseError, DomainError
+        If the expression or the target is wrong, or every value meets the target.
+    BudgetError
+        If no value meets the target.
+
+    Examples
+    --------
+    >>> calibrate("gaussian(?)", epsilon=1, delta=1e-5).value.round(4).item()
+    3.7306
+    """
+    tree = parse_syntax(expression, allow_unknown=True)
+    asked = Asked.read(epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    if not unknowns(tree):
+        return _left_out(tree, expression, asked)
+    place = locate(tree, expression)
+    target = asked.target()
+    found = Problem(tree, expression, place, target).solve()
+    at, reached = target.statement(found.region, found.reached)
+    k = place.copies * int(found.value) if place.exponent else place.copies
+    return _row(str(found.region), place.parameter.name, found.value, at, reached, k, found.kind)
+
+
+def _row(*cells: Any) -> pd.DataFrame:
+    return pd.DataFrame({name: [cell] for name, cell in zip(COLUMNS, cells, strict=True)})
+
+
+def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
+    """Answer an expression without unknown: the missing number of the target is asked for."""
+    region = build(tree, text)
+    _ = region.neighbours
+    k = tree.exponent if isinstance(tree, Power) and isinstance(tree.exponent, int) else 1
+    if asked.epsilon is not None and asked.delta is None:
+        value = float(region.delta(asked.epsilon))
+        return _row(str(region), "delta", value, asked.epsilon, value, k, region.kind)
+    if asked.delta is not None and asked.epsilon is None:
+        value = float(region.epsilon(asked.delta))
+        return _row(str(region), "epsilon", value, value, asked.delta, k, region.kind)
+    if asked.fpr is not None and asked.tpr is None:
+        value = float(region.power(asked.fpr))
+        return _row(str(region), "tpr", value, 0.0, region.total_variation, k, region.kind)
+    msg = f"There is no ? to calibrate in {registry.shown(text)}: write it in the place of one number."
+    raise DomainError(msg)
+
+
+def noise_for(
+    mechanism: str,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    k: int = 1,
+    *,
+    advantage: float | None = None,
+    tpr: float | None = None,
+    fpr: float | None = None,
+    **fixed: Any,
+) -> float:
+    """Return the smallest noise of a mechanism, used k times, that certainly meets a target.
+
+    Parameters
+    ----------
+    mechanism : a name with a parameter sigma, scale or halfwidth, such as ``gaussian`` or ``poisson_gaussian``.
+    epsilon, delta, advantage, tpr, fpr : the target, as in `calibrate`.
+    k : how many times the mechanism is used.
+    fixed : its other parameters, such as ``q=0.01`` or ``sensitivity=6``.
+
+    Examples
+    --------
+    >>> round(noise_for("gaussian", 1, 1e-5, sensitivity=2), 4)
+    7.4613
+    """
+    entry = registry.lookup(mechanism)
+    name = next((n for n in _NOISE if n in entry.accepted), None)
+    if name is None:
+        msg = f"{mechanism} has no noise parameter ({', '.join(_NOISE)}); calibrate one of {', '.join(entry.accepted)}."
+        raise DomainError(msg)
+    if name in fixed:
+        msg = f"{name} of {mechanism} is what is asked for; leave it out."
+        raise DomainError(msg)
+    arguments = ", ".join([f"{name}=?", *(f"{n}={_written(n, value)}" for n, value in fixed.items())])
+    text = f"{mechanism}({arguments})^{registry.COUNT.check(k)}"
+    found = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    return float(found["value"].iloc[0])
+
+
+def _written(name: str, value: Any) -> str:
+    """Write a number or a list of numbers as the language does."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_written(name, item) for item in value)}]"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        msg = f"{name} must be a number or a list of numbers, got {registry.shown(value)}."
+        raise DomainError(msg)
+    return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
+
+
+def largest_k(
+    expression: str,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    *,
+    advantage: float | None = None,
+    tpr: float | None = None,
+    fpr: float | None = None,
+) -> int:
+    """Return how many copies of a region certainly meet a target.
+
+    Examples
+    --------
+    >>> largest_k("gaussian(10)", 1, 1e-5)
+    7
+    """
+    text = f"({expression})^?"
+    found = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    return int(found["value"].iloc[0])

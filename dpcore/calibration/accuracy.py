@@ -1,0 +1,129 @@
+"""From a wanted accuracy to the privacy parameter: how much noise keeps the error below a bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final
+
+from scipy.special import ndtr, ndtri
+
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+from dpcore.words import of_100, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """A parameter that keeps the error within `error` except with probability at most `probability`.
+
+    `value` is the least epsilon, or the largest noise, that does so; `expression` is the mechanism with it.
+    """
+
+    mechanism: str
+    parameter: str
+    value: float
+    error: float
+    probability: float
+    expression: str
+    words: str
+
+
+def laplace_tail(epsilon: float, error: float, sensitivity: float = 1.0) -> float:
+    """Return P(|noise| > error) = e^(-epsilon error / sensitivity)."""
+    return math.exp(-epsilon * error / sensitivity)
+
+
+def geometric_tail(epsilon: float, error: float, sensitivity: float = 1.0) -> float:
+    """Return P(|noise| > error) = 2 r^m / (1 + r), r = e^(-epsilon / sensitivity), m the next integer above."""
+    rate = epsilon / sensitivity
+    return 2.0 * math.exp(-rate * (math.floor(error) + 1)) / (1.0 + math.exp(-rate))
+
+
+def gaussian_tail(sigma: float, error: float, sensitivity: float = 1.0) -> float:  # noqa: ARG001  one form for all
+    """Return P(|noise| > error) = 2 Phi(-error / sigma)."""
+    return 2.0 * float(ndtr(-error / sigma))
+
+
+def uniform_tail(halfwidth: float, error: float, sensitivity: float = 1.0) -> float:  # noqa: ARG001  one form for all
+    """Return P(|noise| > error) = 1 - error / halfwidth."""
+    return max(0.0, 1.0 - error / halfwidth)
+
+
+def _geometric_guess(error: float, probability: float, sensitivity: float) -> float:
+    """Return epsilon by Newton's method on log(2 r^m / (1 + r)) = log p with r = e^-x, from the x without 2/(1 + r)."""
+    m = math.floor(error) + 1
+    x = -math.log(probability) / m
+    for _ in range(60):
+        r = math.exp(-x)
+        change = (math.log(2.0) - m * x - math.log1p(r) - math.log(probability)) / (m - r / (1.0 + r))
+        x += change
+        if abs(change) <= 1e-15 * x:
+            break
+    return x * sensitivity
+
+
+_KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
+    "laplace": ("epsilon", lambda t, p, d: -math.log(p) * d / t, laplace_tail),
+    "geometric": ("epsilon", _geometric_guess, geometric_tail),
+    "gaussian": ("sigma", lambda t, p, _: t / -float(ndtri(p / 2)), gaussian_tail),
+    "uniform": ("halfwidth", lambda t, p, _: t / (1.0 - p), uniform_tail),
+}
+
+
+def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *, sensitivity: float = 1.0) -> Accuracy:
+    """Return the most private parameter whose error exceeds `error` with probability at most `probability`.
+
+    Parameters
+    ----------
+    mechanism : laplace or geometric (answered with epsilon), gaussian (sigma) or uniform (halfwidth).
+    error : bound on the absolute error of one answer, above 0; for geometric noise from 0.
+    probability : how often the error may be larger, in (0, 1).
+    sensitivity : how far the answer moves between neighbours; an integer for geometric noise.
+
+    Examples
+    --------
+    >>> round(epsilon_for_error("laplace", 2.0, 0.05).value, 6)
+    1.497866
+    """
+    if mechanism not in _KNOWN:
+        msg = f"mechanism must be one of {', '.join(_KNOWN)}, got {shown(mechanism)}."
+        raise DomainError(msg)
+    integer = mechanism == "geometric"
+    t = _positive("error", error, zero=integer)
+    d = _positive("sensitivity", sensitivity)
+    if integer and d != int(d):
+        msg = f"sensitivity must be an integer for geometric noise, got {shown(sensitivity)}."
+        raise DomainError(msg)
+    p = _positive("probability", probability)
+    if p >= 1:
+        msg = f"probability must be a number in (0, 1), got {shown(probability)}."
+        raise DomainError(msg)
+    name, guess, tail = _KNOWN[mechanism]
+    more = math.inf if name == "epsilon" else 0.0
+    value = guess(t, p, d)
+    while tail(value, t, d) > p:  # a rounding step or two towards less noise
+        value = math.nextafter(value, more)
+    expression = _expression(mechanism, name, value, d)
+    shown_value = outward(value, 4, name == "epsilon")
+    words = f"With {name} = {shown_value} the answer is off by more than {t:g} in at most {of_100(p)} answers."
+    return Accuracy(mechanism, name, value, t, p, expression, words)
+
+
+def _expression(mechanism: str, name: str, value: float, sensitivity: float) -> str:
+    if mechanism == "laplace":
+        return f"laplace({value!r})"
+    moved = int(sensitivity) if mechanism == "geometric" else sensitivity
+    return f"{mechanism}({name}={value!r}, sensitivity={moved!r})"
+
+
+def _positive(name: str, value: Any, *, zero: bool = False) -> float:
+    wrong = isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(float(value))
+    if wrong or float(value) < 0 or (float(value) == 0 and not zero):
+        msg = f"{name} must be a number in {'[' if zero else '('}0, inf), got {shown(value)}."
+        raise DomainError(msg)
+    return float(value)

@@ -1,0 +1,237 @@
+"""What is asked of the region: (epsilon, delta), an advantage, or a true-positive rate at a false-positive rate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from dpcore.curves.combined import Either
+from dpcore.errors import DomainError
+from dpcore.limits import limits
+from dpcore.registry import shown
+
+if TYPE_CHECKING:
+    from dpcore.tradeoff import TradeOff
+
+_ROUGH = 0.05  # width asked of the parts of a union that are expected to be far below the largest
+
+
+class Target(Protocol):
+    """A bound on one number of the region: what is reached, and how far it is from what was asked."""
+
+    @property
+    def words(self) -> str:
+        """What was asked, as in "delta <= 1e-5 at epsilon = 2"."""
+
+    @property
+    def trivial(self) -> bool:
+        """Whether every region meets it."""
+
+    def reached(self, region: TradeOff) -> tuple[float, float]:
+        """Return the bracket (lower, upper) of the number."""
+
+    def gap(self, reached: float) -> float:
+        """Return log(reached / asked): at most 0 where it is met."""
+
+    def statement(self, region: TradeOff, reached: float) -> tuple[float, float]:
+        """Return an (epsilon, delta) that the region certainly satisfies, the one asked for where it is one."""
+
+
+def _log_ratio(value: float, asked: float) -> float:
+    if value <= 0:
+        return -math.inf
+    return math.inf if asked <= 0 else math.log(value / asked) if math.isfinite(value) else math.inf
+
+
+@dataclass
+class Profile:
+    """delta(epsilon) <= delta, with delta > 0; epsilon 0 is the advantage.
+
+    A union (the two directions of a pair, say) is asked part by part: `lead` remembers which part was the largest,
+    and once that part is above the target the others need no answer.
+    """
+
+    epsilon: float
+    delta: float
+    name: str = "delta"
+    lead: int = 0
+
+    @property
+    def words(self) -> str:
+        """The inequality in words."""
+        at = f" at epsilon = {self.epsilon!r}" if self.name == "delta" else ""
+        return f"{self.name} <= {self.delta!r}{at}"
+
+    @property
+    def trivial(self) -> bool:
+        """Delta 1 is always met."""
+        return self.delta >= 1.0
+
+    def reached(self, region: TradeOff) -> tuple[float, float]:
+        """Return the bracket of delta(epsilon)."""
+        curve = region.curve
+        at = np.array([self.epsilon])
+        if not isinstance(curve, Either) or curve.exact:
+            return _pair(curve.delta_bounds(at))
+        self.lead = min(self.lead, len(curve.parts) - 1)
+        low, high = _pair(curve.parts[self.lead].delta_bounds(at))
+        if high > self.delta:
+            return low, high
+        for index, part in enumerate(curve.parts):
+            if index == self.lead:
+                continue
+            with limits(tolerance=_ROUGH):
+                other = _pair(part.delta_bounds(at))
+            if other[1] > low:
+                other = _pair(part.delta_bounds(at))
+            if other[1] > high:
+                self.lead = index
+            low, high = max(low, other[0]), max(high, other[1])
+        return low, high
+
+    def gap(self, reached: float) -> float:
+        """Return the logarithm of the ratio; exactly 0 counts as met."""
+        gap = _log_ratio(reached, self.delta)
+        return gap if (gap <= 0) == (reached <= self.delta) else math.copysign(5e-324, reached - self.delta)
+
+    def statement(self, region: TradeOff, reached: float) -> tuple[float, float]:  # noqa: ARG002  same for every target
+        """Return the delta reached at epsilon."""
+        return self.epsilon, reached
+
+
+@dataclass
+class Pure:
+    """delta(epsilon) = 0: nothing escapes to infinity and no loss is above epsilon."""
+
+    epsilon: float
+
+    @property
+    def words(self) -> str:
+        """The equation in words."""
+        return f"delta = 0 at epsilon = {self.epsilon!r}"
+
+    trivial = False
+
+    def reached(self, region: TradeOff) -> tuple[float, float]:
+        """Return the largest loss, infinite if some of it has no bound."""
+        curve = region.curve
+        if curve.q_inf > 0 or float(curve.delta_bounds(np.array([max(curve.max_loss, 0.0)]))[1][0]) > 0:
+            return math.inf, math.inf
+        return max(curve.max_loss, 0.0), max(curve.max_loss, 0.0)
+
+    def gap(self, reached: float) -> float:
+        """Return the logarithm of the ratio of the losses."""
+        gap = _log_ratio(reached, self.epsilon)
+        return gap if (gap <= 0) == (reached <= self.epsilon) else math.copysign(5e-324, reached - self.epsilon)
+
+    def statement(self, region: TradeOff, reached: float) -> tuple[float, float]:  # noqa: ARG002  same for every target
+        """Return (epsilon, 0)."""
+        return self.epsilon, 0.0
+
+
+@dataclass
+class Attack:
+    """The true-positive rate at a false-positive rate is at most `tpr`."""
+
+    fpr: float
+    tpr: float
+
+    @property
+    def words(self) -> str:
+        """The inequality in words."""
+        return f"TPR <= {self.tpr!r} at FPR {self.fpr!r}"
+
+    @property
+    def trivial(self) -> bool:
+        """TPR 1 is always met."""
+        return self.tpr >= 1.0
+
+    def reached(self, region: TradeOff) -> tuple[float, float]:
+        """Return the bracket of the attacker's power."""
+        return _pair(region.curve.power_bounds(np.array([self.fpr])))
+
+    def gap(self, reached: float) -> float:
+        """Compare what the attacker gains over blind guessing, which starts at the false-positive rate."""
+        gap = _log_ratio(reached - self.fpr, self.tpr - self.fpr)
+        return gap if (gap <= 0) == (reached <= self.tpr) else math.copysign(5e-324, reached - self.tpr)
+
+    def statement(self, region: TradeOff, reached: float) -> tuple[float, float]:  # noqa: ARG002  same for every target
+        """Return (0, advantage)."""
+        return 0.0, region.total_variation
+
+
+def _pair(bounds: tuple[Any, Any]) -> tuple[float, float]:
+    return float(bounds[0][0]), float(bounds[1][0])
+
+
+def number(name: str, value: Any, domain: str, low: float, high: float) -> float | None:
+    """Return a number of a target, or None if it was left out."""
+    if value is None:
+        return None
+    wrong = isinstance(value, bool) or not isinstance(value, Real)
+    if wrong or not low <= float(value) <= high or math.isinf(float(value)):
+        msg = f"{name} must be a number in {domain}, got {shown(value)}."
+        raise DomainError(msg)
+    return float(value)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The numbers given; None for those left out."""
+
+    epsilon: float | None
+    delta: float | None
+    advantage: float | None
+    tpr: float | None
+    fpr: float | None
+
+    @classmethod
+    def read(cls, **given: Any) -> Asked:
+        """Check the numbers and that they speak of one kind of target."""
+        asked = cls(
+            number("epsilon", given["epsilon"], "[0, inf)", 0.0, math.inf),
+            number("delta", given["delta"], "[0, 1]", 0.0, 1.0),
+            number("advantage", given["advantage"], "[0, 1]", 0.0, 1.0),
+            number("tpr", given["tpr"], "[0, 1]", 0.0, 1.0),
+            number("fpr", given["fpr"], "[0, 1]", 0.0, 1.0),
+        )
+        names = [", ".join(names) for names in asked.groups if any(getattr(asked, n) is not None for n in names)]
+        if len(names) > 1:
+            msg = "One target is needed, got several: give epsilon and delta, or advantage, or tpr and fpr."
+            raise DomainError(msg)
+        return asked
+
+    groups = (("epsilon", "delta"), ("advantage",), ("tpr", "fpr"))
+
+    def target(self) -> Target:
+        """Return the complete target."""
+        if self.advantage is not None:
+            if self.advantage == 0:
+                msg = "advantage must be above 0 to be calibrated, got 0.0: only perfect privacy has none."
+                raise DomainError(msg)
+            return Profile(0.0, self.advantage, "advantage")
+        if self.tpr is not None and self.fpr is not None:
+            if self.tpr <= self.fpr:
+                msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
+                raise DomainError(msg)
+            return Attack(self.fpr, self.tpr)
+        if self.epsilon is not None and self.delta is not None:
+            if self.delta > 0:
+                return Profile(self.epsilon, self.delta)
+            if self.epsilon == 0:
+                msg = "epsilon and delta cannot both be 0: only perfect privacy has (0, 0)."
+                raise DomainError(msg)
+            return Pure(self.epsilon)
+        raise DomainError(_incomplete(self))
+
+
+def _incomplete(asked: Asked) -> str:
+    pairs = (("epsilon", "delta"), ("delta", "epsilon"), ("tpr", "fpr"), ("fpr", "tpr"))
+    for have, lack in pairs:
+        if getattr(asked, have) is not None:
+            return f"{have} was given without {lack}: give both, or leave out the ? to get {lack} itself."
+    return "A target is needed: give epsilon and delta, or advantage, or tpr and fpr."

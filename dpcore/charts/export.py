@@ -1,0 +1,207 @@
+"""Pictures as files: SVG, PNG, PDF, a page that works offline, and the chart's own JSON."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import altair as alt
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure
+from dpcore.errors import DomainError, DpcoreError
+
+if TYPE_CHECKING:
+    import types
+
+    import pandas as pd
+
+SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
+EXPORT_WIDTH = 560
+MOST_ROWS = 2000
+Drawing: TypeAlias = "Figure | alt.LayerChart"
+
+
+def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table: pd.DataFrame | None = None) -> Path:
+    """Write a chart or figure to a file in the form its suffix names, and return the path."""
+    target = Path(path)
+    suffix = check_suffix(target)
+    target.write_bytes(render(drawing, suffix, width=width, table=table))
+    return target
+
+
+def check_suffix(path: str | Path) -> str:
+    """Return the suffix of a file name, or say which are allowed."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        msg = f"A chart is written to a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {str(path)[:80]!r}."
+        raise DomainError(msg)
+    return suffix
+
+
+def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: pd.DataFrame | None = None) -> bytes:
+    """Return a chart or figure as the bytes of a file.
+
+    Parameters
+    ----------
+    drawing : a `Figure` or the chart alone.
+    suffix : ``.svg``, ``.png`` (two pixels per point), ``.pdf``, ``.html`` or ``.json``.
+    width : width of a chart that would otherwise fill its container, in points.
+    table : rows shown under the chart in HTML; those of the figure by default.
+    """
+    check_suffix(f"chart{suffix}")
+    spec = specification(drawing)
+    if suffix == ".json":
+        return (json.dumps(spec, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+    if suffix == ".html":
+        rows = table if table is not None or not isinstance(drawing, Figure) else drawing.table
+        return _page(spec, drawing, rows, width).encode()
+    still, version = _still(spec, width), _version()
+    converter = _converter(suffix)
+    if suffix == ".svg":
+        return renumbered(converter.vegalite_to_svg(still, vl_version=version)).encode()
+    if suffix == ".png":
+        return bytes(converter.vegalite_to_png(still, vl_version=version, scale=2))
+    return bytes(converter.vegalite_to_pdf(still, vl_version=version))
+
+
+def specification(drawing: Drawing) -> dict[str, Any]:
+    """Return the Vega-Lite specification with its data."""
+    chart = drawing.chart if isinstance(drawing, Figure) else drawing
+    with alt.data_transformers.enable("default", max_rows=None):
+        return dict(chart.to_dict())
+
+
+def renumbered(svg: str, prefix: str = "") -> str:
+    """Return an SVG with ids counted from 0 after `prefix`; else they count per process and collide on one page."""
+    order = dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))
+    names = {old: f"{prefix}part{index}" for index, old in enumerate(order)}
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"{found[1]}{names.get(found[2], found[2])}{found[3]}"
+
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)([")])', renamed, svg)
+
+
+def _dark(spec: dict[str, Any]) -> bool:
+    return bool(spec.get("usermeta", {}).get("dpcore", {}).get("dark", False))
+
+
+def _still(spec: dict[str, Any], width: int) -> dict[str, Any]:
+    """Return the specification for a picture: of fixed width and on paper, not transparent."""
+    paper = {"background": theme.paper(dark=_dark(spec))}
+    fixed = {"width": width} if spec.get("width") == "container" else {}
+    config = {name: value for name, value in spec.get("config", {}).items() if name != "background"}
+    # points that only hold tooltips are no use in a picture
+    layers = [layer for layer in spec.get("layer", []) if layer["mark"].get("opacity") != 0]
+    data = {name: [row for row in rows if row.get("seen", 1) != 0] for name, rows in spec.get("datasets", {}).items()}
+    return {**spec, "config": config, "layer": layers, "datasets": data, **paper, **fixed, "padding": 12}
+
+
+def _version() -> str:
+    return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def _converter(suffix: str) -> types.ModuleType:
+    try:
+        import vl_convert  # noqa: PLC0415  an extra, needed only here
+    except ModuleNotFoundError:
+        msg = f'Writing {suffix} needs vl-convert-python; install it with: pip install "dpcore[report]".'
+        raise DpcoreError(msg) from None
+    module: types.ModuleType = vl_convert
+    return module
+
+
+def _page(spec: dict[str, Any], drawing: Drawing, table: pd.DataFrame | None, width: int) -> str:
+    """Return one page that needs nothing else: picture, live chart, sentence and table."""
+    converter = _converter(".html")
+    own = str(spec.get("title") or "Chart")
+    spec = {name: value for name, value in spec.items() if name != "title"}  # the page's heading says it
+    picture = renumbered(converter.vegalite_to_svg(_still(spec, width), vl_version=_version()))
+    script, digest = _script()
+    title = drawing.title if isinstance(drawing, Figure) else own
+    words = [drawing.takeaway, *drawing.notes] if isinstance(drawing, Figure) else [str(spec.get("description", ""))]
+    dark = _dark(spec)
+    return _PAGE.format(
+        title=html.escape(theme.short(title, 200)),
+        digest=digest,
+        scheme="dark" if dark else "light",
+        paper=theme.paper(dark=dark),
+        ink=theme.ink(dark=dark),
+        picture=picture,
+        words="".join(f"<p>{html.escape(text)}</p>" for text in words if text),
+        table="" if table is None else _html_table(table),
+        spec=json.dumps(spec, allow_nan=False).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+@cache
+def _script() -> tuple[str, str]:
+    """Return the one script of a page and its digest; in a function of its own, the bundle leaks no names."""
+    script = f"(()=>{{{_converter('.html').javascript_bundle()}\n{_BOOT}}})();".replace("</script", "<\\/script")
+    return script, base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _html_table(table: pd.DataFrame) -> str:
+    """Return the table, at most 2000 rows of it, with headers a screen reader can use."""
+    head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in table.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
+        for row in table.head(MOST_ROWS).itertuples(index=False, name=None)
+    )
+    count = f"{len(table)} rows" if len(table) <= MOST_ROWS else f"the first {MOST_ROWS} of {len(table)} rows"
+    return (
+        f'<details><summary>Table of the numbers drawn ({count})</summary><div class="scroll" tabindex="0" '
+        f'role="region" aria-label="Table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        "</div></details>"
+    )
+
+
+def _cell(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+_BOOT = """
+const spec = JSON.parse(document.getElementById("spec").textContent);
+const place = document.getElementById("chart");
+vegaEmbed(place, spec, {ast: true, actions: false, renderer: "svg"});
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-{digest}'; \
+style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: {scheme}; }}
+body {{ margin: 0; background: {paper}; color: {ink}; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }}
+main {{ max-width: 46rem; margin: 0 auto; padding: 1rem; }}
+h1 {{ font-size: 1.4rem; }}
+#chart, #chart > svg {{ width: 100%; }}
+#vg-tooltip-element table tr td.key {{ color: #404040; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #8886; }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<figure style="margin:0"><div id="chart">{picture}</div><figcaption>{words}</figcaption></figure>
+{table}
+</main>
+<script type="application/json" id="spec">{spec}</script>
+<script>{script}</script>
+</body>
+</html>
+"""

@@ -1,0 +1,105 @@
+"""What every builder hands back, and the small tools they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PHONE = 330  # px that a legend may use on the narrowest screen
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its equivalents: the numbers drawn, what they show in words, and what to say under it."""
+
+    chart: alt.LayerChart
+    table: pd.DataFrame
+    takeaway: str
+    title: str
+    notes: tuple[str, ...] = ()
+
+
+def checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame that may become data of a chart: infinity must have become a label before, or JSON drops it."""
+    for name in frame.columns:
+        if any(sign in str(name) for sign in ".:[]"):
+            msg = f"A column of a chart must not contain . : [ or ], got {name!r}."
+            raise DomainError(msg)
+        values = frame[name]
+        if pd.api.types.is_numeric_dtype(values) and not np.isfinite(values.to_numpy(dtype=np.float64)).all():
+            msg = f"Column {name!r} of a chart must be finite: write infinity as a label."
+            raise DomainError(msg)
+    return frame.reset_index(drop=True)
+
+
+class Series:
+    """The names of a chart's series in their order, with one colour and one dash each."""
+
+    def __init__(self, labels: Iterable[str], *, dark: bool) -> None:
+        self.labels = list(dict.fromkeys(labels))
+        self.dark = dark
+        self.shown: dict[str, str] = {}
+        for label in self.labels:
+            base = name = theme.short(label, 48) or "(no name)"
+            count = 1
+            while name in self.shown.values():
+                count += 1
+                name = f"{base} ({count})"
+            self.shown[label] = name
+
+    @property
+    def names(self) -> list[str]:
+        """The names as the legend shows them."""
+        return list(self.shown.values())
+
+    def colours(self) -> alt.Scale:
+        """Return the scale of strong colours."""
+        return alt.Scale(domain=self.names, range=[theme.colour(i, dark=self.dark) for i in range(len(self.labels))])
+
+    def fills(self) -> dict[str, str]:
+        """Return the pale, opaque fill of each name."""
+        return {name: theme.pale(theme.colour(i, dark=self.dark), dark=self.dark) for i, name in enumerate(self.names)}
+
+    def dashes(self) -> alt.Scale:
+        """Return the scale of dash patterns."""
+        return alt.Scale(domain=self.names, range=[theme.dash(i) for i in range(len(self.labels))])
+
+    def legend(self, *, wanted: bool = True) -> alt.Legend | None:
+        """Return a legend at the bottom whose columns fit a phone."""
+        if not wanted:
+            return None
+        longest = max(map(len, self.names))
+        columns = max(1, min(4, PHONE // (7 * longest + 50)))
+        return alt.Legend(
+            title=None, orient="bottom", columns=columns, symbolType="stroke", symbolSize=900, labelLimit=PHONE - 40
+        )
+
+    def strokes(self, *, legend: bool) -> dict[str, Any]:
+        """Return the encodings of a line: colour and dash together, one legend."""
+        shown = self.legend(wanted=legend)
+        return {
+            "stroke": alt.Stroke("label:N", title=None, scale=self.colours(), legend=shown),
+            "strokeDash": alt.StrokeDash("label:N", title=None, scale=self.dashes(), legend=shown),
+        }
+
+    def paint(self) -> dict[str, str]:
+        """Return the strong colour of each name, for marks that take it as a value.
+
+        A scale of their own without a legend would, in a layered chart, take the lines' legend away too.
+        """
+        return {name: theme.colour(i, dark=self.dark) for i, name in enumerate(self.names)}
+
+
+def number(value: float, digits: int = 5) -> str:
+    """Return a number as a tooltip shows it; infinity is ``inf``."""
+    return f"{value + 0.0:.{digits}g}"

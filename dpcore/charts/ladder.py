@@ -1,0 +1,163 @@
+"""The ladder chart: epsilon at one delta as the number of mechanisms grows, a line per theorem."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, Series, checked
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.composition.verdict import best
+from dpcore.errors import DomainError
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KINDS = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no bound"}
+
+
+def ladder_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
+    """Say the best epsilon at some k, and what adding up would say."""
+    counts = sorted(set(frame["k"]))
+    said = []
+    for k in _some(counts):
+        top = best(frame[frame["k"] == k])
+        if top is not None:
+            shown = outward(float(top["epsilon"]), 3)
+            said.append(f"{shown} for k = {grouped(k)} ({top['title']}, {_KINDS[top['kind']]})")
+    if not said:
+        return f"No theorem reaches δ = {outward(delta, 6)} for any k shown."
+    plain = frame[(frame["theorem"] == "basic") & (frame["epsilon"] < math.inf)]
+    sum_ = ""
+    if not plain.empty:
+        last = plain.iloc[-1]
+        sum_ = f" Adding up says {outward(float(last['epsilon']), 3)} for k = {grouped(int(last['k']))}."
+    return f"At δ = {outward(delta, 6)} the best ε is at most {', '.join(said)}.{sum_}"
+
+
+def _some(counts: list[int]) -> list[int]:
+    """Return powers of ten, or four numbers spread evenly."""
+    tens = [count for count in counts if str(count).rstrip("0") == "1"]
+    return tens if len(tens) > 2 else counts[:: max(1, -(-len(counts) // 4))]
+
+
+def ladder_figure(
+    frame: pd.DataFrame,
+    *,
+    delta: float,
+    k: int | None = None,
+    titles: Sequence[str] | None = None,
+    look: Look = PLAIN,
+) -> Figure:
+    """Return chart, table, sentence and notes of a ladder.
+
+    Parameters
+    ----------
+    frame : what `dpcore.composition.ladder` returns.
+    delta : the failure probability it was asked at.
+    k : the number of mechanisms chosen at the moment, drawn as a dotted line.
+    titles : theorems to draw, all by default; their colours follow this order.
+    """
+    wanted = list(dict.fromkeys(frame["title"])) if titles is None else list(titles)
+    rows = frame[frame["title"].isin(wanted)]
+    takeaway = ladder_takeaway(rows, delta=delta)
+    chart = ladder_chart(rows, k=k, titles=wanted, look=described(look, takeaway))
+    return Figure(chart, frame, takeaway, look.title or "ε as k grows", _silences(rows))
+
+
+def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Say which theorems have no line, and from where others have none; the same reason is said once."""
+    reasons: dict[tuple[int, str], list[str]] = {}
+    for title, part in rows.groupby("title", sort=False):
+        missing = part[~np.isfinite(part["epsilon"])]
+        if len(missing):
+            first = 0 if len(missing) == len(part) else int(missing["k"].iloc[0])
+            reasons.setdefault((first, str(missing["note"].iloc[0])), []).append(str(title))
+    return tuple(
+        f"Not drawn{f' from k = {grouped(first)} on' if first else ''}: {', '.join(names)}. {why}"
+        for (first, why), names in reasons.items()
+    )
+
+
+def ladder_chart(
+    frame: pd.DataFrame,
+    *,
+    k: int | None = None,
+    titles: Sequence[str] | None = None,
+    legend: bool = True,
+    look: Look = PLAIN,
+) -> alt.LayerChart:
+    """Draw epsilon against k, both logarithmic; epsilon linear where one of them is 0."""
+    drawn = frame[np.isfinite(frame["epsilon"])]
+    if drawn.empty:
+        msg = "No theorem reaches this δ for any k shown: there is nothing to draw."
+        raise DomainError(msg)
+    present = set(drawn["title"])
+    series = Series([t for t in (titles or list(dict.fromkeys(drawn["title"]))) if t in present], dark=look.dark)
+    label = drawn["title"].map(series.shown)
+    points = pd.DataFrame(
+        {
+            "label": label,
+            "paint": label.map(series.paint()),
+            "k": drawn["k"].astype(float),
+            "epsilon": drawn["epsilon"],
+            "k_text": [grouped(int(count)) for count in drawn["k"]],
+            "epsilon_text": _texts(drawn),
+            "kind": drawn["kind"].map(_KINDS),
+        }
+    )
+    x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(drawn["k"]), axis=_axis(drawn["k"]))
+    y = alt.Y(
+        "epsilon:Q",
+        title="Privacy loss ε of all together",
+        scale=_scale(drawn["epsilon"]),
+        axis=_axis(drawn["epsilon"]),
+    )
+    names = {"label": "theorem", "k_text": "k", "epsilon_text": "ε", "kind": "ε is"}
+    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    base = alt.Chart(checked(points)).encode(x=x, y=y)
+    layers = [
+        base.mark_line(strokeWidth=2, aria=False).encode(**series.strokes(legend=legend)),
+        base.mark_point(filled=True, size=34, opacity=1, aria=False).encode(
+            color=alt.Color("paint:N", scale=None), tooltip=tips
+        ),
+    ]
+    if k is not None and float(drawn["k"].min()) <= k <= float(drawn["k"].max()):
+        mark = alt.Chart(checked(pd.DataFrame({"k": [float(k)]})))
+        layers.append(mark.mark_rule(strokeDash=[2, 3], strokeWidth=1.5, color=theme.ink(dark=look.dark)).encode(x=x))
+    return theme.finish(layers, look, words="ε against k, one line per theorem.", height=400)
+
+
+def _texts(drawn: pd.DataFrame) -> list[str]:
+    """Return epsilon rounded up, or to the nearest where it is no bound."""
+    pairs = zip(drawn["epsilon"], drawn["kind"], strict=True)
+    return [f"about {value:.5g}" if kind == "approximate" else outward(float(value), 5) for value, kind in pairs]
+
+
+def _scale(values: pd.Series) -> alt.Scale:
+    """Return a logarithmic scale that holds all values, or a linear one where a value is 0."""
+    low, high = float(values.min()), float(values.max())
+    if low <= 0:
+        return alt.Scale(domain=[0.0, high or 1.0], nice=True)
+    if high / low < 1.01:
+        low, high = low / 2, high * 2
+    return alt.Scale(type="log", domain=[low, high], nice=False)
+
+
+def _axis(values: pd.Series) -> alt.Axis:
+    """Return ticks at powers of ten, closer over few decades."""
+    low, high = float(values.min()), float(values.max())
+    if low <= 0:
+        return alt.Axis(tickCount=6, format=".6~g")
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 3, 5) if high / low <= 100 else (1,)
+    every = max(1, len(decades) // 7)
+    ticks = [float(f"{step}e{power}") for power in decades for step in steps]
+    words = "datum.value >= 1e6 || datum.value < 1e-4 ? format(datum.value, '.0e') : format(datum.value, ',~g')"
+    return alt.Axis(values=ticks[::every], labelExpr=words)

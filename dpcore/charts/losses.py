@@ -1,0 +1,204 @@
+"""The loss-distribution chart: how much an answer gives away, and how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.curves.polygon import Polygon
+from dpcore.words import of_100, outward
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+
+MOST_BARS = 200
+_NEGLIGIBLE = 1e-7
+_CELLS = 80
+
+
+def loss_table(region: TradeOff) -> pd.DataFrame:
+    """Return the bars: where the loss lies when the person is in the data (P1), and how often.
+
+    Returns
+    -------
+    DataFrame
+        `region, low, high, loss_label, mass, kind`. A polygon has atoms (low = high = the loss), ``exact``; beyond
+        200 of them neighbours are added up, and what is rarer than 1e-7 at either end joins the last bar. A smooth
+        region has cells, an ``approximation`` by differences of its profile. Mass at infinity is a row of its own
+        with the label ``inf``.
+    """
+    curve = region.curve
+    if isinstance(curve, Polygon):
+        low, high, mass = _atoms(curve)
+    else:
+        low, high, mass = _cells(region)
+    label = [number(a, 4) if a == b else f"{number(a, 4)} to {number(b, 4)}" for a, b in zip(low, high, strict=True)]
+    kind = "exact" if isinstance(curve, Polygon) else "approximation"
+    rows = pd.DataFrame({"low": low, "high": high, "loss_label": label, "mass": mass, "kind": kind})
+    if curve.q_inf > 0:
+        sure = "exact" if curve.exact else "upper"
+        end = {"low": np.inf, "high": np.inf, "loss_label": "inf", "mass": curve.q_inf, "kind": sure}
+        rows = pd.concat([rows, pd.DataFrame([end])], ignore_index=True)
+    rows.insert(0, "region", str(region))
+    return rows
+
+
+def loss_takeaway(region: TradeOff) -> str:
+    """Say how often the loss is infinite and how large it gets otherwise."""
+    curve = region.curve
+    name = theme.short(str(region))
+    most = f"at most {number(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
+    if curve.q_inf >= 1:
+        return f"{name}: every answer may give a person away for certain; the loss is infinite (exact)."
+    if curve.q_inf > 0:
+        return f"{name}: in at most {of_100(curve.q_inf)} answers the loss is infinite; in the others it is {most}."
+    return f"{name}: the loss is never infinite; it is {most}."
+
+
+def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figure:
+    """Return chart, table and sentence; `options` are those of `loss_chart`."""
+    table = loss_table(region)
+    takeaway = loss_takeaway(region)
+    chart = loss_chart(table, look=described(look, takeaway), **options)
+    rough = bool((table["kind"] == "approximation").any())
+    notes = ("Bars are an approximation: differences of the profile δ(ε).",) if rough else ()
+    return Figure(chart, table, takeaway, look.title or "Loss distribution", notes)
+
+
+def loss_chart(
+    table: pd.DataFrame,
+    *,
+    look: Look = PLAIN,
+) -> alt.LayerChart:
+    """Draw bars over the loss; mass at infinity stands apart on the right, labelled."""
+    finite = np.isfinite(table["low"].to_numpy(dtype=np.float64))
+    some, never = table[finite], table[~finite]
+    start, end = (float(some["low"].min()), float(some["high"].max())) if len(some) else (-1.0, 1.0)
+    span = max(end - start, 0.5)
+    place = end + 0.16 * span
+    thin = 0.5 * _bar_width(some, span)
+    wide = some["low"] < some["high"]
+    bars = pd.DataFrame(
+        {
+            "left": np.where(wide, some["low"], some["low"] - thin),
+            "right": np.where(wide, some["high"], some["low"] + thin),
+            "mass": some["mass"],
+            "loss_text": some["loss_label"],
+            "mass_text": [number(v) for v in some["mass"]],
+            "kind": some["kind"],
+        }
+    )
+    outside = pd.DataFrame(
+        {
+            "left": place - 0.02 * span,
+            "right": place + 0.02 * span,
+            "mass": never["mass"],
+            "loss_text": "inf",
+            "mass_text": [number(v) for v in never["mass"]],
+            "kind": never["kind"],
+        }
+    )
+    x = alt.X(
+        "left:Q",
+        title="Loss (log likelihood ratio)",
+        axis=alt.Axis(values=_ticks(start, end), format=".6~g"),
+        scale=alt.Scale(
+            domain=[start - 0.06 * span, (place + 0.12 * span) if len(never) else end + 0.06 * span], nice=False
+        ),
+    )
+    most = float(table["mass"].max())
+    y = alt.Y(
+        "mass:Q",
+        title="Probability per bar (in the data)",
+        scale=alt.Scale(domain=[0, 1.12 * most], nice=False),
+        axis=alt.Axis(tickCount=5),
+    )
+    names = {"loss_text": "loss", "mass_text": "probability", "kind": "is"}
+    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    colours = theme.palette(look.dark)
+    where = {"x": x, "x2": "right:Q", "y": y, "y2": alt.datum(0)}
+    layers = [alt.Chart(checked(bars)).mark_rect(color=colours[0], aria=False).encode(tooltip=tips, **where)]
+    if len(never):
+        layers.append(alt.Chart(checked(outside)).mark_rect(color=colours[1], aria=False).encode(tooltip=tips, **where))
+        words = outside.assign(left=place, words=[f"inf: {outward(v, 3)}" for v in outside["mass"]])
+        text = alt.Chart(checked(words)).mark_text(dy=-8, color=theme.ink(dark=look.dark), aria=False)
+        layers.append(text.encode(x=x, y=y, text="words:N"))
+    shown = "How often each loss occurs when the person is in the data."
+    return theme.finish(layers, look, words=shown, height=300)
+
+
+def _bar_width(some: pd.DataFrame, span: float) -> float:
+    """Return the width of the bar of an atom: most of the way to the nearest neighbour, within reason."""
+    gaps = np.diff(some["low"].to_numpy(dtype=np.float64))
+    nearest = float(gaps[gaps > 0].min()) if (gaps > 0).any() else span
+    return float(np.clip(0.8 * nearest, 0.003 * span, 0.03 * span))
+
+
+def _ticks(start: float, end: float) -> list[float]:
+    """Return round losses inside the finite part of the axis, so that none stands under the bar of infinity."""
+    step = max(end - start, 0.5) / 6
+    step = next((s for s in _round_steps(step) if s >= step), step)
+    first, last = np.ceil(start / step - 1e-9), np.floor(end / step + 1e-9)
+    return [float(f"{k * step:.10g}") + 0.0 for k in np.arange(first, last + 1)]
+
+
+def _round_steps(step: float) -> list[float]:
+    decade = 10.0 ** np.floor(np.log10(step))
+    return [decade, 2 * decade, 5 * decade, 10 * decade]
+
+
+def _atoms(curve: Polygon) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (low, high, mass) of the atoms, the rare ends and close neighbours added up."""
+    used = curve.q > 0
+    loss, mass = curve.loss[used], curve.q[used]
+    if loss.size <= MOST_BARS // 4:
+        return loss, loss, mass
+    below, above = np.cumsum(mass), np.cumsum(mass[::-1])[::-1]
+    first = int(np.searchsorted(below, _NEGLIGIBLE))
+    last = int(loss.size - np.searchsorted(above[::-1], _NEGLIGIBLE))
+    starts = np.arange(first, max(last, first + 1), -(-max(last - first, 1) // MOST_BARS))
+    cuts = np.concatenate(([0], starts[1:])).astype(np.int64)
+    ends = np.append(cuts[1:], loss.size) - 1
+    total = np.add.reduceat(mass, cuts)
+    # a rare end belongs to its bar's mass, not to its place
+    low, high = loss[np.maximum(cuts, first)], loss[np.minimum(ends, max(last - 1, first))]
+    return low, high, np.asarray(total, dtype=np.float64)
+
+
+def _cells(region: TradeOff) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (low, high, mass) of cells by differences of the profile.
+
+    With delta' the slope, P0(L > e) = -e^-e delta'(e) and P1(L > e) = delta(e) - delta'(e). The slope between two
+    grid points in e^e is minus a tail of P0 somewhere between them, so a cell's mass is right up to its width.
+    """
+    curve = region.curve
+    edge = _range(region)
+    step = 2.0 * edge / (_CELLS - 1)  # both ends are grid points: an atom there falls into one cell
+    grid = np.concatenate(([-edge - step], np.linspace(-edge, edge, _CELLS), [edge + step]))
+    delta = 0.5 * (curve.delta_bounds(grid)[0] + curve.delta_bounds(grid)[1])
+    with np.errstate(over="ignore"):
+        tail0 = -np.diff(delta) / (np.exp(grid[:-1]) * np.expm1(np.diff(grid)))
+    middle = 0.5 * (grid[1:] + grid[:-1])
+    at_middle = np.interp(middle, grid, delta)
+    tail1 = np.clip(at_middle + np.exp(middle) * tail0, curve.q_inf, 1.0)
+    tail1 = np.minimum.accumulate(tail1)
+    tail1[0], tail1[-1] = 1.0, curve.q_inf
+    mass = -np.diff(tail1)
+    return middle[:-1], middle[1:], np.asarray(np.maximum(mass, 0.0), dtype=np.float64)
+
+
+def _range(region: TradeOff) -> float:
+    """Return a loss beyond which almost nothing lies."""
+    curve = region.curve
+    if np.isfinite(curve.max_loss):
+        return float(max(curve.max_loss, 1e-3))
+    grid = np.geomspace(1e-3, 1e5, 49)
+    gone = curve.delta_bounds(grid)[1] <= curve.q_inf + 1e-5
+    return float(grid[np.argmax(gone)]) if gone.any() else 1e5

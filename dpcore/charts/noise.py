@@ -1,0 +1,307 @@
+"""The noise chart: one noisy answer on two neighbouring datasets, a threshold, and the two kinds of error under it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.errors import DomainError
+from dpcore.mechanisms.bounded_laplace import BoundedLaplace
+from dpcore.mechanisms.staircase import Staircase
+from dpcore.mechanisms.uniform import Uniform
+from dpcore.threshold import Noisy
+from dpcore.words import about
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.threshold import Test
+
+MOST_BARS = 60  # more integers than this are drawn as a line
+MOST_STEPS = 60
+GRID = 241
+COLUMNS = ("dataset", "answer", "density", "accused", "kind")
+_HOVER = 3  # every third point of the grid answers the pointer
+Window = tuple[float, float]
+
+
+def noise_table(test: Test, *, window: Window | None = None) -> pd.DataFrame:
+    """Return the points drawn.
+
+    Returns
+    -------
+    DataFrame
+        `dataset, answer, density, accused, kind`: the density of the answer (its probability where answers are
+        discrete) on each dataset, and the probability that this answer is accused. Places of randomized response
+        stand for the answers that the chart names.
+    """
+    low, high = _window(test, window)
+    parts = []
+    for inside, name in enumerate(test.pair.names):
+        answer = _answers(test, low, high, inside=bool(inside))
+        density = test.pair.density(answer, inside=bool(inside))
+        rows = {"dataset": name, "answer": answer, "density": density, "accused": test.accused(answer), "kind": "exact"}
+        parts.append(pd.DataFrame(rows, columns=list(COLUMNS)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def noise_takeaway(test: Test) -> str:
+    """Say how often the test errs, of either kind."""
+    without, within = test.pair.names
+    return (
+        f"{_rule(test)}, an attacker wrongly accuses {about(test.alpha)} people ({without}: false positives "
+        f"{number(test.alpha, 4)}, exact) and misses {about(test.beta)} people ({within}: false negatives "
+        f"{number(test.beta, 4)}, exact)."
+    )
+
+
+def noise_figure(test: Test, *, window: Window | None = None, look: Look = PLAIN, **options: Any) -> Figure:
+    """Return chart, table, sentence and notes of one test; `options` are those of `noise_chart`."""
+    table = noise_table(test, window=window)
+    takeaway = noise_takeaway(test)
+    chart = noise_chart(table, test, window=window, look=described(look, takeaway), **options)
+    notes = [test.pair.note]
+    low, high = _window(test, window)
+    if not low <= test.threshold <= high and not test.pair.labels:
+        notes.append(f"The threshold {number(test.threshold)} lies outside the picture.")
+    if test.pair.discrete and not _bars(test, low, high):
+        notes.append("Answers are integers; their probabilities are drawn as a line.")
+    return Figure(chart, table, takeaway, look.title or "One noisy answer", tuple(text for text in notes if text))
+
+
+def noise_chart(
+    table: pd.DataFrame,
+    test: Test,
+    *,
+    window: Window | None = None,
+    observed: float | None = None,
+    legend: bool = True,
+    look: Look = PLAIN,
+) -> alt.LayerChart:
+    """Draw both densities with the errors shaded: right of the threshold without, left of it with the person.
+
+    Parameters
+    ----------
+    table : what `noise_table` returns.
+    test : the threshold, and which answers it accuses.
+    window : smallest and largest answer drawn.
+    observed : one answer to mark on the axis.
+    """
+    low, high = _window(test, window)
+    series = Series(test.pair.names, dark=look.dark)
+    drawn = table.assign(label=table["dataset"].map(series.shown))
+    top = 1.18 * float(table["density"].max())
+    if not 0.0 < top < np.inf:
+        msg = f"The noise is too wide or too narrow to be drawn: its largest density is {top!r}."
+        raise DomainError(msg)
+    x, y = _axes(test, (low, high), top)
+    draw = _as_bars if _bars(test, low, high) else _as_lines
+    layers = draw(drawn, test, series, x, y, legend=legend)
+    layers += _threshold(test, (low, high), top, x, y, dark=look.dark)
+    if observed is not None:
+        layers.append(_seen(observed, (low, high), x, y, dark=look.dark))
+    text = f"Probability of each answer {test.pair.names[0]} and {test.pair.names[1]}, with the threshold of a test."
+    return theme.finish(layers, look, words=text, height=360)
+
+
+def marked(figure: Figure, points: Sequence[tuple[float, float, str]], *, dark: bool = False) -> Figure:
+    """Return a region figure (linear, alpha across) with points (alpha, beta, name) on it; the first stands out."""
+    rows = pd.DataFrame(
+        {
+            "x": [alpha for alpha, _, _ in points],
+            "y": [beta for _, beta, _ in points],
+            "name": [theme.short(name) for _, _, name in points],
+            "rates": [f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta, _ in points],
+            "side": ["left" if alpha < 0.6 else "right" for alpha, _, _ in points],
+            "rank": range(len(points)),
+        }
+    )
+    ink, back = theme.ink(dark=dark), theme.paper(dark=dark)
+    base = alt.Chart(checked(rows)).encode(x="x:Q", y="y:Q")
+    tips = [alt.Tooltip("name:N", title="test"), alt.Tooltip("rates:N", title="errors")]
+    fill = alt.condition("datum.rank == 0", alt.value(ink), alt.value(back))
+    dots = base.mark_point(filled=True, size=130, opacity=1, stroke=ink, strokeWidth=2, aria=False)
+    chart = figure.chart.add_layers(dots.encode(color=fill, tooltip=tips))
+    for side in sorted(set(rows["side"])):
+        place: dict[str, Any] = {"align": side, "dx": 12 if side == "left" else -12, "dy": -8, "aria": False}
+        word = alt.Chart(checked(rows[rows["side"] == side])).encode(x="x:Q", y="y:Q", text="name:N")
+        halo = word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=back, stroke=back, strokeWidth=4, **place)
+        chart = chart.add_layers(halo, word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=ink, **place))
+    return replace(figure, chart=chart)
+
+
+# ---- what is drawn -------------------------------------------------------------------------------------------
+
+
+def _window(test: Test, window: Window | None) -> Window:
+    """Return the answers drawn; a threshold close by is let in."""
+    low, high = window or test.pair.window()
+    if window is None and np.isfinite(test.threshold) and not test.pair.labels:
+        room = 0.6 * (high - low)
+        if low - room < test.threshold < low or high < test.threshold < high + room:
+            margin = 0.05 * (high - low)
+            low, high = min(low, test.threshold - margin), max(high, test.threshold + margin)
+    return (np.floor(low) - 0.5, np.ceil(high) + 0.5) if test.pair.discrete and not test.pair.labels else (low, high)
+
+
+def _bars(test: Test, low: float, high: float) -> bool:
+    return test.pair.discrete and high - low <= MOST_BARS
+
+
+def _answers(test: Test, low: float, high: float, *, inside: bool) -> FloatArray:
+    """Return the places of one curve: an even grid, its kinks and jumps, and the threshold itself."""
+    if test.pair.labels:
+        return np.arange(len(test.pair.labels), dtype=np.float64)
+    if test.pair.discrete:
+        whole = np.round(np.linspace(np.ceil(low), np.floor(high), GRID))
+        every = np.arange(np.ceil(low), np.floor(high) + 1) if _bars(test, low, high) else np.unique(whole)
+        return np.asarray(every, dtype=np.float64)
+    places: list[FloatArray] = [np.linspace(low, high, GRID)]
+    if isinstance(test.pair, Noisy):
+        tiny = 1e-9 * (high - low)
+        jumps = _jumps(test.pair, low, high, inside=inside)
+        places += [np.array([test.pair.answers[inside]]), jumps - tiny, jumps + tiny]
+    if np.isfinite(test.threshold):
+        places.append(np.array([test.threshold, np.nextafter(test.threshold, np.inf)]))
+    found = np.unique(np.concatenate(places))
+    return np.asarray(found[(found >= low) & (found <= high)], dtype=np.float64)
+
+
+def _jumps(pair: Noisy, low: float, high: float, *, inside: bool) -> FloatArray:
+    """Return where the density jumps."""
+    centre, noise = pair.answers[inside], pair.noise
+    if isinstance(noise, Uniform):
+        return np.array([centre - noise.halfwidth, centre + noise.halfwidth])
+    if isinstance(noise, BoundedLaplace):
+        return np.array([noise.lower, noise.upper])
+    if isinstance(noise, Staircase):
+        most = min(MOST_STEPS, int(max(high - centre, centre - low)) + 1)
+        steps = np.arange(most, dtype=np.float64)
+        away = np.concatenate((steps + (noise.gamma or 1.0), steps[1:]))
+        return np.concatenate((centre - away, centre + away))
+    return np.zeros(0)
+
+
+def _axes(test: Test, window: Window, top: float) -> tuple[alt.X, alt.Y]:
+    axis = alt.Axis(format=".6~g", tickCount=8, grid=False)
+    if test.pair.labels:
+        names = "[" + ", ".join(repr(label) for label in test.pair.labels) + "]"
+        axis = alt.Axis(values=list(range(len(test.pair.labels))), labelExpr=f"{names}[datum.value]", grid=False)
+    what = "Probability of the answer" if test.pair.discrete else "Density of the answer"
+    sides = f" (left bar: {test.pair.names[0]}, right bar: {test.pair.names[1]})" if _bars(test, *window) else ""
+    scale = alt.Scale(domain=[float(w) for w in window], nice=False)
+    x = alt.X("answer:Q", title=f"Noisy answer{sides}", scale=scale, axis=axis)
+    y = alt.Y("density:Q", title=what, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(tickCount=5))
+    return x, y
+
+
+def _tips(rows: pd.DataFrame, test: Test) -> pd.DataFrame:
+    """Return rows with the texts of their tooltips."""
+    names = test.pair.labels
+    return rows.assign(
+        answer_text=[names[int(v)] if names else number(v) for v in rows["answer"]],
+        density_text=[number(v) for v in rows["density"]],
+        accused_text=[number(v, 3) for v in rows["accused"]],
+    )
+
+
+def _tooltip(test: Test) -> list[alt.Tooltip]:
+    what = "probability" if test.pair.discrete else "density"
+    texts = {"label": "dataset", "answer_text": "answer", "density_text": what, "accused_text": "accused with chance"}
+    return [alt.Tooltip(f"{name}:N", title=title) for name, title in texts.items()]
+
+
+def _as_lines(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+    """Draw densities as lines, the errors as areas under them."""
+    layers = []
+    for name, wrong in zip(series.names, (drawn["accused"] > 0, drawn["accused"] < 1), strict=True):
+        rows = drawn[(drawn["label"] == name) & wrong][["answer", "density"]]
+        if len(rows):
+            area = alt.Chart(checked(rows)).mark_area(color=series.paint()[name], opacity=0.35, line=False, aria=False)
+            layers.append(area.encode(x=x, y=y))
+    lines = alt.Chart(checked(drawn[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
+    layers.append(lines.encode(x=x, y=y, order="answer:Q", **series.strokes(legend=legend)))
+    hover = _tips(drawn.iloc[::_HOVER], test)
+    points = alt.Chart(checked(hover.drop(columns="kind"))).mark_point(filled=True, size=90, opacity=0, aria=False)
+    layers.append(points.encode(x=x, y=y, tooltip=_tooltip(test)))
+    return layers
+
+
+def _as_bars(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+    """Draw probabilities as bars side by side, the errors as their filled part."""
+    first = drawn["label"] == series.names[0]
+    left = drawn["answer"] + np.where(first, -0.4, 0.02)
+    wrong = np.where(first, drawn["accused"], 1.0 - drawn["accused"])
+    rows = _tips(drawn, test).assign(answer=left, right=left + 0.38, paint=drawn["label"].map(series.paint()))
+    part = rows.assign(density=wrong * rows["density"])[["answer", "right", "density", "paint"]]
+    where = {"x": x, "x2": "right:Q", "y": y, "y2": alt.datum(0)}
+    filled = alt.Fill("paint:N", scale=None)
+    shade = alt.Chart(checked(part)).mark_rect(opacity=0.45, aria=False).encode(fill=filled, **where)
+    whole = alt.Chart(checked(rows.drop(columns="kind"))).mark_rect(fillOpacity=0, strokeWidth=2, aria=False)
+    outline = whole.encode(tooltip=_tooltip(test), **where, **series.strokes(legend=legend))
+    return [shade, outline]
+
+
+def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, dark: bool) -> list[alt.Chart]:
+    """Draw the threshold and say which side is accused; one outside the picture stands at its edge."""
+    place = test.threshold
+    if _bars(test, *window):
+        place += 0.5 - test.share  # the part of the bar at the threshold that is accused lies to the right
+    place = float(np.clip(place, *window))
+    ink = theme.ink(dark=dark)
+    at = pd.DataFrame({"answer": [place]})
+    rule = alt.Chart(checked(at)).mark_rule(color=ink, strokeWidth=2.5, aria=False).encode(x=x)
+    layers = [rule]
+    share = (place - window[0]) / (window[1] - window[0])
+    sides: list[tuple[float, dict[str, Any], str]] = [
+        (share, {"align": "right", "dx": -8}, "← not accused"),
+        (1.0 - share, {"align": "left", "dx": 8}, "accused →"),
+    ]
+    for room, side, words in sides:
+        if room <= 0.2:
+            continue
+        rows = pd.DataFrame({"answer": [place], "density": [top], "text": [words]})
+        text = alt.Chart(checked(rows)).mark_text(
+            baseline="top", dy=4, color=ink, fontSize=theme.TEXT, aria=False, **side
+        )
+        layers.append(text.encode(x=x, y=y, text="text:N"))
+    return layers
+
+
+def _seen(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) -> alt.Chart:
+    """Mark one answer on the axis."""
+    rows = pd.DataFrame(
+        {"answer": [float(np.clip(observed, *window))], "density": [0.0], "text": [number(observed, 4)]}
+    )
+    chart: alt.Chart = (
+        alt.Chart(checked(rows))
+        .mark_point(
+            shape="triangle-up", filled=True, size=220, yOffset=-7, color=theme.ink(dark=dark), opacity=1, aria=False
+        )
+        .encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="this answer")])
+    )
+    return chart
+
+
+def _rule(test: Test) -> str:
+    """Say whom the test accuses."""
+    names, place, share = test.pair.labels, test.threshold, test.share
+    if names:
+        whole = [names[i] for i in range(len(names)) if i > place]
+        accused = " or ".join(whole) if whole else "nobody"
+        if share > 0:
+            part = f"{names[int(place)]} with a chance of {number(share, 3)}"
+            accused = f"{accused}, and at {part}" if whole else part
+        return f"Accusing at the answer {accused}" if whole or share > 0 else "Accusing nobody"
+    if np.isinf(place):
+        return "Accusing nobody" if place > 0 else "Accusing everybody"
+    extra = f", and at {number(place)} with a chance of {number(share, 3)}" if share > 0 else ""
+    return f"Accusing at answers above {number(place, 4)}{extra}"

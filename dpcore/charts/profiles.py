@@ -1,0 +1,174 @@
+"""The profile chart: for every epsilon the smallest delta, on a logarithmic axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import pixels, theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.sampling import Regions, named
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.words import kind_of, outward
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+
+MOST_SENTENCES = 4
+MOST_EPSILON = 1e5
+_FIRST = 41
+_CORNERS = 100
+_TOLERANCE = 0.15
+
+
+def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.DataFrame:
+    """Return the points drawn.
+
+    Parameters
+    ----------
+    regions : one region, several, or a mapping from names to regions.
+    epsilon_max : right end; by default where every delta has fallen below 1e-12 or stays what it is.
+
+    Returns
+    -------
+    DataFrame
+        `region, label, epsilon, delta, kind`; `delta` is the safe side, ``exact`` or an ``upper`` bound.
+    """
+    items = named(regions)
+    top = max(_end(region) for region in items.values()) if epsilon_max is None else float(epsilon_max)
+    if not 0.0 < top < np.inf:
+        msg = f"epsilon_max must be a finite number above 0, got {top!r}."
+        raise DomainError(msg)
+    parts = []
+    for label, region in items.items():
+        epsilon, delta = _sampled(region, top)
+        parts.append(
+            pd.DataFrame(
+                {"region": str(region), "label": label, "epsilon": epsilon, "delta": delta + 0.0, "kind": region.kind}
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
+    """Say which epsilon each region needs for this delta, rounded up."""
+    items = named(regions)
+    said = []
+    for label, region in list(items.items())[:MOST_SENTENCES]:
+        needed = float(region.epsilon(delta))
+        if np.isinf(needed):
+            floor = outward(region.curve.q_inf, 3)
+            said.append(
+                f"{theme.short(label)}: no ε reaches δ = {delta:g}; δ stays at {floor} (rounded up, {kind_of(region)})."
+            )
+        else:
+            said.append(
+                f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(needed, 3)} ({kind_of(region)})."
+            )
+    rest = len(items) - len(said)
+    if rest:
+        said.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
+    return " ".join(said)
+
+
+def profile_figure(
+    regions: Regions, *, delta: float = 1e-6, epsilon_max: float | None = None, look: Look = PLAIN, **options: Any
+) -> Figure:
+    """Return chart, table and sentence; `options` are those of `profile_chart`."""
+    table = profile_table(regions, epsilon_max=epsilon_max)
+    takeaway = profile_takeaway(regions, delta=delta)
+    chart = profile_chart(table, look=described(look, takeaway), **options)
+    below = bool((table["delta"] < pixels.FLOOR).any())
+    notes = ("Values of δ below 1e-12 lie below the picture; the table has them.",) if below else ()
+    return Figure(chart, table, takeaway, look.title or "Privacy profiles δ(ε)", notes)
+
+
+def profile_chart(
+    table: pd.DataFrame,
+    *,
+    legend: bool = True,
+    look: Look = PLAIN,
+) -> alt.LayerChart:
+    """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do."""
+    top = float(table["epsilon"].max())
+    series = Series(table["label"], dark=look.dark)
+    above = (table["delta"] >= pixels.FLOOR).groupby(table["label"], sort=False)
+    table = table[above.shift(1, fill_value=True)]  # each curve ends where it leaves the picture
+    drawn = table.assign(
+        label=table["label"].map(series.shown),
+        shown=np.maximum(table["delta"], pixels.FLOOR),
+        epsilon_text=[number(v) for v in table["epsilon"]],
+        delta_text=[outward(v, 5) for v in table["delta"]],
+        paint=table["label"].map(series.shown).map(series.paint()),
+    )[["label", "paint", "epsilon", "shown", "epsilon_text", "delta_text", "kind"]]
+    decades = max(1, int(np.ceil(-np.log10(float(drawn["shown"].min())) - 1e-9)))
+    ticks = [10.0**-k for k in range(0, decades + 1, max(1, round(decades / 6)))]
+    x = alt.X("epsilon:Q", title="Privacy loss ε", scale=alt.Scale(domain=[0, top], nice=False))
+    y = alt.Y(
+        "shown:Q",
+        title="Failure probability δ",
+        scale=alt.Scale(type="log", domain=[10.0**-decades, 1], clamp=True),
+        axis=alt.Axis(values=ticks, labelExpr="datum.value == 1 ? '1' : format(datum.value, '.0e')"),
+    )
+    names = {"label": "region", "epsilon_text": "ε", "delta_text": "δ", "kind": "δ is"}
+    base = alt.Chart(checked(drawn)).encode(x=x, y=y)
+    paint = alt.Color("paint:N", scale=None)
+    lines = base.mark_line(strokeWidth=2, aria=False).encode(**series.strokes(legend=legend))
+    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    points = base.mark_point(filled=True, opacity=0, size=90, aria=False).encode(color=paint, tooltip=tips)
+    text = f"Smallest δ for each ε of {', '.join(series.names)}."
+    return theme.finish([lines, points], look, words=text, height=400)
+
+
+def _delta(region: TradeOff, epsilon: FloatArray) -> FloatArray:
+    return np.asarray(region.delta_bounds(epsilon)[1], dtype=np.float64)
+
+
+def _end(region: TradeOff) -> float:
+    """Return where the profile has nothing more to show: its largest loss, or where delta is 1e-12 above its limit."""
+    limit = region.curve.q_inf
+    grid = np.geomspace(0.01, MOST_EPSILON, 29)
+    gone = _delta(region, grid) <= limit + pixels.FLOOR
+    if not gone.any():
+        return MOST_EPSILON
+    last = int(np.argmax(gone))
+    low, high = (float(grid[last - 1]) if last else 0.0), float(grid[last])
+    fine = np.linspace(low, high, 13)[1:]
+    end = float(fine[np.argmax(_delta(region, fine) <= limit + pixels.FLOOR)])
+    return 1.1 * end if limit > 0 else end
+
+
+def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray]:
+    """Return (epsilon, delta), closer where the log of delta bends."""
+    epsilon = np.linspace(0.0, top, _FIRST)
+    curve = region.curve
+    if isinstance(curve, Polygon):
+        inside = curve.loss[(curve.loss > 0) & (curve.loss < top)]
+        epsilon = np.union1d(epsilon, inside[:: max(1, -(-inside.size // _CORNERS))])
+    if 0.0 < curve.max_loss < top:
+        epsilon = np.union1d(epsilon, [curve.max_loss])
+    delta = _delta(region, epsilon)
+    fresh = np.ones(epsilon.size - 1, dtype=bool)
+    for step in range(7):
+        checkpoint(step / 7)
+        middle = 0.5 * (epsilon[1:] + epsilon[:-1])
+        inside_delta = np.zeros(middle.size)
+        inside_delta[fresh] = _delta(region, middle[fresh])
+        px, py = pixels.WIDTH / top * epsilon, pixels.logarithmic(delta)
+        ends = (px[:-1], py[:-1], px[1:], py[1:])
+        off = pixels.off_chord(pixels.WIDTH / top * middle, pixels.logarithmic(inside_delta), ends)
+        bad = np.flatnonzero(fresh & (off > _TOLERANCE))
+        if bad.size == 0 or epsilon.size + bad.size > pixels.MOST_POINTS:
+            break
+        epsilon, delta = np.insert(epsilon, bad + 1, middle[bad]), np.insert(delta, bad + 1, inside_delta[bad])
+        added = bad + 1 + np.arange(bad.size)
+        fresh = np.zeros(epsilon.size - 1, dtype=bool)
+        fresh[added] = fresh[added - 1] = True
+    return epsilon, delta

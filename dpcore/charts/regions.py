@@ -1,0 +1,269 @@
+"""The region chart: which false positives and false negatives an attacker can reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import pixels, theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.sampling import Regions, area, named, note, sample
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.errors import DomainError
+from dpcore.words import attack_sentence, attacks_sentence, outward
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import FloatArray
+
+Axes = Literal["thesis", "fdp"]
+AXES = ("thesis", "fdp")
+TITLES = {
+    "alpha": "False positives α (outside the data, accused)",
+    "beta": "False negatives β (inside the data, missed)",
+}
+MOST_CORNERS_DRAWN = 60
+MOST_HOVER_POINTS = 100
+MOST_SENTENCES = 4
+_TICKS = [1e-12, 1e-9, 1e-6, 1e-3, 1.0]
+# where the log view needs points to show the diagonal round
+_LOG_DIAGONAL = np.concatenate(([pixels.FLOOR, 1e-3], np.linspace(0.01, 0.98, 60), 1.0 - np.geomspace(0.01, 1e-12, 41)))
+_LOG_LABEL = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
+
+
+def region_table(regions: Regions) -> pd.DataFrame:
+    """Return the points drawn, all regions in one tidy frame; columns as in `dpcore.charts.sampling.sample`."""
+    return pd.concat([sample(region, label) for label, region in named(regions).items()], ignore_index=True)
+
+
+def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None = None) -> str:
+    """Say what the chart shows: for the selected region, or for each of the first four."""
+    items = named(regions)
+    front = [selected] if selected is not None and selected in items else list(items)[:MOST_SENTENCES]
+    chosen = {label: items[label] for label in front}
+    if len(chosen) == 1:
+        said = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in chosen.items()]
+    else:
+        said = [attacks_sentence({theme.short(label): region for label, region in chosen.items()}, fpr)]
+    rest = len(items) - len(chosen)
+    if rest:
+        said.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
+    return " ".join(said)
+
+
+def region_figure(
+    regions: Regions,
+    *,
+    fpr: float | None = None,
+    selected: str | None = None,
+    log: bool = False,
+    look: Look = PLAIN,
+    **options: Any,
+) -> Figure:
+    """Return chart, table, sentence and notes of some regions; `options` are those of `region_chart`.
+
+    Parameters
+    ----------
+    regions : one region, several, or a mapping from names to regions.
+    fpr : the false-positive rate the sentence speaks of; 0.05, and 1e-6 in the log-log view.
+    """
+    items = named(regions)
+    table = region_table(items)
+    rate = fpr if fpr is not None else 1e-6 if log else 0.05
+    takeaway = region_takeaway(items, fpr=rate, selected=selected)
+    chart = region_chart(table, log=log, selected=selected, look=described(look, takeaway), **options)
+    notes = tuple(text for label, region in items.items() if (text := note(region, table[table["label"] == label])))
+    return Figure(chart, table, takeaway, look.title or "Privacy regions", notes)
+
+
+def region_chart(
+    table: pd.DataFrame,
+    *,
+    axes: Axes = "fdp",
+    log: bool = False,
+    filled: bool = True,
+    selected: str | None = None,
+    legend: bool = True,
+    corners: bool = True,
+    look: Look = PLAIN,
+) -> alt.LayerChart:
+    """Draw regions, the larger behind, over the diagonal of blind guessing.
+
+    Parameters
+    ----------
+    table : what `region_table` returns.
+    axes : ``fdp`` (across: false positives alpha, up: false negatives beta) or ``thesis`` (the other way round).
+    log : both axes logarithmic down to 1e-12.
+    filled : fill each region; otherwise lines only.
+    selected : label of the region to draw in front.
+    corners : mark the exact corners of polygons that have at most 60.
+    """
+    if axes not in AXES:
+        msg = f"axes must be one of {', '.join(AXES)}, got {str(axes)[:40]!r}."
+        raise DomainError(msg)
+    series = Series(table["label"], dark=look.dark)
+    drawn = _drawn(table, _order(table, selected), axes=axes, log=log)
+    drawn["label"] = drawn["label"].map(series.shown)
+    x, y = _axes(axes, log=log)
+    layers = [_fill(drawn, series, x, y, log=log)] if filled else []
+    layers += _guessing(x, y, log=log, dark=look.dark)
+    layers.append(_lines(drawn, series, x, y, selected=series.shown.get(selected or ""), legend=legend))
+    layers.append(_points(drawn, series, x, y, corners=corners))
+    text = f"Privacy regions of {', '.join(series.names)}: false negatives against false positives."
+    return theme.finish(layers, look, words=text, height=460)
+
+
+def _order(table: pd.DataFrame, selected: str | None) -> list[str]:
+    """Return the labels from back to front: by area, the selected one last."""
+    sizes = {str(label): area(points) for label, points in table.groupby("label", sort=False)}
+    return sorted(sizes, key=lambda label: (label == selected, -sizes[label]))
+
+
+def _drawn(table: pd.DataFrame, order: list[str], *, axes: Axes, log: bool) -> pd.DataFrame:
+    """Return the points in drawing order with their place (x, y), blind guessing at x, and texts for the tooltip."""
+    parts = []
+    across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
+    for label in order:
+        points = table[table["label"] == label]
+        if points["beta"].iloc[0] < 1.0:  # down the left edge, as the other end runs along the bottom
+            first = points.iloc[:1].assign(beta=1.0, power=0.0, epsilon_label="inf", corner=False)
+            points = pd.concat([first, points])
+        points = points.iloc[::-1] if axes == "thesis" else points
+        x, y = (_clamped(points[name].to_numpy(dtype=np.float64), log=log) for name in (across, up))
+        corner = points["corner"].to_numpy(dtype=bool)  # without the two ends that every region shares
+        corner = corner & ((points["alpha"] < 1.0) & (points["beta"] < 1.0)).to_numpy()
+        parts.append(
+            pd.DataFrame(
+                {
+                    "label": label,
+                    "x": x,
+                    "y": y,
+                    "guess": _guess(points[across].to_numpy(dtype=np.float64), log=log),
+                    "alpha": points["alpha"].to_numpy(),
+                    "beta": points["beta"].to_numpy(),
+                    "power": points["power"].to_numpy(),
+                    "segment": points["epsilon_label"].to_numpy(),
+                    "kind": points["kind"].to_numpy(),
+                    "corner": corner & (int(corner.sum()) <= MOST_CORNERS_DRAWN),
+                    "hover": _spread(x, y, log=log),
+                    "step": np.arange(len(points)),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _clamped(rate: FloatArray, *, log: bool) -> FloatArray:
+    return np.asarray(np.maximum(rate, pixels.FLOOR) if log else rate, dtype=np.float64)
+
+
+def _guess(rate: FloatArray, *, log: bool) -> FloatArray:
+    return _clamped(1.0 - rate, log=log)
+
+
+def _spread(x: FloatArray, y: FloatArray, *, log: bool) -> NDArray[np.bool_]:
+    """Choose points about evenly along the drawn line, at most 100, that answer the pointer."""
+    view = pixels.logarithmic if log else pixels.linear
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(view(x)), np.diff(view(y))))))
+    cell = np.floor(along / max(float(along[-1]), 1.0) * (MOST_HOVER_POINTS - 1))
+    return np.concatenate(([True], np.diff(cell) > 0))
+
+
+def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
+    """Return the two axes."""
+    across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
+    if log:
+        scale = alt.Scale(type="log", domain=[pixels.FLOOR, 1], nice=False, clamp=True)
+        axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
+    else:
+        scale = alt.Scale(domain=[0, 1], nice=False)
+        axis = alt.Axis(tickCount=6, format=".6~g")
+    x = alt.X("x:Q", title=TITLES[across], scale=scale, axis=axis)
+    return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
+
+
+def _fill(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
+    """Fill between each curve and blind guessing; in the log view the far end needs points of its own."""
+    rows = drawn[["label", "x", "y", "guess"]]
+    if log:
+        parts = []
+        for label, points in rows.groupby("label", sort=False):
+            more = _LOG_DIAGONAL[points["x"].min() < _LOG_DIAGONAL]
+            height = np.exp(np.interp(np.log(more), np.log(points["x"]), np.log(points["y"])))
+            extra = {"label": label, "x": more, "y": height, "guess": _guess(more, log=True)}
+            parts.append(pd.concat([points, pd.DataFrame(extra)]).sort_values("x", kind="stable"))
+        rows = pd.concat(parts)
+    rows = rows.assign(paint=rows["label"].map(series.fills()))
+    chart: alt.Chart = (
+        alt.Chart(checked(rows))
+        .mark_area(opacity=1, line=False, aria=False)
+        .encode(x=x, y=y, y2="guess:Q", detail="label:N", fill=alt.Fill("paint:N", scale=None))
+    )
+    return chart
+
+
+def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
+    """Draw the diagonal of blind guessing and say what it is."""
+    at = _LOG_DIAGONAL if log else np.array([0.0, 1.0])
+    line = pd.DataFrame({"x": _clamped(at, log=log), "y": _guess(at, log=log)})
+    words = "dotted: blind guessing" if log else "blind guessing"
+    place = pd.DataFrame({"x": [0.4 if log else 0.52], "y": [1e-10 if log else 0.5], "text": [words]})
+    quiet = theme.quiet(dark=dark)
+    rule = alt.Chart(checked(line)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
+    align: Literal["right", "left"] = "right" if log else "left"
+    word = alt.Chart(checked(place)).mark_text(align=align, dx=-6 if log else 6, dy=-6, color=quiet, aria=False)
+    return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text="text:N")]
+
+
+def _lines(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
+    """Draw the curves; the selected one is thicker."""
+    width: Any = alt.value(2)
+    if selected is not None:
+        width = alt.condition(alt.FieldEqualPredicate(field="label", equal=selected), alt.value(3.5), alt.value(2))
+    chart: alt.Chart = (
+        alt.Chart(checked(drawn[["label", "x", "y", "step"]]))
+        .mark_line(aria=False, strokeJoin="round")
+        .encode(x=x, y=y, order="step:Q", strokeWidth=width, **series.strokes(legend=legend))
+    )
+    return chart
+
+
+def _points(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, corners: bool) -> alt.Chart:
+    """Draw corners as points, and others unseen, to hold the tooltips."""
+    rows = drawn[drawn["hover"] | drawn["corner"]]
+    shown = rows["corner"] & corners
+    rows = rows.assign(
+        seen=shown.astype(float),
+        size=np.where(shown, 38, 90),
+        paint=rows["label"].map(series.paint()),
+        alpha_text=[number(v) for v in rows["alpha"]],
+        beta_text=[outward(v, 5, up=False) for v in rows["beta"]],
+        power_text=[outward(v, 5) for v in rows["power"]],
+    )
+    names = {
+        "label": "region",
+        "alpha_text": "false positives α",
+        "beta_text": "false negatives β, at least",
+        "power_text": "attacker finds, at most",
+        "segment": "ε of the segment",
+        "kind": "β is",
+    }
+    wording = {"exact": "exact", "lower": "a lower bound (safe side)", "approximate": "an approximation, no bound"}
+    rows = rows.assign(kind=rows["kind"].map(wording))
+    chart: alt.Chart = (
+        alt.Chart(checked(rows[["x", "y", "seen", "size", "paint", *names]]))
+        .mark_point(filled=True, aria=False)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("paint:N", scale=None),
+            opacity=alt.Opacity("seen:Q", scale=None, legend=None),
+            size=alt.Size("size:Q", scale=None, legend=None),
+            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()],
+        )
+    )
+    return chart

@@ -1,0 +1,114 @@
+"""At most 400 points per curve that look like the curve, in the linear and in the log-log view.
+
+The drawn line deviates by less than half a pixel at 1600 px in both. Polygons are drawn by their corners; where
+they have too many, by fewer edges on the safe side (`dpcore.charts.thinning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from dpcore.charts.smooth import smooth_path
+from dpcore.charts.thinning import Path, polygon_path
+from dpcore.curves.base import Curve
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
+from dpcore.tradeoff import TradeOff
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+
+Regions: TypeAlias = "TradeOff | Mapping[str, TradeOff] | Iterable[TradeOff]"
+COLUMNS = ("region", "label", "alpha", "beta", "power", "epsilon", "epsilon_label", "kind", "corner", "step")
+
+
+def named(regions: Regions) -> dict[str, TradeOff]:
+    """Return the regions by the names a legend shows: given ones, or their expressions; doubles are numbered."""
+    if isinstance(regions, TradeOff):
+        pairs = [(str(regions), regions)]
+    elif isinstance(regions, Mapping):
+        pairs = [(str(name), region) for name, region in regions.items()]
+    else:
+        pairs = [(str(region), region) for region in regions]
+    if not pairs:
+        msg = "A chart needs at least one region, got none."
+        raise DomainError(msg)
+    found: dict[str, TradeOff] = {}
+    given: list[tuple[str, object]] = list(pairs)
+    for name, region in given:
+        if not isinstance(region, TradeOff):
+            msg = f"A chart is made of regions such as dp(1), got a value of type {type(region).__name__}."
+            raise DomainError(msg)
+        label, count = name, 1
+        while label in found:
+            count += 1
+            label = f"{name} ({count})"
+        found[label] = region
+    return found
+
+
+def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
+    """Return the points to draw for one region.
+
+    Returns
+    -------
+    DataFrame
+        `region, label, alpha, beta, power, epsilon, epsilon_label, kind, corner, step`: `power` is the attacker's
+        true-positive rate, `epsilon` the loss of the segment that starts at the point (minus infinity where the
+        curve has reached 0), `kind` ``exact`` or, where beta is on the safe side, ``lower``; `corner` marks exact
+        corners; `step` counts the points from alpha = 0 on.
+    """
+    curve = region.curve
+    path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
+    lower = path.safe if curve.exact else np.ones(path.alpha.size, dtype=bool)
+    return pd.DataFrame(
+        {
+            "region": str(region),
+            "label": str(region) if label is None else label,
+            "alpha": path.alpha + 0.0,
+            "beta": path.beta + 0.0,
+            "power": _power(curve, path),
+            "epsilon": path.loss + 0.0,
+            "epsilon_label": _loss_labels(path),
+            "kind": np.where(lower, "lower", "exact"),
+            "corner": path.corner,
+            "step": np.arange(path.alpha.size),
+        },
+        columns=list(COLUMNS),
+    )
+
+
+def note(region: TradeOff, points: pd.DataFrame) -> str:
+    """Return the sentence that belongs under the chart if a polygon was thinned, otherwise an empty text."""
+    curve = region.curve
+    if not isinstance(curve, Polygon) or bool((points["kind"] == "exact").all()):
+        return ""
+    return (
+        f"{points['label'].iloc[0]} has {grouped(curve.corner_count)} corners and is drawn with {len(points)} points on the "
+        "safe side: the drawn region contains the true one and differs from it by less than half a pixel."
+    )
+
+
+def area(points: pd.DataFrame) -> float:
+    """Return the area between the drawn curve and blind guessing: how large the region looks."""
+    alpha, beta = points["alpha"].to_numpy(), points["beta"].to_numpy()
+    return 0.5 - float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
+
+
+def _power(curve: Curve, path: Path) -> FloatArray:
+    """Return the attacker's power: the curve's own where it keeps more digits than 1 - beta."""
+    power = 1.0 - path.beta
+    if type(curve).power_bounds is not Curve.power_bounds:
+        power = np.where(path.safe, np.maximum(power, 0.0), curve.power_bounds(path.alpha)[1])
+    return np.asarray(np.clip(power, 0.0, 1.0) + 0.0, dtype=np.float64)
+
+
+def _loss_labels(path: Path) -> list[str]:
+    """Return the losses as text, because JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
+    texts = [f"{loss + 0.0:.4g}" for loss in path.loss]
+    return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss, strict=True)]

@@ -1,0 +1,171 @@
+"""One look for every chart: Okabe and Ito's colours with dashes, light and dark, readable type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFFFF")
+DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [12, 4], [2, 5])
+FONT = "sans-serif"
+SMALL, TEXT, HEADING = 12, 13, 15
+_PAPER = {False: "#ffffff", True: "#0e1117"}
+_INK = {False: "#111111", True: "#ffffff"}
+_QUIET = {False: "#404040", True: "#d5d8de"}  # above 7:1 on its paper
+_GRID = {False: "#e4e4e4", True: "#2c313b"}
+_AXIS = {False: "#767676", True: "#8c919b"}  # above 3:1, for lines that carry meaning
+
+
+def palette(dark: bool = False) -> tuple[str, ...]:
+    """Return the seven colours in their order for this background."""
+    return DARK if dark else LIGHT
+
+
+def colour(index: int, *, dark: bool = False) -> str:
+    """Return the colour of series number `index`; after seven they repeat with another dash."""
+    return palette(dark)[index % len(LIGHT)]
+
+
+def dash(index: int) -> list[int]:
+    """Return the dash pattern of series number `index`."""
+    return list(DASHES[(index + index // len(LIGHT)) % len(DASHES)])
+
+
+def paper(*, dark: bool = False) -> str:
+    """Return the background an exported picture gets; on a page the chart itself is transparent."""
+    return _PAPER[dark]
+
+
+def ink(*, dark: bool = False) -> str:
+    """Return the colour of text."""
+    return _INK[dark]
+
+
+def quiet(*, dark: bool = False) -> str:
+    """Return the colour of labels and reference lines."""
+    return _QUIET[dark]
+
+
+def pale(strong: str, *, dark: bool = False, share: float = 0.22) -> str:
+    """Mix a colour into the background: an opaque fill that hides what lies behind and leaves the grid's tone."""
+    back = _PAPER[dark]
+    mixed = (round(share * int(strong[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def config(*, dark: bool = False) -> dict[str, Any]:
+    """Return the Vega-Lite configuration of this look."""
+    text, label = _INK[dark], _QUIET[dark]
+    axis = {
+        "labelColor": label,
+        "titleColor": text,
+        "gridColor": _GRID[dark],
+        "domainColor": _AXIS[dark],
+        "tickColor": _AXIS[dark],
+        "labelFontSize": SMALL,
+        "titleFontSize": TEXT,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelPadding": 5,
+        "tickSize": 5,
+        "labelOverlap": True,
+    }
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None, "fill": None},
+        "axis": axis,
+        "legend": {
+            "labelColor": text,
+            "titleColor": text,
+            "labelFontSize": TEXT,
+            "titleFontSize": TEXT,
+            "orient": "bottom",
+            "direction": "horizontal",
+            "symbolSize": 420,
+            "symbolStrokeWidth": 2.5,
+            "columnPadding": 18,
+            "rowPadding": 4,
+            "labelLimit": 320,
+            "padding": 4,
+        },
+        "title": {
+            "color": text,
+            "subtitleColor": label,
+            "fontSize": HEADING,
+            "subtitleFontSize": TEXT,
+            "anchor": "start",
+            "fontWeight": 600,
+            "offset": 12,
+            "limit": 0,
+        },
+        "range": {"category": list(palette(dark))},
+        "text": {"color": text, "fontSize": SMALL},
+        "rule": {"color": label},
+    }
+
+
+@alt.theme.register("dpcore_light", enable=False)
+def light_theme() -> alt.theme.ThemeConfig:
+    """Return the light look for ``altair.theme.enable("dpcore_light")``."""
+    return alt.theme.ThemeConfig({"config": config()})  # type: ignore[typeddict-item]  # checked by Altair's schema
+
+
+@alt.theme.register("dpcore_dark", enable=False)
+def dark_theme() -> alt.theme.ThemeConfig:
+    """Return the dark look for ``altair.theme.enable("dpcore_dark")``."""
+    return alt.theme.ThemeConfig({"config": config(dark=True)})  # type: ignore[typeddict-item]  # as above
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a chart looks, whatever it shows.
+
+    Attributes
+    ----------
+    dark : for a dark background.
+    title : a line above the chart.
+    description : the takeaway for screen readers; every figure fills it in.
+    width : in points, or ``container``.
+    height : in points; 0 leaves it to the chart.
+    """
+
+    dark: bool = False
+    title: str = ""
+    description: str = ""
+    width: int | str = "container"
+    height: int = 0
+
+
+PLAIN = Look()
+
+
+def described(look: Look, takeaway: str) -> Look:
+    """Return the look with this takeaway, unless it has its own words."""
+    return look if look.description else replace(look, description=takeaway)
+
+
+def finish(layers: Sequence[alt.Chart], look: Look, *, words: str, height: int) -> alt.LayerChart:
+    """Join the layers and give them size, title, screen-reader text and look; the look travels with the chart."""
+    properties: dict[str, Any] = {
+        "width": look.width,
+        "height": look.height or height,
+        "description": look.description or words,
+        "usermeta": {"dpcore": {"dark": look.dark}, "embedOptions": {"actions": False}},
+    }
+    if look.title:
+        properties["title"] = short(look.title, 90)
+    chart = alt.layer(*layers).properties(**properties).configure(**config(dark=look.dark))
+    return cast("alt.LayerChart", chart)
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text on one line of at most `most` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

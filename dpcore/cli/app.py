@@ -1,0 +1,54 @@
+"""``dpcore app``: start the Streamlit app, from a checkout or from an installed wheel."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DpcoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCRIPT = "streamlit_app.py"
+
+
+def find_app() -> Path:
+    """Return the app's first page: beside the package in a checkout, inside it in a wheel.
+
+    A checkout counts as one only with a ``pyproject.toml``, so that a stranger's file of the same name next to an
+    installed package is never started.
+    """
+    package = Path(__file__).resolve().parent.parent
+    bundled = package / "_bundle" / SCRIPT
+    beside = package.parent / SCRIPT
+    if bundled.is_file():
+        return bundled
+    if beside.is_file() and (package.parent / "pyproject.toml").is_file():
+        return beside
+    msg = f"This installation of dpcore has no {SCRIPT}; install dpcore from its wheel or run it from a checkout."
+    raise DpcoreError(msg)
+
+
+def run_app(arguments: Sequence[str] = ()) -> int:
+    """Hand this process over to ``python -m streamlit run`` and return its exit code.
+
+    Parameters
+    ----------
+    arguments : options for ``streamlit run``, such as ``--server.port 8600``.
+    """
+    missing = [name for name in ("streamlit", "altair") if importlib.util.find_spec(name) is None]
+    if missing:
+        msg = f'The app needs {" and ".join(missing)}; install them with: pip install "dpcore[app]".'
+        raise DpcoreError(msg)
+    # -P keeps a file in the current folder from standing in for one of Streamlit's own imports.
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(find_app()), *arguments]
+    if sys.platform == "win32":
+        return subprocess.call(command)
+    # The same process goes on as Streamlit, so that whoever started dpcore can stop the app by its process id.
+    sys.stdout.flush()
+    return os.execv(sys.executable, command)

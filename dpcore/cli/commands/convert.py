@@ -1,0 +1,40 @@
+"""``dpcore convert``: a region in the words of another notion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcore.language import parse
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
+
+    from dpcore.cli.options import Parser
+
+HELP = "a region as dp, tv, gdp, zcdp, rdp or group statement, with the formula"
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_regions(many=False)
+    parser.add_argument("--to", metavar="NOTION", required=True, help="dp, tv, gdp, zcdp, rdp or group")
+    parser.add_list("--delta", "1e-5", "for dp and group: the epsilon at these deltas")
+    parser.add_list("--epsilon", "none", "for dp and group: the delta at these epsilons")
+    parser.add_list("--order", "2", "for rdp: the orders, above 1")
+    parser.add_argument("--k", type=int, default=2, help="for group: how many people (default: 2)")
+
+
+def run(arguments: argparse.Namespace) -> pd.DataFrame:
+    """Compute the table."""
+    from dpcore.conversion import convert  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+
+    return convert(
+        parse(arguments.expressions[0]),
+        arguments.to,
+        delta=arguments.delta,
+        epsilon=arguments.epsilon,
+        order=arguments.order,
+        k=arguments.k,
+    )

@@ -1,0 +1,30 @@
+"""``dpcore risk``: what an attacker can do, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcore.language import parse
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
+
+    from dpcore.cli.options import Parser
+
+HELP = "what the best attacker can do: advantage, true positives, posterior, odds, in numbers and words"
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_regions()
+    parser.add_list("--fpr", "1e-6,1e-4,1e-3,0.01,0.05,0.1", "false-positive rates")
+    parser.add_list("--prior", "0.01,0.1,0.5", "chances, before any answer, that a person is in the data")
+
+
+def run(arguments: argparse.Namespace) -> pd.DataFrame:
+    """Compute the table."""
+    from dpcore.risk import risk  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+
+    return risk([parse(text) for text in arguments.expressions], arguments.fpr, arguments.prior)

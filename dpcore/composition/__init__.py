@@ -1,0 +1,30 @@
+"""One mechanism, k times: what every composition theorem says about it, side by side.
+
+`ways` gives a region for each theorem, `ladder` the epsilon of each as k grows, `statements` the table of deltas, and
+`verdict` says in words which is best and by how much.
+"""
+
+from dpcore.composition.clt import Limit, limit
+from dpcore.composition.ladder import KS, ladder, rungs
+from dpcore.composition.step import Step, step_of
+from dpcore.composition.tables import statements
+from dpcore.composition.verdict import best, gaps, headline, verdict
+from dpcore.composition.ways import TITLES, Way, ways
+
+__all__ = [
+    "KS",
+    "TITLES",
+    "Limit",
+    "Step",
+    "Way",
+    "best",
+    "gaps",
+    "headline",
+    "ladder",
+    "limit",
+    "rungs",
+    "statements",
+    "step_of",
+    "verdict",
+    "ways",
+]

@@ -1,0 +1,121 @@
+r"""What one mechanism of a composition promises, in the form the named theorems take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
+from dpcore.guarantees import largest_eta
+from dpcore.tradeoff import shorten
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.tradeoff import TradeOff
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One mechanism by the numbers (epsilon, delta, eta) the theorems use.
+
+    Attributes
+    ----------
+    region : the mechanism itself.
+    epsilon, delta : the (epsilon, delta) statement taken.
+    eta : its total variation, never above what (epsilon, delta) allows.
+    attained : the region is the statement (epsilon, delta, eta) and nothing more is known.
+    mu : of Gaussian privacy, where the region is exactly that; otherwise 0.
+    note : how the statement was taken, in words; empty if nothing was lost.
+    """
+
+    region: TradeOff
+    epsilon: float
+    delta: float
+    eta: float
+    attained: bool
+    mu: float
+    note: str
+
+    @property
+    def tv_helps(self) -> bool:
+        """Whether eta is below the total variation of (epsilon, delta)."""
+        return self.eta < largest_eta(self.epsilon, self.delta) * (1 - _SAME)
+
+    @property
+    def bounding_mu(self) -> float:
+        r"""Return the smallest mu whose Gaussian region, failures apart, contains the statement.
+
+        The curve of Gaussian privacy is convex, so it lies below a polygon as soon as it does at the corners. With
+        failures taken out, the corner is :math:`(a, 1-\eta'-a)`, :math:`a=\eta'/(e^\varepsilon-1)`, and
+        :math:`\mu=\Phi^{-1}(a+\eta')-\Phi^{-1}(a)`, rounded up.
+        """
+        if self.mu > 0:
+            return self.mu
+        if self.epsilon == 0 or self.delta >= 1:
+            return 0.0
+        eta = min(max((self.eta - self.delta) / (1 - self.delta), 0.0), math.tanh(self.epsilon / 2))
+        a = eta / math.expm1(self.epsilon) if self.epsilon < 700 else eta * math.exp(-self.epsilon)
+        if a <= 0:
+            return 0.0 if eta == 0 else math.inf
+        low, high = float(ndtri(a)), float(ndtri(min(a + eta, 1.0)))
+        return (high - low) + 1e-14 * (1 + abs(low) + abs(high))
+
+
+def step_of(region: TradeOff, k: int = 1, delta: float = 1e-6) -> Step:
+    """Return the strongest statement the theorems can take; see `steps_of`."""
+    return steps_of(region, [k], delta)[0]
+
+
+def steps_of(region: TradeOff, ks: Sequence[int], delta: float) -> list[Step]:
+    """Return, for every k, the strongest statement the theorems can take.
+
+    A mechanism of unbounded loss satisfies many statements; the one with failure probability delta / (2k) is taken,
+    so that k mechanisms spend half of `delta`. A bounded loss gives the same statement for every k.
+    """
+    curve = region.curve
+    mu = curve.mu if isinstance(curve, Gaussian) else 0.0
+    if curve.q_inf >= 1.0:
+        return [Step(region, 0.0, 1.0, 1.0, attained=True, mu=0.0, note="")] * len(ks)
+    eta = min(1.0, region.total_variation)
+    if math.isfinite(curve.max_loss):
+        epsilon, failing = max(0.0, curve.max_loss), curve.q_inf
+        eta = max(min(eta, largest_eta(epsilon, failing)), failing)
+        attained = _is_statement(region)
+        note = "" if attained else f"{shorten(str(region), 40)} taken as {_shown(epsilon, failing, eta)}"
+        return [Step(region, epsilon, failing, eta, attained=attained, mu=mu, note=note)] * len(ks)
+    if not delta > 0:
+        msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, got {delta!r}."
+        raise DomainError(msg)
+    failings = np.minimum(curve.q_inf + delta / (2 * np.array(ks, dtype=np.float64)), 1.0)
+    epsilons = region.epsilon_bounds(failings)[1]
+    return [_cut(region, float(e), float(d), eta, mu) for e, d in zip(epsilons, failings, strict=True)]
+
+
+def _cut(region: TradeOff, epsilon: float, delta: float, eta: float, mu: float) -> Step:
+    """Return the statement of an unbounded loss at one failure probability."""
+    eta = max(min(eta, largest_eta(epsilon, delta)), delta)
+    note = f"{shorten(str(region), 40)} taken as {_shown(epsilon, delta, eta)}, with δ/(2k) each"
+    return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=note)
+
+
+def _is_statement(region: TradeOff) -> bool:
+    """Whether the losses are at most -epsilon, 0 and epsilon: the worst case of a dp or dptv statement."""
+    curve = region.curve
+    if not isinstance(curve, Polygon) or not curve.symmetric:
+        return False
+    top = curve.max_loss
+    return bool(np.all((np.abs(curve.loss) <= _SAME * top) | (np.abs(np.abs(curve.loss) - top) <= _SAME * top)))
+
+
+def _shown(epsilon: float, delta: float, eta: float) -> str:
+    return f"dptv({outward(epsilon, 4)}, {outward(delta, 4)}, {outward(eta, 4)})"

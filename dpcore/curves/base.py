@@ -1,0 +1,114 @@
+"""The numeric side of a region: what every curve can answer.
+
+A curve is a pair of distributions (P0, P1) seen through their loss L = log dP1/dP0. It answers with brackets
+``(lower, upper)``; for an exact curve both are the same number.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dpcore.engine.contour_table import Outline
+
+FloatArray = NDArray[np.float64]
+ComplexArray = NDArray[np.complex128]
+Bounds = tuple[FloatArray, FloatArray]
+
+
+class Curve(ABC):
+    """A trade-off function, one direction: H0 is P0, H1 is P1.
+
+    Attributes
+    ----------
+    symmetric : the curve equals its own inverse.
+    exact : lower and upper bounds are one number, right to rounding.
+    certified : a numeric bracket that is meant to be as narrow as the tolerance in force asks.
+    q_inf, p_inf : mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
+    min_loss, max_loss : ends of the finite losses; -inf and +inf where the loss is unbounded.
+    method : how the numbers come about, in a few words.
+    """
+
+    symmetric: bool = True
+    exact: bool = True
+    certified: bool = False
+    q_inf: float = 0.0
+    p_inf: float = 0.0
+    min_loss: float = -np.inf
+    max_loss: float = np.inf
+    method: str = "closed form"
+
+    @abstractmethod
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return (lower, upper) of delta(epsilon) = sup_S P1(S) - e^epsilon P0(S), for every real epsilon."""
+
+    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
+        """Return bounds of delta and of 1 - delta; override where a small 1 - delta has digits of its own."""
+        lower, upper = self.delta_bounds(epsilon)
+        return (lower, upper), (1.0 - upper, 1.0 - lower)
+
+    def ceiling(self, epsilon: FloatArray) -> FloatArray:
+        """Return an upper bound of delta at epsilon >= 0, as cheap as there is one; 1 says nothing."""
+        return np.ones(np.shape(epsilon))
+
+    def outline(self) -> Outline | None:
+        """Return a rough picture of the profile where one costs next to nothing: where to look, never an answer."""
+        return None
+
+    @abstractmethod
+    def inverse(self) -> Curve:
+        """Return the curve with the roles of P0 and P1 exchanged."""
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return (lower, upper) of the smallest false-negative rate at false-positive rate alpha; lower is safe."""
+        from dpcore.curves.duality import beta_bounds  # noqa: PLC0415  duality needs Curve itself
+
+        return beta_bounds(self, alpha)
+
+    def beta_safe(self, alpha: FloatArray) -> FloatArray:
+        """Return the lower, safe side of beta alone; cheaper where betas come by duality."""
+        if type(self).beta_bounds is not Curve.beta_bounds:
+            return self.beta_bounds(alpha)[0]
+        from dpcore.curves.duality import beta_safe  # noqa: PLC0415  duality needs Curve itself
+
+        return beta_safe(self, alpha)
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return (lower, upper) of the attacker's true-positive rate 1 - beta; override where 1 - beta loses digits."""
+        lower, upper = self.beta_bounds(alpha)
+        return 1.0 - upper, 1.0 - lower
+
+    def epsilon_bounds(self, delta: FloatArray) -> Bounds:
+        """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta; upper is safe."""
+        from dpcore.curves.duality import epsilon_bounds  # noqa: PLC0415  duality needs Curve itself
+
+        return epsilon_bounds(self, delta)
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log E_P1[exp(s L); L finite]; curves without it are put between two polygons to be composed."""
+        raise NotImplementedError
+
+    def log_decay(self, c: float, y: float) -> float:  # noqa: ARG002  the bound 0 holds for every pair
+        """Return an upper bound of log(|M(c + iY)| / M(c)), valid for every |Y| >= y; 0 says nothing."""
+        return 0.0
+
+    def mgf_reach(self, c: float, missed: float = 1e-15) -> float:  # noqa: ARG002  a closed form is right everywhere
+        """Return up to which |Im s| on the line Re s = c `log_mgf` is right to a share `missed` of M(c)."""
+        return np.inf
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether `log_mgf` is known for this curve."""
+        return type(self).log_mgf is not Curve.log_mgf
+
+
+def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:
+    """Return delta(epsilon) from the inverse's delta(-epsilon): delta(e) = 1 - e^e + e^e delta_inverse(-e).
+
+    Used for e < 0, where it loses nothing: 1 - e^e is formed by expm1.
+    """
+    return np.asarray(-np.expm1(epsilon) + np.exp(epsilon) * delta_of_inverse, dtype=np.float64)

@@ -1,0 +1,262 @@
+"""Regions made of other regions, smooth ones included: either, both, groups, erasure, exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpcore.engine.contour_table import Outline
+
+
+class Either(Curve):
+    """The union: whichever part is the truth. Its profile is the maximum of the parts' profiles."""
+
+    def __init__(self, parts: Sequence[Curve], *, symmetric: bool, method: str = "union", pair: bool = False) -> None:
+        self.parts = tuple(parts)
+        self.pair = pair  # the second part is the first one's inverse
+        self.symmetric = symmetric
+        self.exact = all(part.exact for part in parts)
+        self.certified = any(part.certified for part in parts)
+        self.q_inf = max(part.q_inf for part in parts)
+        self.p_inf = max(part.p_inf for part in parts)
+        self.max_loss = max(part.max_loss for part in parts)
+        self.min_loss = min(part.min_loss for part in parts)
+        self.method = method
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the largest delta of the parts; one whose ceiling lies below what is already proved is left out."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        lower, upper = self.parts[0].delta_bounds(epsilon)
+        for part in self.parts[1:]:
+            open_ = self._open(part, epsilon, lower)
+            if open_.all():
+                low, high = part.delta_bounds(epsilon)
+                lower, upper = np.maximum(lower, low), np.maximum(upper, high)
+            elif open_.any():
+                low, high = part.delta_bounds(epsilon[open_])
+                lower, upper = lower.copy(), upper.copy()
+                lower[open_], upper[open_] = np.maximum(lower[open_], low), np.maximum(upper[open_], high)
+        return lower, upper
+
+    def _open(self, part: Curve, epsilon: FloatArray, lower: FloatArray) -> NDArray[np.bool_]:
+        """Return where a part may reach what is proved: at epsilon 0 a pair and its inverse agree."""
+        if not part.certified:
+            return np.ones(epsilon.size, dtype=np.bool_)
+        up = epsilon >= 0
+        known = self.pair & (epsilon == 0) & part.certified
+        return np.asarray(~up | (~known & (part.ceiling(np.maximum(epsilon, 0.0)) > lower)), dtype=np.bool_)
+
+    def outline(self) -> Outline | None:
+        """Return that of the first part, of a pair and its inverse."""
+        return self.parts[0].outline() if self.pair else None
+
+    def inverse(self) -> Curve:
+        """Return the union of the inverses."""
+        if self.symmetric:
+            return self
+        return Either([part.inverse() for part in self.parts], symmetric=False, method=self.method)
+
+
+def closed(curve: Curve, method: str | None = None) -> Curve:
+    """Return the symmetric closure of a curve: the union with its inverse."""
+    if curve.symmetric:
+        return curve
+    return Either([curve, curve.inverse()], symmetric=True, method=method or curve.method, pair=True)
+
+
+class ByBeta(Curve):
+    """A curve known through its betas: delta(e) = sup over alpha of power(alpha) - e^e alpha.
+
+    Every alpha tried gives a valid lower delta; the gain is concave in alpha, so three gains that fence the optimum
+    in give the upper one.
+    """
+
+    exact = False
+
+    def _power(self, alpha: FloatArray, side: int) -> FloatArray:
+        return self.power_bounds(alpha)[side]
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the bracket; negative epsilon through the inverse."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
+        up = epsilon >= 0
+        if up.any():
+            lower[up], upper[up] = self._search(epsilon[up])
+        if not up.all():
+            e = epsilon[~up]
+            low, high = self.inverse().delta_bounds(-e)
+            lower[~up], upper[~up] = mirrored_delta(e, low), mirrored_delta(e, high)
+        return lower, np.asarray(np.minimum(upper, 1.0), dtype=np.float64)
+
+    def _search(self, epsilon: FloatArray) -> Bounds:
+        """Golden section in u = -log alpha for all epsilons at once, then the fence."""
+        ratio = (np.sqrt(5.0) - 1) / 2
+        grid = np.concatenate((np.linspace(1e-9, 3.0, 61), np.geomspace(3.2, 700.0, 80)))
+        table = self._power(np.exp(-grid), 0)
+        with np.errstate(over="ignore"):
+            gains = table[None, :] - np.exp(epsilon[:, None] - grid[None, :])
+        best = np.clip(gains.argmax(axis=1), 1, grid.size - 2)
+        a, b = grid[best - 1], grid[best + 1]
+        c, d = b - ratio * (b - a), a + ratio * (b - a)
+        at_c, at_d = self._gain(c, epsilon, 0), self._gain(d, epsilon, 0)
+        for _ in range(42):
+            worse = at_c < at_d
+            a, b = np.where(worse, c, a), np.where(worse, b, d)
+            new = np.where(worse, a + ratio * (b - a), b - ratio * (b - a))
+            at_new = self._gain(new, epsilon, 0)
+            c, d = np.where(worse, d, new), np.where(worse, new, c)
+            at_c, at_d = np.where(worse, at_d, at_new), np.where(worse, at_new, at_c)
+        return self._fence(0.5 * (a + b), epsilon)
+
+    def _gain(self, u: FloatArray, epsilon: FloatArray, side: int) -> FloatArray:
+        return np.asarray(self._power(np.exp(-u), side) - np.exp(np.minimum(epsilon - u, 700.0)), dtype=np.float64)
+
+    def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
+        floor = self.q_inf
+        lower = np.maximum(self._gain(u, epsilon, 0), floor)
+        upper = np.full(u.size, np.nan)
+        reach = np.full(u.size, 1e-6)
+        for _ in range(14):
+            points = [u + reach, u, np.maximum(u - reach, 0.0)]
+            safe = [self._gain(x, epsilon, 0) for x in points]
+            free = [self._gain(x, epsilon, 1) for x in points]
+            x = [np.exp(-t) for t in points]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                left = free[1] + (free[1] - safe[2]) / (x[2] - x[1]) * (x[1] - x[0])
+                right = free[1] + (free[1] - safe[0]) / (x[1] - x[0]) * (x[2] - x[1])
+            ceiling = np.maximum(free[1], np.maximum(left, right))
+            fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & np.isfinite(ceiling)
+            upper = np.where(np.isnan(upper) & fenced, ceiling, upper)
+            lower = np.maximum(lower, np.maximum.reduce(safe))
+            if not np.isnan(upper).any():
+                break
+            reach = np.minimum(reach * 4, 0.5)
+        # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + what is left
+        edge = self._edge(u, epsilon)
+        upper = np.where(np.isnan(upper), edge, upper)
+        return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
+
+    def _edge(self, u: FloatArray, epsilon: FloatArray) -> FloatArray:
+        """Return a ceiling for an optimum that was not fenced in: the largest power of any alpha up to this one."""
+        top = self._power(np.exp(-np.maximum(u - 0.5, 0.0)), 1)
+        return np.asarray(np.where(epsilon == 0.0, top, np.maximum(top, self.q_inf)), dtype=np.float64)
+
+
+class Both(ByBeta):
+    """The intersection: all parts hold. Its beta is the largest of the parts' betas."""
+
+    def __init__(self, parts: Sequence[Curve]) -> None:
+        self.parts = tuple(parts)
+        self.symmetric = all(part.symmetric for part in parts)
+        self.q_inf = min(part.q_inf for part in parts)
+        self.p_inf = min(part.p_inf for part in parts)
+        self.max_loss = _end([(part.q_inf, part.max_loss) for part in parts])
+        self.min_loss = -_end([(part.p_inf, -part.min_loss) for part in parts])
+        self.method = "intersection"
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the largest beta of the parts."""
+        bounds = [part.beta_bounds(alpha) for part in self.parts]
+        return np.maximum.reduce([low for low, _ in bounds]), np.maximum.reduce([high for _, high in bounds])
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the smallest true-positive rate of the parts."""
+        bounds = [part.power_bounds(alpha) for part in self.parts]
+        return np.minimum.reduce([low for low, _ in bounds]), np.minimum.reduce([high for _, high in bounds])
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the bracket; no part's own delta is ever exceeded."""
+        lower, upper = super().delta_bounds(epsilon)
+        least = np.minimum.reduce([part.delta_bounds(np.asarray(epsilon))[1] for part in self.parts])
+        upper = np.minimum(upper, least)
+        return np.minimum(lower, upper), upper
+
+    def inverse(self) -> Both:
+        """Return the intersection of the inverses."""
+        return self if self.symmetric else Both([part.inverse() for part in self.parts])
+
+
+def _end(pairs: list[tuple[float, float]]) -> float:
+    """Return the largest loss of an intersection: that of the part with the least mass at infinity."""
+    least = min(mass for mass, _ in pairs)
+    return min(end for mass, end in pairs if mass == least)
+
+
+class Grouped(ByBeta):
+    """Groups of `size` records: 1 - (1 - f)^(o size) for a symmetric f."""
+
+    def __init__(self, base: Curve, size: int) -> None:
+        self.base, self.size = base, size
+        self.max_loss, self.min_loss = size * base.max_loss, size * base.min_loss
+        self.q_inf = self.p_inf = float(self._orbit(np.zeros(1), 1)[0])
+        self.method = "group privacy"
+
+    def _orbit(self, alpha: FloatArray, side: int) -> FloatArray:
+        for _ in range(self.size):
+            alpha = np.clip(self.base.power_bounds(alpha)[side], 0.0, 1.0)
+        return alpha
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the orbit of alpha under the true-positive rate."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        return self._orbit(alpha, 0), self._orbit(alpha, 1)
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return 1 minus the orbit."""
+        low, high = self.power_bounds(alpha)
+        return 1.0 - high, 1.0 - low
+
+    def inverse(self) -> Grouped:
+        """Return itself: built from a symmetric curve."""
+        return self
+
+
+class Erased(Curve):
+    """With probability `share` the output is a mark: delta(e) = (1 - share) delta(e) for e >= 0."""
+
+    def __init__(self, base: Curve, share: float) -> None:
+        self.base, self.share = base, share
+        self.symmetric, self.exact, self.certified = base.symmetric, base.exact, base.certified
+        self.q_inf, self.p_inf = (1 - share) * base.q_inf, (1 - share) * base.p_inf
+        self.max_loss, self.min_loss = max(base.max_loss, 0.0), min(base.min_loss, 0.0)
+        self.method = "erasure"
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the scaled profile; negative epsilon through the inverse."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        keep = 1.0 - self.share
+        up = epsilon >= 0
+        forward = self.base.delta_bounds(np.maximum(epsilon, 0.0))
+        backward = self.base.inverse().delta_bounds(np.maximum(-epsilon, 0.0))
+        lower, upper = (
+            np.where(up, keep * f, mirrored_delta(np.minimum(epsilon, 0.0), keep * b))
+            for f, b in zip(forward, backward, strict=True)
+        )
+        return lower, upper
+
+    def inverse(self) -> Curve:
+        """Return the erasure of the inverse."""
+        return self if self.symmetric else Erased(self.base.inverse(), self.share)
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log(share + (1 - share) M(s))."""
+        inner = self.base.log_mgf(s)
+        if self.share == 0:
+            return inner
+        kept, mark = inner + np.log1p(-self.share), np.log(self.share)
+        top = np.maximum(kept.real, mark)
+        return np.asarray(top + np.log(np.exp(kept - top) + np.exp(mark - top)), dtype=np.complex128)
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether the base has one."""
+        return self.base.has_mgf

@@ -1,0 +1,418 @@
+"""Curves of products: finite sums over a polygon, Laplace powers, and the certified contour integral."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves import duality
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.engine import contour, splines
+from dpcore.engine.sandwich import Sandwich
+from dpcore.limits import checkpoint, current
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpcore.curves.polygon import Polygon
+    from dpcore.engine.contour_table import Outline
+
+_CELLS = 4_000_000
+_SPLINE_SECONDS = 3.0
+_SPLINE_MOST = 5_000
+_SPLINE_ALWAYS = 0.012
+_MISSED = (1.0, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 1e-15)
+_HARMLESS = -25.0  # log of 1e-11
+_FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
+
+
+class Directed(Curve):
+    """Two curves that are each other's inverse, computed separately."""
+
+    def __init__(self, forward: Curve, backward: Curve) -> None:
+        self.forward, self.backward = forward, backward
+        self.symmetric = False
+        self.exact = forward.exact and backward.exact
+        self.certified = forward.certified or backward.certified
+        self.q_inf, self.p_inf = forward.q_inf, backward.q_inf
+        self.max_loss, self.min_loss = forward.max_loss, -backward.max_loss
+        self.method = forward.method
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the forward profile."""
+        return self.forward.delta_bounds(epsilon)
+
+    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
+        """Return those of the forward curve."""
+        return self.forward.two_sided(epsilon)
+
+    def ceiling(self, epsilon: FloatArray) -> FloatArray:
+        """Return that of the forward curve."""
+        return self.forward.ceiling(epsilon)
+
+    def outline(self) -> Outline | None:
+        """Return that of the forward curve."""
+        return self.forward.outline()
+
+    def inverse(self) -> Curve:
+        """Return the two curves exchanged."""
+        return Directed(self.backward, self.forward)
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return that of the forward curve."""
+        return self.forward.log_mgf(s)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return that of the forward curve."""
+        return self.forward.log_decay(c, y)
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether the forward curve has one."""
+        return self.forward.has_mgf
+
+
+class Sum(Curve):
+    """A polygon composed with a curve of known profile: delta(e) = q_inf + sum over losses of q delta_S(e - L)."""
+
+    def __init__(self, polygon: Polygon, smooth: Curve) -> None:
+        self.polygon, self.smooth = polygon, smooth
+        self.symmetric = polygon.symmetric and smooth.symmetric
+        self.exact, self.certified = smooth.exact, smooth.certified
+        self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
+        self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
+        self.max_loss = polygon.max_loss + smooth.max_loss
+        self.min_loss = polygon.min_loss + smooth.min_loss
+        self.method = "finite sum over the losses of the polygon"
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the finite sum; negative epsilon through the inverse keeps the digits of small rates."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
+        up = epsilon >= 0
+        lower[up], upper[up] = self._sum(
+            self.polygon.loss, self.polygon.q, self.polygon.q_inf, self.smooth, epsilon[up]
+        )
+        if not up.all():
+            e, poly = epsilon[~up], self.polygon
+            other = self._sum(-poly.loss, poly.p, poly.p_inf, self.smooth.inverse(), -e)
+            lower[~up], upper[~up] = (-np.expm1(e) + np.exp(e) * d for d in other)
+        return lower, np.asarray(np.minimum(upper, 1.0), dtype=np.float64)
+
+    @staticmethod
+    def _sum(loss: FloatArray, mass: FloatArray, rest: float, smooth: Curve, epsilon: FloatArray) -> Bounds:
+        lower, upper = np.full(epsilon.size, rest), np.full(epsilon.size, rest)
+        use = mass > 0
+        loss, mass = loss[use], mass[use]
+        step = max(1, _CELLS // max(1, loss.size))
+        for start in range(0, epsilon.size, step):
+            part = epsilon[start : start + step]
+            low, high = smooth.delta_bounds((part[:, None] - loss).ravel())
+            lower[start : start + step] += low.reshape(part.size, -1) @ mass
+            upper[start : start + step] += high.reshape(part.size, -1) @ mass
+            checkpoint(start / max(1, epsilon.size))
+        return lower, upper
+
+    def inverse(self) -> Curve:
+        """Return the sum of the inverses."""
+        return self if self.symmetric else Sum(self.polygon.flipped(), self.smooth.inverse())
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return the sum of the two."""
+        return np.asarray(self.polygon.log_mgf(s) + self.smooth.log_mgf(s), dtype=np.complex128)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return the decay of the smooth part."""
+        return self.smooth.log_decay(c, y)
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether the smooth part has one."""
+        return self.smooth.has_mgf
+
+
+class Certified(Curve):
+    """Any product of curves, as a certified bracket.
+
+    Where every part has a known moment generating function the bracket is a contour integral; otherwise the product is
+    computed between two lattice products, made from the profiles of the parts.
+    """
+
+    exact = False
+    certified = True
+
+    def __init__(self, parts: Sequence[tuple[Curve, int]]) -> None:
+        self.parts = list(parts)
+        self._engines: dict[float, contour.Contour] = {}
+        self._twin: Certified | None = None
+        self.symmetric = all(curve.symmetric for curve, _ in parts)
+        self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
+        self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
+        self.max_loss = float(sum(k * curve.max_loss for curve, k in parts))
+        self.min_loss = float(sum(k * curve.min_loss for curve, k in parts))
+        engine = "contour integral" if self._by_contour else "lattice bracket"
+        self.method = f"tensor product, certified {engine}"
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return a bracket, of relative width at most the tolerance in force where that can be reached."""
+        return self.two_sided(epsilon)[0]
+
+    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
+        """Return brackets of delta and 1 - delta; negative epsilon through the inverse."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        up = epsilon >= 0
+        if up.all():
+            return self._brackets(epsilon)
+        out = np.empty((4, epsilon.size))
+        if up.any():
+            out[:, up] = _stacked(self._brackets(epsilon[up]))
+        e = epsilon[~up]
+        out[:, ~up] = _stacked(_exchanged(e, self.inverse()._brackets(-e)))
+        return (out[0], np.minimum(out[1], 1.0)), (out[2], out[3])
+
+    def _brackets(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
+        tolerance = current().tolerance
+        above = epsilon >= self.max_loss
+        if not above.any():
+            return self._inner(epsilon, tolerance)
+        out = np.empty((4, epsilon.size))
+        out[:] = np.array([self.q_inf, self.q_inf, 1.0 - self.q_inf, 1.0 - self.q_inf])[:, None]
+        if not above.all():
+            out[:, ~above] = _stacked(self._inner(epsilon[~above], tolerance))
+        return (out[0], out[1]), (out[2], out[3])
+
+    def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
+        if self._by_contour:
+            return self._engine(tolerance).two_sided(epsilon)
+        low, high = self._sandwich.delta_bounds(epsilon, tolerance)
+        low = np.minimum(low, high)
+        return (low, high), (1.0 - high, 1.0 - low)
+
+    def _engine(self, tolerance: float) -> contour.Contour:
+        if tolerance not in self._engines:
+            other = next(iter(self._twin._engines.values()), None) if self._twin is not None else None
+            self._engines[tolerance] = contour.Contour(self.parts, tolerance, other)
+        return self._engines[tolerance]
+
+    def ceiling(self, epsilon: FloatArray) -> FloatArray:
+        """Return Chernoff's bound where the transform is known."""
+        return self._engine(current().tolerance).ceiling(epsilon) if self._by_contour else super().ceiling(epsilon)
+
+    def outline(self) -> Outline | None:
+        """Return the saddle point approximation where the transform is known."""
+        return self._engine(current().tolerance).outline() if self._by_contour else None
+
+    @cached_property
+    def _by_contour(self) -> bool:
+        """Whether the transform is known as far up as it matters: parts by quadrature resolve it only up to a height."""
+        if not self.has_mgf:
+            return False
+        copies = sum(k for curve, k in self.parts if np.isfinite(curve.mgf_reach(0.0)))
+        if not copies:
+            return True
+        # from one height to the next the error of M grows to `missed`; what M^k has faded to there must make it harmless
+        for missed, before in itertools.pairwise(_MISSED):
+            height = min(curve.mgf_reach(0.0, before) for curve, _ in self.parts)
+            faded = self.log_decay(0.0, height) * max(copies - 1, 0) / copies
+            if np.log(2 * copies * missed) + faded > _HARMLESS:
+                return False
+        return True
+
+    @cached_property
+    def _sandwich(self) -> Sandwich:
+        return Sandwich(self.parts)
+
+    def inverse(self) -> Certified:
+        """Return the product of the inverses."""
+        return self if self.symmetric else self._other
+
+    @cached_property
+    def _other(self) -> Certified:
+        if self._twin is None:
+            self._twin = Certified([(curve.inverse(), k) for curve, k in self.parts])
+            self._twin._twin = self
+        return self._twin
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return the sum over the parts."""
+        return np.asarray(sum(k * curve.log_mgf(s) for curve, k in self.parts), dtype=np.complex128)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return the sum over the parts."""
+        return float(sum(k * curve.log_decay(c, y) for curve, k in self.parts))
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether every part has one."""
+        return all(curve.has_mgf for curve, _ in self.parts)
+
+
+def _stacked(pair: tuple[Bounds, Bounds]) -> FloatArray:
+    """Return the four bounds as the rows of one array."""
+    return np.stack((*pair[0], *pair[1]))
+
+
+def _exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+    """Return the bounds at epsilon < 0 from the inverse's at -epsilon: 1 - delta(e) = e^e (1 - d(-e))."""
+    (low, high), (rest_low, rest_high) = other
+    weight, gap = np.exp(epsilon), -np.expm1(epsilon)
+    return (gap + weight * low, gap + weight * high), (weight * rest_low, weight * rest_high)
+
+
+def _at_infinity(masses: list[tuple[float, int]]) -> float:
+    """Return 1 - prod (1 - mass)^k without losing small masses."""
+    if any(mass >= 1.0 for mass, _ in masses):
+        return 1.0
+    return -float(np.expm1(sum(k * np.log1p(-mass) for mass, k in masses)))
+
+
+class SplineTails:
+    """Trade-off points of a Laplace power: thresholds between its atoms, and randomised tests on them."""
+
+    def __init__(self, power: splines.LaplacePower, epsilon: float, k: int) -> None:
+        self.power = power
+        self.atom = (2 * np.arange(k + 1) - k) * epsilon
+        self.above = power.alpha(self.atom)
+        self.from_here = power.alpha(self.atom, at_least=True)
+
+    def beta(self, alpha: FloatArray) -> FloatArray:
+        """Return the smallest false-negative rate; by symmetry P1(L <= t) is P0(L >= -t), which keeps its digits."""
+        out = np.where(alpha <= 0, 1.0, 0.0)
+        todo = np.flatnonzero((alpha > 0) & (alpha < 1))
+        if not todo.size:
+            return out
+        a = alpha[todo]
+        # the first atom from the top whose closed tail reaches alpha
+        index = self.atom.size - 1 - np.searchsorted(self.from_here[::-1], a, side="left")
+        index = np.clip(index, 0, self.atom.size - 1)
+        on_atom = a >= self.above[index]
+        t = np.where(on_atom, self.atom[index], self._between(a, index))
+        missed = self.power.alpha(-t)
+        rest = np.where(on_atom, np.exp(t) * np.maximum(self.from_here[index] - a, 0.0), 0.0)
+        out[todo] = np.where(on_atom, missed + rest, self.power.alpha(-t, at_least=True))
+        return np.minimum(out, 1.0 - np.clip(alpha, 0.0, 1.0))
+
+    def _between(self, a: FloatArray, index: NDArray[np.int64]) -> FloatArray:
+        """Solve P0(L > t) = a inside the cell above each atom by bisection on a smooth, falling function."""
+        low = self.atom[index]
+        high = self.atom[np.minimum(index + 1, self.atom.size - 1)]
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            more = self.power.alpha(middle) > a
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        return np.asarray(0.5 * (low + high), dtype=np.float64)
+
+
+def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
+    """Return what the splines would cost; far beyond their range the estimate itself would take long."""
+    return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST else np.inf
+
+
+class LaplaceFold(Curve):
+    """k answers with Laplace noise of the same epsilon: exact splines while they are cheap, else the contour."""
+
+    def __init__(self, base: Curve, epsilon: float, k: int) -> None:
+        self.base, self.epsilon, self.k = base, epsilon, k
+        self._engines: dict[float, contour.Contour] = {}
+        self.max_loss, self.min_loss = k * epsilon, -k * epsilon
+        seconds = _spline_seconds(epsilon, k, k)
+        fades = k * base.log_decay(0.0, 1e4) < _FADED
+        self.exact = seconds <= _SPLINE_ALWAYS or (not fades and seconds <= _SPLINE_SECONDS)
+        self.certified = not self.exact
+        self.method = "exact Laplace splines" if self.exact else "tensor product, certified contour integral"
+
+    @cached_property
+    def _splines(self) -> splines.LaplacePower:
+        return splines.laplace_power(self.epsilon, self.k)
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the exact value, or the contour's bracket with the splines' help near the largest loss."""
+        return self.two_sided(epsilon)[0]
+
+    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
+        """Return brackets of delta and 1 - delta; negative epsilon by symmetry."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        e = np.abs(epsilon)
+        if self.exact:
+            value = np.where(e >= self.max_loss, 0.0, self._splines.delta(np.minimum(e, self.max_loss)))
+            pair = (value, value), (1.0 - value, 1.0 - value)
+        else:
+            pair = self._certified(e)
+        down = epsilon < 0
+        if not down.any():
+            return pair
+        kept = _stacked(pair)
+        kept[:, down] = _stacked(
+            _exchanged(epsilon[down], ((kept[0, down], kept[1, down]), (kept[2, down], kept[3, down])))
+        )
+        return (kept[0], kept[1]), (kept[2], kept[3])
+
+    def outline(self) -> Outline | None:
+        """Return the saddle point approximation of the contour."""
+        return None if self.exact else self._engine(current().tolerance).outline()
+
+    def beta_safe(self, alpha: FloatArray) -> FloatArray:
+        """Return the exact point, or the safe side alone."""
+        return self.beta_bounds(alpha)[0] if self.exact else duality.beta_safe(self, alpha)
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the point of the curve: exact from the splines' tail masses, else by duality."""
+        if not self.exact:
+            return super().beta_bounds(alpha)
+        value = SplineTails(self._splines, self.epsilon, self.k).beta(np.asarray(alpha, dtype=np.float64))
+        return value, value
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return 1 - beta; below the first corner it is e^(k eps) alpha."""
+        lower, upper = super().power_bounds(alpha)
+        if not self.exact:
+            return lower, upper
+        a = np.asarray(alpha, dtype=np.float64)
+        top = np.exp(-self.k * np.log(2.0) - self.max_loss)
+        first = np.exp(np.minimum(self.max_loss, 700.0)) * a
+        return np.where(a <= top, first, lower), np.where(a <= top, first, upper)
+
+    def _engine(self, tolerance: float) -> contour.Contour:
+        if tolerance not in self._engines:
+            self._engines[tolerance] = contour.Contour([(self.base, self.k)], tolerance)
+        return self._engines[tolerance]
+
+    def _certified(self, e: FloatArray) -> tuple[Bounds, Bounds]:
+        tolerance = current().tolerance
+        open_ = e < self.max_loss
+        if not open_.all():
+            out = np.zeros((4, e.size))
+            out[2:] = 1.0
+            if open_.any():
+                out[:, open_] = _stacked(self._certified(e[open_]))
+            return (out[0], out[1]), (out[2], out[3])
+        (low, high), rest = self._engine(tolerance).two_sided(e)
+        wide = np.flatnonzero(high - low > tolerance * high)
+        if wide.size:
+            low[wide], high[wide] = self._by_splines(e[wide], low[wide], high[wide])
+        return (low, high), rest
+
+    def _by_splines(self, e: FloatArray, low: FloatArray, high: FloatArray) -> Bounds:
+        cells = splines.cells_above(self.epsilon, self.k, float(e.min()))
+        if _spline_seconds(self.epsilon, self.k, cells) > _SPLINE_SECONDS:
+            return low, high
+        value = splines.laplace_power(self.epsilon, self.k, cells).delta(e)
+        slack = 1e-10
+        return np.maximum(low, value * (1 - slack)), np.minimum(high, value * (1 + slack))
+
+    def inverse(self) -> LaplaceFold:
+        """Return itself: the curve is symmetric."""
+        return self
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return k times that of one answer."""
+        return np.asarray(self.k * self.base.log_mgf(s), dtype=np.complex128)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return k times that of one answer."""
+        return self.k * self.base.log_decay(c, y)

@@ -1,0 +1,369 @@
+"""From deltas to betas and epsilons, for any curve that knows its deltas.
+
+Duality: beta(alpha) = sup over real epsilon of 1 - delta(epsilon) - e^epsilon alpha. Every epsilon tried gives a
+valid lower (safe) beta, so a poor optimum costs width, never truth. With delta(e) = 1 - e^e + e^e d(-e), d the
+inverse's delta, the same supremum reads e^e (1 - alpha - d(-e)); it keeps its digits where beta is tiny.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves import sketch
+from dpcore.curves.combined import Either
+from dpcore.limits import current
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+
+_TABLE = 400
+_ROUNDS = 7
+_NODES = 80
+
+
+def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
+    """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta."""
+    delta = np.atleast_1d(np.asarray(delta, dtype=np.float64))
+    roots = [sketch.root(curve, float(at)) for at in delta]
+    todo = np.array([root is None for root in roots], dtype=np.bool_)
+    lower, upper = np.array([root or (0.0, np.inf) for root in roots]).reshape(-1, 2).T
+    if todo.any():
+        lower[todo], upper[todo] = _searched(curve, delta[todo])
+    return (upper, upper) if curve.exact else (np.minimum(lower, upper), upper)
+
+
+def _searched(curve: Curve, delta: FloatArray) -> Bounds:
+    """Return the bracket of each root without help: where delta(0) or the largest loss decides, and by bisection."""
+    at_zero = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
+    lower, upper = (np.where(delta >= edge, 0.0, np.inf) for edge in at_zero)
+    if np.isfinite(curve.max_loss):
+        end = (delta == curve.q_inf) & (delta < at_zero[1])
+        upper[end] = max(curve.max_loss, 0.0)
+        lower[end & (delta < at_zero[0])] = max(curve.max_loss, 0.0)
+    for index in np.flatnonzero((delta < at_zero[1]) & (delta > curve.q_inf)):
+        lower[index], upper[index] = _root(curve, float(delta[index]))
+    return lower, upper
+
+
+def _root(curve: Curve, delta: float) -> tuple[float, float]:
+    """Bracket the root of delta(epsilon) = delta for one value: (lower, upper)."""
+    exact = curve.exact
+    goal = np.log(delta)
+
+    def gaps(epsilon: float) -> tuple[float, float]:
+        bounds = curve.delta_bounds(np.array([epsilon]))
+        low, high = (float(np.log(max(float(b[0]), 1e-323)) - goal) for b in bounds)
+        return low, high
+
+    top = max(curve.max_loss, 0.0)
+    low, high = 0.0, min(1.0, top)
+    f_low, f_high = gaps(0.0)[1], gaps(high)[1]
+    while f_high > 0 and high < top:
+        low, f_low = high, f_high
+        high = min(2 * high, top)
+        f_high = gaps(high)[1]
+    close = 4e-16 if exact else 1e-3 * current().tolerance
+    low, high = _narrow(lambda x: gaps(x)[1], (low, f_low), (high, f_high), close)
+    if exact:
+        return high, high
+    return _step_down(gaps, high), high
+
+
+def _narrow(
+    gap: Callable[[float], float], left: tuple[float, float], right: tuple[float, float], close: float
+) -> tuple[float, float]:
+    """Shrink the interval around the sign change of a falling function: secants, bisection where they stall."""
+    (low, f_low), (high, f_high) = left, right
+    last = 0
+    for step in range(200):
+        if high - low <= close * high:
+            break
+        x = (low * f_high - high * f_low) / (f_high - f_low) if f_high != f_low else low
+        if not low < x < high or step % 5 == 4:
+            x = 0.5 * (low + high)
+        f = gap(x)
+        if f > 0:
+            f_high = f_high / 2 if last > 0 else f_high
+            low, f_low, last = x, f, 1
+        else:
+            f_low = f_low / 2 if last < 0 else f_low
+            high, f_high, last = x, f, -1
+        if x in (low, high) and np.nextafter(low, high) == high:
+            break
+    return low, high
+
+
+def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> float:
+    """Return a point just below `high` where even the lower delta exceeds the target: the true root is above it."""
+    width = 1e-3 * current().tolerance * high
+    while high - width > 0:
+        if gaps(high - width)[0] >= 0:
+            return high - width
+        width *= 3
+    return 0.0
+
+
+def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
+    """Return (lower, upper) of beta at each alpha in [0, 1] by duality."""
+    return _at_rates(curve, alpha, lambda dual: dual.bounds())
+
+
+def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
+    """Return the lower, safe side of beta alone: a third of the work."""
+    return _at_rates(curve, alpha, lambda dual: (dual.safe(), np.zeros(dual.alpha.size)))[0]
+
+
+def _at_rates(curve: Curve, alpha: FloatArray, answer: Callable[[_Dual], Bounds]) -> Bounds:
+    alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+    lower = np.zeros(alpha.size)
+    upper = np.zeros(alpha.size)
+    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
+    inside = (alpha > 0) & (alpha < 1.0 - curve.p_inf)
+    if inside.any():
+        lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
+    return lower, upper
+
+
+class _Dual:
+    """One evaluation of the duality at a set of alphas inside (0, 1 - p_inf)."""
+
+    def __init__(self, curve: Curve, alpha: FloatArray) -> None:
+        self.curve, self.alpha = curve, alpha
+        self.inverse = curve.inverse()
+
+    def bounds(self) -> Bounds:
+        """Find the optimum, then bracket it from both sides."""
+        width = float(np.sqrt(current().tolerance))
+        sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
+        if sketched is None:
+            centre, scale = self._optimum()
+            return self._bracket(centre, scale * width / 8)
+        low, high, fenced = self.fence(sketched[0], 0.7 * width * sketched[1])
+        lower = self._fit(np.maximum(low, self._corner_gain()))
+        upper = np.where(fenced, np.minimum(high, 1.0 - self.alpha), 1.0 - self.alpha)
+        open_ = ~fenced & (upper - lower > 0.5 * current().tolerance * upper)
+        if open_.any():
+            rest = _Dual(self.curve, self.alpha[open_])
+            centre, scale = rest._optimum()
+            below, upper[open_] = rest._bracket(centre, scale * width / 8)
+            lower[open_] = np.maximum(lower[open_], below)
+        return lower, np.asarray(np.maximum(upper, lower), dtype=np.float64)
+
+    def safe(self) -> FloatArray:
+        """Return the gain at the optimum found, or at a finite end of the losses where that is better."""
+        centre, _ = sketch.optima(self.curve, self.alpha, self.both_sides) or self._optimum()
+        return self._fit(np.maximum(self.gains(centre)[0], self._corner_gain()))
+
+    def _corner_gain(self) -> FloatArray:
+        """Return the gain at known corners: a finite end of the losses, and 0 for a closure."""
+        out = np.zeros(self.alpha.size)
+        if np.isfinite(self.curve.max_loss):
+            price = np.exp(min(self.curve.max_loss, 709.0)) * self.alpha
+            out = np.maximum(out, 1.0 - self.curve.q_inf - price)
+        if np.isfinite(self.curve.min_loss):
+            out = np.maximum(out, np.exp(self.curve.min_loss) * (1.0 - self.alpha - self.curve.p_inf))
+        if isinstance(self.curve, Either):
+            # a closure has a corner at 0, where its two directions cross
+            out = np.maximum(out, 1.0 - float(self.curve.delta_bounds(np.zeros(1))[1][0]) - self.alpha)
+        return np.asarray(out, dtype=np.float64)
+
+    def _optimum(self) -> tuple[FloatArray, FloatArray]:
+        """Return the best epsilon of each alpha and a length on which the gain changes.
+
+        Many alphas share the work: the optimum is a smooth function of logit alpha, found on an even grid of it and
+        interpolated; a sample of the results is tried, and if it can be improved all are found one by one.
+        """
+        if self.alpha.size <= 2 * _NODES:
+            return self._one_by_one()
+        t = np.log1p(-self.alpha) - np.log(self.alpha)
+        node = np.linspace(float(t.min()), float(t.max()), _NODES)
+        few = _Dual(self.curve, np.clip(1.0 / (1.0 + np.exp(node)), 1e-320, 1.0 - 1e-16))
+        at, scale = few._one_by_one()
+        centre = _lagrange(node, at, t)
+        spread = np.asarray(np.interp(t, node, scale), dtype=np.float64)
+        some = _Dual(self.curve, self.alpha[:: _NODES // 4])
+        here, step = centre[:: _NODES // 4], spread[:: _NODES // 4]
+        better = some._parabola(here, 0.05 * step)
+        now, then = some.gains(np.stack((here, better)))[0]
+        if np.any(then > now * (1 + 1e-9) + 1e-300):
+            return self._one_by_one()
+        return centre, spread
+
+    def _one_by_one(self) -> tuple[FloatArray, FloatArray]:
+        centre, scale = self._guess()
+        for factor in (0.3, 0.06, 0.012):
+            centre = self._parabola(centre, scale * factor)
+        return centre, scale
+
+    def _ends(self, centre: FloatArray) -> FloatArray:
+        """Return the nearer end of the losses where it is finite: a corner there is an optimum no parabola finds."""
+        ends = [e for e in (self.curve.min_loss, self.curve.max_loss) if np.isfinite(e)]
+        if not ends:
+            return centre
+        table = np.array(ends)
+        return np.asarray(table[np.abs(centre[:, None] - table).argmin(axis=1)], dtype=np.float64)
+
+    def _fit(self, beta: FloatArray) -> FloatArray:
+        """Keep a beta between 0 and the line of blind guessing."""
+        return np.asarray(np.clip(beta, 0.0, 1.0 - self.alpha), dtype=np.float64)
+
+    def gains(self, epsilon: FloatArray) -> Bounds:
+        """Return 1 - delta(epsilon) - e^epsilon alpha, with the upper delta (safe) and with the lower one."""
+        alpha = np.broadcast_to(self.alpha, epsilon.shape).ravel()
+        e = epsilon.ravel()
+        up = e >= 0
+        (low, high), (least, most) = self.both_sides(e, up)
+        with np.errstate(over="ignore"):
+            weight = np.exp(np.minimum(e, 709.0))
+        # 1 - d - alpha from 1 - d where that is small, from 1 - alpha where d is
+        small = up | (alpha < 0.5)
+        price = np.where(up, weight * alpha, np.where(small, alpha, 1.0 - alpha))
+        safe = np.where(small, least - price, price - high)
+        free = np.where(small, most - price, price - low)
+        scale = np.where(up, 1.0, weight)
+        return (scale * safe).reshape(epsilon.shape), (scale * free).reshape(epsilon.shape)
+
+    def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
+        """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
+        if self.inverse is self.curve or up.all():
+            return self.curve.two_sided(np.abs(e))
+        out = np.empty((4, e.size))
+        for curve, part in ((self.curve, up), (self.inverse, ~up)):
+            if part.any():
+                delta, rest = curve.two_sided(np.abs(e[part]))
+                out[:, part] = np.stack((*delta, *rest))
+        return (out[0], out[1]), (out[2], out[3])
+
+    def _range(self) -> tuple[float, float]:
+        """Return an interval that holds every optimum: P0(L > e) <= e^-e, and the mirror for the other end."""
+        high = min(self.curve.max_loss, -float(np.log(self.alpha.min())))
+        least = 1.0 - float(self.alpha.max())
+        low = -1.0
+        while low > max(self.curve.min_loss, -1e6):
+            # a few at a time: far beyond the answer a delta may be tiny and dear
+            reach = -low * np.array([1.0, 2.0, 4.0])
+            small = self.inverse.delta_bounds(reach)[1] <= 0.63 * least
+            low = -float(reach[np.argmax(small)]) if small.any() else low * 8
+            if small.any():
+                break
+        low = max(low - 1.0, self.curve.min_loss)
+        return (low, high) if low < high else (high - 1.0, high)
+
+    def _deltas(self, grid: FloatArray) -> FloatArray:
+        """Return delta at epsilons >= 0 and the inverse's delta at minus the others."""
+        return self.both_sides(grid, grid >= 0)[0][1]
+
+    def _guess(self) -> tuple[FloatArray, FloatArray]:
+        """Tabulate alpha(epsilon) adaptively and interpolate the optimum for each alpha."""
+        low, high = self._range()
+        grid = np.linspace(low, high, 65)
+        value = self._deltas(grid)
+        for _ in range(_ROUNDS):
+            middle, score = _score(grid, value)
+            wide = np.flatnonzero(np.abs(np.diff(score)) > 0.5)
+            if grid.size > _TABLE or wide.size == 0:
+                break
+            cells = np.unique(np.concatenate((wide, wide + 1)))
+            more = np.setdiff1d(0.5 * (grid[cells] + grid[cells + 1]), grid)
+            order = np.argsort(np.concatenate((grid, more)), kind="stable")
+            value = np.concatenate((value, self._deltas(more)))[order]
+            grid = np.concatenate((grid, more))[order]
+        middle, score = _score(grid, value)
+        wanted = np.log1p(-self.alpha) - np.log(self.alpha)
+        centre = np.interp(wanted, np.maximum.accumulate(score), middle)
+        spacing = np.interp(centre, middle, np.gradient(middle) if middle.size > 1 else np.ones(1))
+        return np.asarray(centre, dtype=np.float64), np.asarray(np.maximum(spacing, 1e-12), dtype=np.float64)
+
+    def _parabola(self, centre: FloatArray, reach: FloatArray) -> FloatArray:
+        """Move each centre to the top of the parabola through three gains (or to the best of them)."""
+        points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
+        g = self.gains(points)[0]
+        bend = g[0] - 2 * g[1] + g[2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shift = 0.5 * (g[0] - g[2]) / bend
+        shift = np.where((bend < 0) & np.isfinite(shift), np.clip(shift, -5.0, 5.0), np.argmax(g, axis=0) - 1.0)
+        return np.asarray(centre + shift * reach, dtype=np.float64)
+
+    def _bracket(self, centre: FloatArray, reach: FloatArray) -> Bounds:
+        """Return the best gain (safe) and, by concavity of the gain in e^epsilon, a ceiling for all gains.
+
+        Three gains fence the optimum in when the middle one, taken low, exceeds the outer two, taken high. The
+        fence widens until it holds; where it never does the ceiling is the chord between proved ones.
+        """
+        lower = np.zeros(centre.size)
+        upper = 1.0 - self.alpha
+        todo = np.arange(centre.size)
+        corner = self._ends(centre)
+        centre = np.where(np.abs(corner - centre) < reach, corner, centre)
+        for _ in range(12):
+            part = _Dual(self.curve, self.alpha[todo])
+            low, high, fenced = part.fence(centre[todo], reach[todo])
+            lower[todo] = np.maximum(lower[todo], low)
+            upper[todo[fenced]] = high[fenced]
+            todo = todo[~fenced]
+            if todo.size == 0:
+                break
+            reach[todo] *= 4.0
+        lower = self._fit(np.maximum(lower, self._corner_gain()))
+        upper = np.minimum(upper, self._chords(np.setdiff1d(np.arange(centre.size), todo), upper))
+        return lower, np.asarray(np.maximum(np.minimum(upper, 1.0 - self.alpha), lower), dtype=np.float64)
+
+    def _chords(self, good: NDArray[np.int64], upper: FloatArray) -> FloatArray:
+        """Return the ceiling that convexity gives from proved ceilings and the two ends of the curve."""
+        x = np.concatenate(([0.0], self.alpha[good], [1.0 - self.curve.p_inf]))
+        y = np.concatenate(([1.0 - self.curve.q_inf], upper[good], [0.0]))
+        order = np.argsort(x, kind="stable")
+        return np.asarray(np.interp(self.alpha, x[order], y[order]), dtype=np.float64)
+
+    def fence(self, centre: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        """Return the safe gain, the ceiling, and whether the ceiling is proved, for one width of the fence."""
+        points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
+        safe, free = self.gains(points)
+        y = np.exp(np.minimum(reach, 50.0))
+        left_step, right_step = 1.0 - 1.0 / y, y - 1.0
+        to_left = free[1] + (free[1] - safe[2]) * left_step / right_step
+        to_right = free[1] + (free[1] - safe[0]) * right_step / left_step
+        ceiling = np.maximum(free[1], np.maximum(to_left, to_right))
+        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2])
+        return safe.max(axis=0), ceiling, fenced
+
+
+def _score(grid: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the middles of the grid and log((1 - a)/a) of the mean a = P0(L > e) over each cell."""
+    up = grid >= 0
+    delta, other = np.where(up, value, 0.0), np.where(up, 0.0, value)
+    a, b = grid[:-1], grid[1:]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # above 0: P0(L > e) is minus the slope of delta in e^e
+        top = (delta[:-1] - delta[1:]) * np.exp(-a) / np.expm1(b - a)
+        # below 0: P1(L <= e) is minus the slope of the inverse's delta in e^-e, P0 follows
+        beta = (other[1:] - other[:-1]) * np.exp(b) / np.expm1(b - a)
+        missed = other[1:] + np.exp(-b) * beta
+        positive = np.log(np.maximum(1.0 - top, 1e-300)) - np.log(np.maximum(top, 1e-320))
+        negative = np.log(np.maximum(missed, 1e-320)) - np.log(np.maximum(1.0 - missed, 1e-300))
+        mixed_delta = np.where(up[:-1], delta[:-1], -np.expm1(a) + np.exp(a) * other[:-1])
+        mixed = (mixed_delta - delta[1:]) * np.exp(-a) / np.expm1(b - a)
+        crossing = np.log(np.maximum(1.0 - mixed, 1e-300)) - np.log(np.maximum(mixed, 1e-320))
+    score = np.where(up[:-1], positive, np.where(up[1:], crossing, negative))
+    return 0.5 * (a + b), np.asarray(np.nan_to_num(score), dtype=np.float64)
+
+
+def _lagrange(node: FloatArray, value: FloatArray, at: FloatArray) -> FloatArray:
+    """Interpolate an even grid by polynomials through the six nearest nodes."""
+    step = node[1] - node[0]
+    first = np.clip(np.floor((at - node[0]) / step).astype(np.int64) - 2, 0, node.size - 6)
+    u = (at - node[first]) / step
+    out = np.zeros(at.size)
+    for j in range(6):
+        weight = np.ones(at.size)
+        for i in range(6):
+            if i != j:
+                weight *= (u - i) / (j - i)
+        out += weight * value[first + j]
+    return out

@@ -1,0 +1,68 @@
+"""Laplace noise of scale sensitivity / epsilon, one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.engine import laplace_mgf
+
+
+class Laplace(Curve):
+    r"""The curve of Lap(1/eps) against its shift by 1.
+
+    beta is 1 - e^eps a below a = e^-eps/2, then e^-eps/(4a) up to a = 1/2, then e^-eps (1 - a); the profile is
+    1 - e^((t - eps)/2) for abs(t) <= eps, 0 above, 1 - e^t below. Dong, Roth, Su (2022), Section 6.
+    """
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = float(epsilon)
+        self.max_loss, self.min_loss = self.epsilon, -self.epsilon
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the profile."""
+        t = np.asarray(epsilon, dtype=np.float64)
+        inside = -np.expm1((np.minimum(t, self.epsilon) - self.epsilon) / 2)
+        below = -np.expm1(np.minimum(t, 0.0))
+        value = np.where(t < -self.epsilon, below, inside)
+        return value, value
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the three pieces of the trade-off."""
+        a = np.asarray(alpha, dtype=np.float64)
+        shrink = np.exp(-self.epsilon)
+        grow = np.exp(np.minimum(self.epsilon, 709.0))
+        middle = shrink / (4 * np.clip(a, max(shrink / 2, 1e-320), 0.5))
+        value = np.where(a < shrink / 2, 1.0 - grow * np.minimum(a, shrink / 2), middle)
+        value = np.where(a > 0.5, shrink * (1.0 - a), value)
+        return value, value
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return e^eps a while that is small, 1 - beta after it."""
+        a = np.asarray(alpha, dtype=np.float64)
+        shrink = np.exp(-self.epsilon)
+        grow = np.exp(np.minimum(self.epsilon, 709.0))
+        value = np.where(a < shrink / 2, grow * np.minimum(a, shrink / 2), 1.0 - self.beta_bounds(a)[0])
+        return value, value
+
+    def inverse(self) -> Laplace:
+        """Return itself: the curve is symmetric."""
+        return self
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log M(s), M = e^(-eps/2) (cosh(z eps) + sinh(z eps)/(2z)), z = s + 1/2."""
+        return laplace_mgf.log_mgf(s, self.epsilon)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return the bound from |sinh| <= cosh on a vertical line."""
+        return laplace_mgf.log_decay(c, y, self.epsilon)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the two losses that carry mass of their own, with their P1 masses: the contour engine splits them."""
+        return np.array([self.epsilon, -self.epsilon]), np.array([0.5, 0.5 * np.exp(-self.epsilon)]) * (1 - 1e-15)
+
+    @property
+    def area(self) -> float:
+        """Area under the trade-off, the three pieces integrated."""
+        shrink = np.exp(-self.epsilon)
+        return float(shrink / 2 * (1 - 0.25) + shrink * self.epsilon / 4 + shrink / 8)

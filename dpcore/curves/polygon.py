@@ -1,0 +1,186 @@
+"""Piecewise-linear regions, exact: a finite list of losses with their masses under P0 and P1.
+
+Masses are kept, not coordinates: 1 - delta forgets a delta of 1e-20, a mass does not. The trade-off curve has one
+segment per loss L, of width p (P0 mass), drop q (P1 mass) and slope -e^L.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.engine import profile
+from dpcore.limits import checkpoint
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_CELLS = 2_000_000
+
+
+class Polygon(Curve):
+    """The pair with masses ``p`` and ``q`` at the finite, ascending, distinct losses ``loss``.
+
+    Parameters
+    ----------
+    loss, p, q : arrays of one length; q = p e^loss up to underflow.
+    p_inf, q_inf : P0 mass at loss -inf and P1 mass at loss +inf.
+    symmetric : state it when known; otherwise it is found from the masses.
+    corners, ends : how many corners the region has and its smallest and largest loss, if `loss` leaves out some
+        whose masses are below the smallest double.
+    """
+
+    def __init__(  # noqa: PLR0913  masses, and what is known of them
+        self,
+        loss: ArrayLike,
+        p: ArrayLike,
+        q: ArrayLike,
+        p_inf: float = 0.0,
+        q_inf: float = 0.0,
+        *,
+        symmetric: bool | None = None,
+        method: str = "exact polygon",
+        corners: int | None = None,
+        ends: tuple[float, float] | None = None,
+    ) -> None:
+        self.loss = np.asarray(loss, dtype=np.float64)
+        self.p = np.asarray(p, dtype=np.float64)
+        self.q = np.asarray(q, dtype=np.float64)
+        self.p_inf = float(p_inf)
+        self.q_inf = float(q_inf)
+        kept = (float(self.loss[0]), float(self.loss[-1])) if self.loss.size else (np.inf, -np.inf)
+        self.min_loss, self.max_loss = kept if ends is None else ends
+        self.method = method
+        self.corner_count = self.loss.size if corners is None else corners
+        self.symmetric = self._mirrors_itself() if symmetric is None else symmetric
+
+    def _mirrors_itself(self) -> bool:
+        scale = 1e-13 * (1.0 + np.abs(self.loss).max(initial=0.0))
+        return bool(
+            abs(self.p_inf - self.q_inf) <= 1e-14 * self.q_inf
+            and np.allclose(self.loss, -self.loss[::-1], rtol=0, atol=scale)
+            and np.allclose(self.p, self.q[::-1], rtol=1e-12, atol=0)
+        )
+
+    @cached_property
+    def _tables(self) -> profile.Tables:
+        return profile.tables(self.loss, self.q, self.q_inf)
+
+    @cached_property
+    def _inverse_tables(self) -> profile.Tables:
+        return profile.tables(-self.loss[::-1], self.p[::-1], self.p_inf)
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return delta at each epsilon: q_inf + sum over L > epsilon of q (1 - e^(epsilon - L))."""
+        value = np.asarray(profile.delta_at(epsilon, self.loss, self._tables), dtype=np.float64)
+        below = (epsilon < 0) & np.isfinite(epsilon)
+        if below.any():
+            mirrored = profile.delta_at(-epsilon[below], -self.loss[::-1], self._inverse_tables)
+            value[below] = -np.expm1(epsilon[below]) + np.exp(epsilon[below]) * mirrored
+        value = np.asarray(np.minimum(value, 1.0), dtype=np.float64)
+        return value, value
+
+    def tail_from(self, epsilon: FloatArray) -> FloatArray:
+        """Return the sum of q e^(epsilon - L) over L >= epsilon: minus the left slope of the profile times e^epsilon."""
+        return self._tail(epsilon, "left")
+
+    def tail_above(self, epsilon: FloatArray) -> FloatArray:
+        """Return the same sum over L > epsilon: minus the right slope of the profile times e^epsilon."""
+        return self._tail(epsilon, "right")
+
+    def _tail(self, epsilon: FloatArray, side: Literal["left", "right"]) -> FloatArray:
+        if not self.loss.size:
+            return np.zeros(epsilon.size)
+        first = np.searchsorted(self.loss, epsilon, side=side)
+        ahead = epsilon - self.loss[np.minimum(first, self.loss.size - 1)]
+        return np.asarray(self._tables.discounted[first] * np.exp(np.minimum(ahead, 0.0)), dtype=np.float64)
+
+    def inverse(self) -> Polygon:
+        """Return the polygon of the exchanged pair: losses change sign, p and q change places."""
+        return self if self.symmetric else self.flipped()
+
+    def flipped(self) -> Polygon:
+        """Return the exchanged pair even when it is the same region."""
+        return Polygon(
+            -self.loss[::-1],
+            self.q[::-1],
+            self.p[::-1],
+            self.q_inf,
+            self.p_inf,
+            symmetric=self.symmetric,
+            method=self.method,
+            corners=self.corner_count,
+            ends=(-self.max_loss, -self.min_loss),
+        )
+
+    @cached_property
+    def vertices(self) -> tuple[FloatArray, FloatArray]:
+        """Corner points (alpha, beta), alpha ascending, from (0, 1 - q_inf) to where beta is 0, then (1, 0)."""
+        alpha = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
+        beta = np.concatenate((np.cumsum(self.q)[::-1], [0.0]))
+        alpha = np.minimum(alpha, 1.0)
+        beta = np.minimum(beta, 1.0)
+        beta[0] = 1.0 - self.q_inf
+        alpha[-1] = 1.0 - self.p_inf
+        alpha = np.minimum.accumulate(alpha[::-1])[::-1]
+        if alpha[-1] < 1.0:
+            alpha, beta = np.append(alpha, 1.0), np.append(beta, 0.0)
+        return np.asarray(alpha, dtype=np.float64), np.asarray(beta, dtype=np.float64)
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return beta on the segment that holds alpha: its lower end plus e^L times the way back to it."""
+        corner, beta_at = self.vertices
+        right = np.clip(np.searchsorted(corner, alpha, side="left"), 1, max(1, corner.size - 1))
+        if corner.size == 1:
+            flat = np.zeros_like(alpha)
+            return flat, flat
+        width = corner[right] - corner[right - 1]
+        share = np.divide(corner[right] - alpha, width, out=np.zeros_like(alpha), where=width > 0)
+        value = beta_at[right] + np.clip(share, 0.0, 1.0) * (beta_at[right - 1] - beta_at[right])
+        value = np.where(alpha <= 0.0, beta_at[0], np.where(alpha >= 1.0, 0.0, value))
+        return value, value
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the true-positive rate: masses of the largest losses first, so that small rates keep their digits."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        corner = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
+        height = self.q_inf + np.concatenate(([0.0], np.cumsum(self.q[::-1])))
+        value = np.clip(np.interp(alpha, corner, height), 0.0, 1.0)
+        return value, value
+
+    def corners(self) -> tuple[FloatArray, FloatArray]:
+        """Return the (epsilon, delta) statements at the losses (from 0 upwards if the region is symmetric)."""
+        epsilon = self.loss[self.loss >= 0] if self.symmetric else self.loss
+        return epsilon, self.delta_bounds(epsilon)[1]
+
+    @property
+    def area(self) -> float:
+        """Area under the curve: for each segment, its width times the mean of its ends."""
+        alpha, beta = self.vertices
+        return float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the losses with their P1 masses, rounded down: the contour engine splits them."""
+        return self.loss, self.q * (1 - 1e-15)
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log of the sum of q e^(s L), scaled by its largest term; large tables go in chunks."""
+        s = np.asarray(s, dtype=np.complex128)
+        use = (self.q > 0) | (self.p > 0)
+        loss = self.loss[use]
+        with np.errstate(divide="ignore"):
+            log_q = np.where(self.q[use] > 0, np.log(self.q[use]), np.log(self.p[use]) + loss)
+        out = np.empty(s.shape, dtype=np.complex128)
+        flat, result = s.ravel(), out.ravel()
+        step = max(1, _CELLS // max(1, loss.size))
+        for start in range(0, flat.size, step):
+            part = flat[start : start + step]
+            if start:
+                checkpoint(start / flat.size)
+            exponent = part[:, None] * loss + log_q
+            top = exponent.real.max(axis=1)
+            result[start : start + step] = top + np.log(np.exp(exponent - top[:, None]).sum(axis=1))
+        return result.reshape(s.shape)

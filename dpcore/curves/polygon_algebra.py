@@ -1,0 +1,286 @@
+"""Exact algebra of polygons: both hold, either holds, mixtures, groups.
+
+In the coordinates y = e^epsilon the profile delta is convex and piecewise linear with its corners at the losses.
+"Either may be the truth" is the maximum of profiles, "both hold" the convex envelope of their minimum. Masses
+follow from three neighbouring corners i < j < k:
+
+    q_j = (delta_i - delta_j) / (1 - e^(L_i - L_j)) - (delta_j - delta_k) / (e^(L_k - L_j) - 1),
+
+where L_i = -inf stands for y = 0 (delta = 1) and L_k = +inf for the limit delta = q_inf. No e^L is ever formed, so
+losses of any size are safe. Corners at negative losses are handled through the inverse for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves.base import FloatArray
+from dpcore.curves.polygon import Polygon
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Corners = Callable[[Polygon, Polygon], tuple[FloatArray, FloatArray, float]]
+
+_SAME_LOSS = 1e-14
+
+
+def union(parts: Sequence[Polygon]) -> Polygon:
+    """Return the region that holds whichever part is the truth: the maximum of the profiles."""
+    return reduce(lambda a, b: _combine(a, b, _union_corners), parts)
+
+
+def intersection(parts: Sequence[Polygon]) -> Polygon:
+    """Return the region where all parts hold: the convex envelope of the minimum of the profiles."""
+    return reduce(lambda a, b: _combine(a, b, _hull_corners), parts)
+
+
+def closure(polygon: Polygon) -> Polygon:
+    """Return the symmetric closure: the union of a polygon with its inverse."""
+    if polygon.symmetric:
+        return polygon
+    return _mirrored(*_upper_half(polygon, polygon.flipped(), _union_corners), method=polygon.method)
+
+
+def _mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
+    """Return the symmetric polygon whose half with losses >= 0 is given."""
+    up = loss > 0
+    p = q * np.exp(-loss)
+    return Polygon(
+        np.concatenate((-loss[up][::-1], loss)),
+        np.concatenate((q[up][::-1], p)),
+        np.concatenate((p[up][::-1], q)),
+        q_inf,
+        q_inf,
+        symmetric=True,
+        method=method,
+    )
+
+
+def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
+    """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
+    loss, q, q_inf = _upper_half(a, b, corners)
+    if a.symmetric and b.symmetric:
+        return _mirrored(loss, q, q_inf, "exact polygon")
+    other_loss, other_p, p_inf = _upper_half(a.flipped(), b.flipped(), corners)
+    down = other_loss > 0
+    full_loss = np.concatenate((-other_loss[down][::-1], loss))
+    full_q = np.concatenate(((other_p[down] * np.exp(-other_loss[down]))[::-1], q))
+    full_p = np.concatenate((other_p[down][::-1], q * np.exp(-loss)))
+    return Polygon(full_loss, full_p, full_q, p_inf, q_inf)
+
+
+def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:
+    """Return losses >= 0, their P1 masses and the mass at infinity of the combined profile."""
+    loss, q, q_inf = corners(a, b)
+    # a crossing at 0 comes out as a rounding of 0; it belongs to both halves and is one corner
+    loss = np.where(np.abs(loss) <= _SAME_LOSS, 0.0, loss)
+    keep = (loss >= 0) & (q > 0) & np.isfinite(loss)
+    return loss[keep], q[keep], q_inf
+
+
+def masses(loss: FloatArray, delta: FloatArray) -> FloatArray:
+    """Return q of every corner; the list starts at -inf (delta = 1) and ends at +inf (delta = q_inf)."""
+    gap = np.diff(loss)
+    drop = -np.diff(delta)
+    with np.errstate(over="ignore"):
+        left = drop / -np.expm1(-gap)
+        right = drop / np.expm1(gap)
+    q = np.zeros(loss.size)
+    q[1:-1] = np.maximum(left[:-1] - right[1:], 0.0)
+    # below rounding of the deltas a mass is an artefact of a corner that is none
+    q[1:-1] = np.where(q[1:-1] <= 8e-16 * np.maximum(left[:-1], right[1:]), 0.0, q[1:-1])
+    return q
+
+
+def _reuse_parent(loss: FloatArray, delta: FloatArray, q: FloatArray, parent: Polygon) -> None:
+    """Take over a parent's own mass where a corner and both its neighbours are that parent's, unchanged."""
+    if parent.loss.size == 0:
+        return
+    place = np.clip(np.searchsorted(parent.loss, loss), 0, parent.loss.size - 1)
+    mine = parent.loss[place] == loss
+    mine[[0, -1]] = False
+    mine &= delta == parent.delta_bounds(np.where(np.isfinite(loss), loss, 0.0))[0]
+    inner = np.flatnonzero(mine)
+    before = np.where(place > 0, parent.loss[place - 1], -np.inf)
+    after = np.where(place < parent.loss.size - 1, parent.loss[np.minimum(place + 1, parent.loss.size - 1)], np.inf)
+    same = (loss[inner - 1] == before[inner]) & (loss[inner + 1] == after[inner])
+    ends_ok = (mine[inner - 1] | ~np.isfinite(loss[inner - 1])) & (mine[inner + 1] | ~np.isfinite(loss[inner + 1]))
+    top_ok = np.isfinite(loss[inner + 1]) | (delta[-1] == parent.q_inf)
+    chosen = inner[same & ends_ok & top_ok]
+    q[chosen] = parent.q[place[chosen]]
+
+
+def _merged(a: Polygon, b: Polygon) -> FloatArray:
+    """Return the losses of both, ascending, near-equal ones once."""
+    loss = np.unique(np.concatenate((a.loss, b.loss)))
+    if loss.size == 0:
+        return np.zeros(1)
+    keep = np.concatenate(([True], np.diff(loss) > _SAME_LOSS * (1 + np.abs(loss[1:]))))
+    return np.asarray(loss[keep], dtype=np.float64)
+
+
+def _union_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float]:
+    """Return losses, masses and mass at infinity of max(delta_a, delta_b): kinks of the larger one, and crossings.
+
+    The slope of a profile in e^epsilon is minus a tail mass, so the mass of a corner is the difference of the tail
+    masses of the parts that are larger on its left and on its right: no differences of deltas are divided.
+    """
+    # no two losses are joined here: a mass that sits an ulp beside the corner of the other part must not be lost
+    loss = np.unique(np.concatenate((a.loss, b.loss, [0.0])))
+    gap = a.delta_bounds(loss)[0] - b.delta_bounds(loss)[0]
+    cross = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[cross] / (gap[cross] - gap[cross + 1])
+    crossing = loss[cross] + np.log1p(np.expm1(loss[cross + 1] - loss[cross]) * share)
+    corner = np.unique(np.concatenate((loss, crossing)))
+    middle = np.concatenate(([corner[0] - 1.0], 0.5 * (corner[1:] + corner[:-1]), [corner[-1] + 1.0]))
+    first = a.delta_bounds(middle)[0] >= b.delta_bounds(middle)[0]
+    left = np.where(first[:-1], a.tail_from(corner), b.tail_from(corner))
+    right = np.where(first[1:], a.tail_above(corner), b.tail_above(corner))
+    q = np.maximum(left - right, 0.0)
+    # below rounding a mass is an artefact of a corner that is none
+    q = np.where(q <= 8e-16 * np.maximum(left, right), 0.0, q)
+    corner, q, _ = merge_equal(corner, q, q)
+    return corner, q, max(a.q_inf, b.q_inf)
+
+
+def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float]:
+    """Return losses, masses and mass at infinity of the convex envelope of min(delta_a, delta_b) in e^epsilon."""
+    loss = _merged(a, b)
+    delta = np.minimum(a.delta_bounds(loss)[0], b.delta_bounds(loss)[0])
+    floor = min(a.q_inf, b.q_inf)
+    points = [(-np.inf, 1.0), *zip(loss.tolist(), delta.tolist(), strict=True), (np.inf, floor)]
+    hull: list[tuple[float, float]] = []
+    for point in points:
+        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    corner = np.array(hull)
+    at, height = corner[:, 0], corner[:, 1]
+    q = masses(at, height)
+    for parent in (a, b):
+        _reuse_parent(at, height, q, parent)
+    return at, q, float(height[-1])
+
+
+def _not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
+    """Whether corner j does not lie strictly below the chord from i to k (slopes compared times e^L_j)."""
+    with np.errstate(over="ignore"):
+        left = (i[1] - j[1]) / -np.expm1(i[0] - j[0])
+        right = (j[1] - k[1]) / np.expm1(k[0] - j[0])
+    return bool(left <= right * (1 + 4e-16))
+
+
+def erase(polygon: Polygon, share: float) -> Polygon:
+    """Return the region when the output is replaced by a mark with probability `share`."""
+    keep = 1.0 - share
+    loss, p, q = polygon.loss, polygon.p * keep, polygon.q * keep
+    if share > 0:
+        at = int(np.searchsorted(loss, 0.0))
+        if at < loss.size and loss[at] == 0.0:
+            p[at] += share
+            q[at] += share
+        else:
+            loss, p, q = np.insert(loss, at, 0.0), np.insert(p, at, share), np.insert(q, at, share)
+    return Polygon(
+        loss,
+        p,
+        q,
+        polygon.p_inf * keep,
+        polygon.q_inf * keep,
+        symmetric=polygon.symmetric,
+        method="erasure",
+    )
+
+
+def mixed_in(polygon: Polygon, share: float) -> Polygon:
+    """Return the pair (P0, share P1 + (1 - share) P0): the record is used with probability `share`."""
+    keep = 1.0 - share
+    loss = np.log1p(share * np.expm1(polygon.loss))
+    p, q = polygon.p, keep * polygon.p + share * polygon.q
+    with np.errstate(over="ignore"):
+        big = polygon.loss > 700
+    loss = np.where(big, polygon.loss + np.log(share), loss)
+    if polygon.p_inf > 0 and keep > 0:
+        loss = np.concatenate(([np.log(keep)], loss))
+        p = np.concatenate(([polygon.p_inf], p))
+        q = np.concatenate(([polygon.p_inf * keep], q))
+        p_inf = 0.0
+    else:
+        p_inf = polygon.p_inf
+    loss, p, q = merge_equal(loss, p, q)
+    return Polygon(loss, p, q, p_inf, share * polygon.q_inf, method="subsampling")
+
+
+def merge_equal(loss: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Add up the masses of equal neighbouring losses."""
+    if not loss.size:
+        return loss, p, q
+    start = np.concatenate(([True], np.diff(loss) > _SAME_LOSS * (1 + np.abs(loss[1:]))))
+    index = np.flatnonzero(start)
+    return loss[index], np.add.reduceat(p, index), np.add.reduceat(q, index)
+
+
+def group(polygon: Polygon, size: int) -> Polygon:
+    """Return 1 - (1 - f)^(o size) for a symmetric f: the region for groups of `size` records.
+
+    With h = 1 - f, losses add along the orbit alpha, h(alpha), h(h(alpha)), ...; the half with loss >= 0 is built
+    and mirrored.
+    """
+    corner = np.concatenate(([0.0], np.cumsum(polygon.p[::-1])))
+    height = polygon.q_inf + np.concatenate(([0.0], np.cumsum(polygon.q[::-1])))
+    slope = polygon.loss[::-1]
+    alpha, value, loss = corner, height, slope
+    for _ in range(size - 1):
+        inner = corner[(corner > value[0]) & (corner < value[-1])]
+        back = np.interp(inner, value, alpha)
+        cut = np.unique(np.concatenate((alpha, back)))
+        middle = 0.5 * (cut[1:] + cut[:-1])
+        part = np.clip(np.searchsorted(alpha, middle) - 1, 0, loss.size - 1)
+        image = np.interp(middle, alpha, value)
+        step = np.clip(np.searchsorted(corner, image) - 1, 0, slope.size - 1)
+        beyond = image >= corner[-1]
+        value = np.interp(np.interp(cut, alpha, value), corner, height)
+        loss = np.where(beyond, -np.inf, loss[part] + slope[step])
+        alpha = cut
+    q = np.diff(value)
+    keep = (loss >= 0) & (q > 0)
+    order = np.argsort(loss[keep], kind="stable")
+    if not keep.any():
+        return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
+    up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
+    return _mirrored(up, up_q, float(value[0]), "group privacy")
+
+
+def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:
+    """Return the convex lower envelope of measured or given points and the two blind guesses (0, 1), (1, 0)."""
+    points = sorted({(0.0, 1.0), (1.0, 0.0), *zip(alpha.tolist(), beta.tolist(), strict=True)})
+    hull: list[tuple[float, float]] = []
+    for x, y in points:
+        if hull and hull[-1][0] == x:
+            continue
+        while len(hull) >= 2 and _above_chord(hull[-2], hull[-1], (x, y)):
+            hull.pop()
+        hull.append((x, y))
+    corner = np.array(hull)
+    falling = np.concatenate(([True], np.diff(np.minimum.accumulate(corner[:, 1])) < 0))
+    corner = corner[falling]
+    p, q = np.diff(corner[:, 0]), -np.diff(corner[:, 1])
+    loss = np.log(q) - np.log(p)
+    return Polygon(
+        loss[::-1],
+        p[::-1],
+        q[::-1],
+        1.0 - float(corner[-1, 0]),
+        1.0 - float(corner[0, 1]),
+        method="given points",
+    )
+
+
+def _above_chord(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
+    """Whether point j lies on or above the chord from i to k."""
+    return (j[1] - i[1]) * (k[0] - i[0]) >= (k[1] - i[1]) * (j[0] - i[0])

@@ -1,0 +1,120 @@
+"""Where to look on a curve that sketches itself: the optimum of each alpha, and the root of a delta.
+
+A sketch (`Curve.outline`) is a few per cent off and costs next to nothing. What is found here is as good as certified
+deltas make it, but only those that ask prove it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.limits import current
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+
+_SECANTS = 8
+_TABLE = 400
+_SPACING, _MARGIN, _HALF = 0.25, 1.1, 3
+"""Step and margin of the grid in standard deviations of the tilted loss, and half the width of the differences."""
+
+_STENCIL = np.array([1.0, -9.0, 45.0, 0.0, -45.0, 9.0, -1.0]) / 60.0
+
+
+def root(curve: Curve, delta: float) -> tuple[float, float] | None:
+    """Bracket the root by secants from where the curve's own outline puts it; None where that leads nowhere."""
+    outline = curve.outline() if curve.q_inf < delta else None
+    if outline is None:
+        return None
+    goal, close = np.log(delta), 1e-3 * current().tolerance
+    x = float(np.interp(-goal, -outline.log_delta, outline.epsilon))
+    near = np.interp([0.98 * x, 1.02 * x], outline.epsilon, outline.log_delta)
+    slope, last, step = float(near[1] - near[0]) / max(0.04 * x, 1e-300), x, x
+    value = 0.0
+    for _ in range(_SECANTS):
+        if not 0 < x < curve.max_loss:
+            return None
+        before, value = value, float(np.log(max(float(curve.delta_bounds(np.array([x]))[1][0]), 1e-323)) - goal)
+        slope = slope if x == last else (value - before) / (x - last)
+        if not slope < 0:
+            return None
+        last, move = x, -value / slope
+        x += move
+        # the error of a secant is of the order of the product of the last two moves
+        if abs(move * step) <= 1e-3 * close * x * x:
+            low, high = x * (1 - 0.45 * close), x * (1 + 0.45 * close)
+            least, most = curve.delta_bounds(np.array([low, high]))
+            if least[0] >= delta >= most[1] and low > 0:
+                return low, high
+        step = move
+    return None
+
+
+def optima(
+    curve: Curve, alpha: FloatArray, both_sides: Callable[[FloatArray, NDArray[np.bool_]], tuple[Bounds, Bounds]]
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the epsilon of each alpha where 1 - delta - e^epsilon alpha is largest; None where no sketch leads there.
+
+    The rates P0(L > e) on an even grid come from differences of high order; the optimum is interpolated between them.
+    Also return a length on which the gain falls by half of itself, were it a parabola.
+    """
+    outline = curve.outline()
+    if outline is None:
+        return None
+    wanted = np.log1p(-alpha) - np.log(alpha)
+    first, last = float(wanted.min()), float(wanted.max())
+    low, high = np.interp([first, last], outline.score, outline.epsilon).tolist()
+    scale = float(np.interp(np.linspace(low, high, 9), outline.epsilon, outline.scale).min())
+    count = (high - low + 2 * _MARGIN * scale) / (_SPACING * scale) + 12
+    if not count < _TABLE:
+        return None
+    grid = np.linspace(low - _MARGIN * scale, high + _MARGIN * scale, int(count))
+    (_, delta), (_, rest) = both_sides(grid, grid >= 0)
+    score, missed = _rates(grid, delta, rest)
+    node, score, missed = (x[_HALF:-_HALF] for x in (grid, score, missed))
+    if not (np.isfinite(score).all() and (score[1:] > score[:-1]).all() and score[0] <= first <= last <= score[-1]):
+        return None
+    centre = _interpolate(score, node, wanted)
+    density = np.maximum(np.gradient(missed, node[1] - node[0]), 1e-300)
+    length = np.minimum(np.sqrt(missed / density), 50.0 * scale)
+    return centre, np.asarray(np.interp(centre, node, length), dtype=np.float64)
+
+
+def _rates(grid: FloatArray, delta: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return log((1 - a)/a), a = P0(L > e), and b = P1(L <= e) on an even grid.
+
+    `delta` and `rest` = 1 - delta belong to the curve at e >= 0, to the inverse at -e below. The slopes of delta, of
+    1 - delta and of n = delta - 1 + e^e are -e^e a, e^e a and e^e (1 - a); each is taken from the smallest of the
+    three, by seven-point differences of its logarithm, the three nodes at either end excepted. b is 1 - delta - e^e a.
+    """
+    up, step = grid >= 0, grid[1] - grid[0]
+    gap, weight = np.expm1(grid), np.exp(np.minimum(grid, 700.0))
+    scale = np.where(up, 1.0, weight)
+    kernels = np.stack((scale * delta - np.minimum(gap, 0.0), scale * rest, scale * delta + np.maximum(gap, 0.0)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        logs = np.log(kernels)
+        slopes = np.stack([np.convolve(row, _STENCIL, "same") for row in logs]) * kernels / (step * weight)
+        slopes[0] *= -1.0
+        best = np.argmin(kernels, axis=0)
+        rate = np.where(best == 0, slopes[0], slopes[1])
+        score = np.where(best == 2, np.log(slopes[2]) - np.log1p(-slopes[2]), np.log1p(-rate) - np.log(rate))
+        missed = np.where(best == 2, weight * slopes[2] - kernels[2], kernels[1] - weight * rate)
+    return score, np.asarray(np.maximum(missed, 1e-300), dtype=np.float64)
+
+
+def _interpolate(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
+    """Interpolate by polynomials through the six nearest of the increasing nodes x, by divided differences."""
+    first = np.clip(np.searchsorted(x, at) - 3, 0, x.size - 6)
+    table = [y]
+    for order in range(1, 6):
+        table.append((table[-1][1:] - table[-1][:-1]) / (x[order:] - x[:-order]))
+    out = table[5][first]
+    for order in range(4, -1, -1):
+        out = table[order][first] + (at - x[first + order]) * out
+    return np.asarray(out, dtype=np.float64)

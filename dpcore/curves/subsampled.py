@@ -1,0 +1,96 @@
+r"""The pair (P0, s P1 + (1 - s) P0): the record is in the sample with probability s."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.curves.gaussian import Gaussian
+from dpcore.engine import mixture_mgf
+
+
+class Subsampled(Curve):
+    r"""One direction of subsampling a symmetric curve f, or (flipped) the other.
+
+    For e >= 0, with x = log(1 + (e^e - 1)/s) and x' = -log(1 + (e^-e - 1)/s):
+
+    .. math:: \delta(e) = s\,\delta_f(x), \qquad \delta_{inverse}(e) = (1-(1-s)e^{e})_+\,\delta_f(x').
+
+    Both follow from the loss log(1 - s + s e^L); all terms are positive.
+    """
+
+    symmetric = False
+
+    def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
+        self.base, self.share, self.flipped = base, share, flipped
+        self.exact = base.exact
+        top = float(np.logaddexp(np.log1p(-share), np.log(share) + base.max_loss)) if share < 1 else base.max_loss
+        bottom = float(np.logaddexp(np.log1p(-share), np.log(share) + base.min_loss)) if share < 1 else base.min_loss
+        if base.p_inf > 0 and share < 1:
+            bottom = float(np.log1p(-share))
+        self.max_loss, self.min_loss = (-bottom, -top) if flipped else (top, bottom)
+        q_inf = share * base.q_inf
+        p_inf = 0.0 if share < 1 else base.p_inf
+        self.q_inf, self.p_inf = (p_inf, q_inf) if flipped else (q_inf, p_inf)
+        self.method = "subsampling"
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the profile for any real epsilon: the other direction serves the negative ones."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        forward = self._forward if not self.flipped else self._backward
+        backward = self._backward if not self.flipped else self._forward
+        up = forward(np.maximum(epsilon, 0.0))
+        if np.all(epsilon >= 0):
+            return up
+        down = backward(np.maximum(-epsilon, 0.0))
+        e = np.minimum(epsilon, 0.0)
+        lower, upper = (np.where(epsilon >= 0, u, -np.expm1(e) + np.exp(e) * d) for u, d in zip(up, down, strict=True))
+        return lower, upper
+
+    def _forward(self, e: FloatArray) -> Bounds:
+        with np.errstate(over="ignore"):
+            x = np.where(e > 600, e - np.log(self.share), np.log1p(np.expm1(np.minimum(e, 600.0)) / self.share))
+        lower, upper = self.base.delta_bounds(x)
+        return self.share * lower, self.share * upper
+
+    def _backward(self, e: FloatArray) -> Bounds:
+        rest = np.expm1(-e) / self.share
+        open_ = rest > -1.0
+        x = -np.log1p(np.where(open_, rest, 0.0))
+        weight = np.where(open_, np.exp(np.where(open_, e, 0.0)) * self.share * (1.0 + np.where(open_, rest, 0.0)), 0.0)
+        lower, upper = self.base.delta_bounds(x)
+        return weight * lower, weight * upper
+
+    def inverse(self) -> Subsampled:
+        """Return the other direction."""
+        return self.other
+
+    @cached_property
+    def other(self) -> Subsampled:
+        """The same pair exchanged."""
+        return Subsampled(self.base, self.share, flipped=not self.flipped)
+
+    @property
+    def has_mgf(self) -> bool:
+        """Whether the base is Gaussian."""
+        return isinstance(self.base, Gaussian) and self.share < 1
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log M(s) of a Gaussian base; the exchanged pair has M(-1 - s)."""
+        if not isinstance(self.base, Gaussian):
+            return super().log_mgf(s)
+        return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return the bound by parts."""
+        if not isinstance(self.base, Gaussian):
+            return 0.0
+        return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
+
+    def mgf_reach(self, c: float, missed: float = 1e-15) -> float:
+        """Return how far up the line Re s = c the quadrature resolves."""
+        if not isinstance(self.base, Gaussian):
+            return np.inf
+        return mixture_mgf.reach(-1.0 - c if self.flipped else c, self.base.mu, self.share, missed)

@@ -1,0 +1,291 @@
+r"""What tangents say of a symmetric curve: every (epsilon, delta) is a line the curve stays above.
+
+The attacker's power is the infimum over epsilon of :math:`\delta(\varepsilon)+e^\varepsilon\alpha`, so each epsilon
+tried gives a safe answer and a poor choice costs width, never truth. Nothing is subtracted from 1: a power of 1e-12
+keeps its digits. A finite set of tangents is a polygon that contains the region.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtr, ndtri_exp
+
+from dpcore.curves.base import Curve, FloatArray
+from dpcore.curves.bound import Outer
+from dpcore.curves.combined import Both, ByBeta, Grouped
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.laplace import Laplace
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import BudgetError
+from dpcore.limits import checkpoint, current, limits
+
+_FIRST = 41
+_FAN = np.linspace(0.0, 1.0, 9)
+_ROUNDS_EXACT, _ROUNDS = 13, 7
+_BEYOND = 0.9
+_ROUGH = 1e-4
+_AREA_ROUGH = 1e-3
+_AREA_TANGENTS = 257
+_AREA_RATES = 4001
+_TINY = 1e-290  # smaller deltas are left out: the tangent at the largest loss covers them
+_MU_TANGENTS = 97
+_MOST_TANGENTS = 3000
+_MU_ROUNDS = 12
+_MU_CLOSE = 1e-7
+_SLACK = 1e-10
+
+
+def upper_deltas(curve: Curve, epsilon: FloatArray) -> FloatArray:
+    """Return the safe delta at each epsilon; 1, which says nothing, where the engine cannot answer."""
+    try:
+        return curve.delta_bounds(epsilon)[1]
+    except BudgetError:
+        checkpoint(0.0)  # raises again if it was the time that ended
+        if epsilon.size == 1:
+            return np.ones(1)
+    half = epsilon.size // 2
+    return np.concatenate((upper_deltas(curve, epsilon[:half]), upper_deltas(curve, epsilon[half:])))
+
+
+def power(curve: Curve, alpha: FloatArray) -> FloatArray:
+    """Return the attacker's largest true-positive rate at each false-positive rate, the safe (upper) side.
+
+    0 is an attacker who finds nobody, 1 one who finds everybody.
+    """
+    alpha = np.asarray(alpha, dtype=np.float64)
+    if isinstance(curve, Both):
+        return np.asarray(np.minimum.reduce([power(part, alpha) for part in curve.parts]), dtype=np.float64)
+    if isinstance(curve, Outer):
+        return power(curve.outer, alpha)
+    if isinstance(curve, Grouped):
+        for _ in range(curve.size):
+            alpha = power(curve.base, alpha)
+        return alpha
+    if type(curve).power_bounds is not Curve.power_bounds:
+        return np.asarray(np.maximum(curve.power_bounds(alpha)[1], alpha), dtype=np.float64)
+    value = np.where(alpha <= 0.0, curve.q_inf, 1.0)
+    low = (alpha > 0.0) & (alpha < 0.5)
+    if low.any():
+        value[low] = np.minimum(_lowest(curve, alpha[low]), 1.0)
+    rest = (alpha > 0.0) & (alpha >= _BEYOND * overlap(curve)[0] / 2)  # past the diagonal the optimum is negative
+    if rest.any():
+        value[rest] = np.minimum(value[rest], _by_beta(curve, alpha[rest]))
+    return np.asarray(np.maximum(value, alpha), dtype=np.float64)
+
+
+def _by_beta(curve: Curve, alpha: FloatArray) -> FloatArray:
+    """Return 1 - beta, or 1 where the engine cannot answer."""
+    try:
+        return np.asarray(1.0 - curve.beta_bounds(alpha)[0], dtype=np.float64)
+    except BudgetError:
+        checkpoint(0.0)
+        return np.ones(alpha.size)
+
+
+def _lowest(curve: Curve, alpha: FloatArray) -> FloatArray:
+    """Return min over epsilon >= 0 of delta + e^epsilon alpha: a common grid, then a narrowing fan for each alpha.
+
+    P0(L > e) <= e^-e, so no optimum lies above -log(alpha); the sum is convex in e^epsilon, so one valley.
+    """
+    top = max(0.0, min(curve.max_loss, -math.log(float(alpha.min()))))
+    grid = np.linspace(0.0, top, _FIRST)
+    value = _roughly(curve, grid)[None, :] + np.exp(grid)[None, :] * alpha[:, None]
+    at = value.argmin(axis=1)
+    best = value.min(axis=1)
+    left, right = grid[np.maximum(at - 1, 0)], grid[np.minimum(at + 1, _FIRST - 1)]
+    rows = np.arange(alpha.size)
+    for step in range(_ROUNDS_EXACT if curve.exact else _ROUNDS):
+        checkpoint(step / _ROUNDS_EXACT)
+        fan = left[:, None] + (right - left)[:, None] * _FAN
+        value = _roughly(curve, fan.ravel()).reshape(fan.shape) + np.exp(fan) * alpha[:, None]
+        at = value.argmin(axis=1)
+        best = np.minimum(best, value[rows, at])
+        left, right = fan[rows, np.maximum(at - 1, 0)], fan[rows, np.minimum(at + 1, _FAN.size - 1)]
+    if curve.exact:
+        return np.asarray(best, dtype=np.float64)
+    centre = fan[rows, at]
+    return np.asarray(np.minimum(best, upper_deltas(curve, centre) + np.exp(centre) * alpha), dtype=np.float64)
+
+
+def _roughly(curve: Curve, epsilon: FloatArray) -> FloatArray:
+    """Return safe deltas of a wider bracket: enough to find a place, and faster."""
+    with limits(tolerance=max(current().tolerance, _ROUGH)):
+        return upper_deltas(curve, epsilon)
+
+
+def overlap(curve: Curve) -> tuple[float, bool]:
+    """Return 1 - total variation of a symmetric curve, never above the truth, and whether it is exact to 1e-10."""
+    if isinstance(curve, Polygon):
+        return min(1.0, float(np.minimum(curve.p, curve.q).sum())), True
+    if isinstance(curve, Gaussian):
+        return 2.0 * float(ndtr(-curve.mu / 2)), True
+    if isinstance(curve, Laplace):
+        return math.exp(-curve.epsilon / 2), True
+    if isinstance(curve, Both):
+        shared, sure = zip(*(overlap(part) for part in curve.parts), strict=True)
+        return max(shared), all(sure)
+    rest = 1.0 - curve.delta_bounds(np.zeros(1))[1].item()
+    if curve.exact and rest > 1e-5:
+        return rest, True
+    return max(0.0, rest - 4e-16), False
+
+
+def corners(curve: Curve, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (epsilon, log alpha, log power) of the corners where neighbouring tangents at these epsilons meet.
+
+    Only tangents that matter are kept: the lower convex hull of the points (e^epsilon, delta), epsilon ascending from
+    0. Corner j lies on the tangent of the returned epsilon j; by symmetry the other half mirrors them.
+    """
+    delta = upper_deltas(curve, epsilon)
+    kept: list[int] = []
+    log_alpha: list[float] = []
+    for index in range(epsilon.size):
+        if not (delta[index] > _TINY or index == epsilon.size - 1):
+            continue
+        meet = math.inf
+        while kept:
+            fall = float(delta[kept[-1]] - delta[index])
+            if fall <= 0.0:
+                break
+            step = float(epsilon[index] - epsilon[kept[-1]])
+            meet = math.log(fall) - float(epsilon[index]) - math.log(-math.expm1(-step))
+            if log_alpha and meet >= log_alpha[-1]:
+                kept.pop()
+                log_alpha.pop()
+            else:
+                break
+        if kept and delta[kept[-1]] <= delta[index]:
+            continue  # a steeper line that starts no lower is never touched
+        if kept:
+            log_alpha.append(meet)
+        kept.append(index)
+    place = np.array(kept[: len(log_alpha)], dtype=np.intp)
+    alpha = np.array(log_alpha, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        height = np.logaddexp(np.log(delta[place]), epsilon[place] + alpha)
+    return epsilon[place], alpha, np.asarray(np.minimum(height, 0.0), dtype=np.float64)
+
+
+def area(curve: Curve) -> tuple[float, bool]:
+    """Return the area under a symmetric trade-off curve, never above the truth, and whether it is exact.
+
+    1/2 is perfect privacy, 0 none. By symmetry twice the area between the curve and the diagonal, the curve replaced
+    by the polygon of its tangents.
+    """
+    known = getattr(curve, "area", None)
+    if known is not None:
+        return float(known), True
+    middle = overlap(curve)[0] / 2
+    if isinstance(curve, (ByBeta, Outer)) or type(curve).power_bounds is not Curve.power_bounds:
+        alpha = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, _AREA_RATES) * middle))
+        return _steps(alpha, np.asarray(1.0 - power(curve, alpha), dtype=np.float64)), False
+    with limits(tolerance=max(current().tolerance, _AREA_ROUGH)):
+        end = _reach(curve)
+        _, log_alpha, log_power = corners(curve, np.linspace(0.0, end, _AREA_TANGENTS))
+        last = upper_deltas(curve, np.array([end])).item()
+    alpha = np.concatenate(([middle], np.exp(log_alpha)))
+    beta = np.concatenate(([middle], 1.0 - np.exp(log_power)))
+    inside = alpha <= middle
+    alpha, beta = np.append(alpha[inside], 0.0), np.append(beta[inside], 1.0 - last)
+    gap = np.maximum(beta - alpha, 0.0)
+    return max(0.0, float(np.sum(-np.diff(alpha) * (gap[1:] + gap[:-1]))) - 1e-15), False
+
+
+def _steps(alpha: FloatArray, beta: FloatArray) -> float:
+    """Return twice the area above the diagonal of a falling curve known at ascending alphas, by its lower steps."""
+    low = np.maximum.accumulate(beta[::-1])[::-1][1:]
+    width, mean = np.diff(alpha), (alpha[1:] + alpha[:-1]) / 2
+    return max(0.0, 2.0 * float(np.sum(width * np.maximum(low - mean, 0.0))) - 1e-15)
+
+
+def _reach(curve: Curve) -> float:
+    """Return the epsilon beyond which delta hardly falls."""
+    if math.isfinite(curve.max_loss):
+        top = max(curve.max_loss, 1e-12)
+        if top <= 1.0:
+            return top
+    else:
+        top = 1e4
+    end = 1.0
+    while end < top:
+        if upper_deltas(curve, np.array([end])).item() - curve.q_inf <= 1e-8:
+            return end
+        end *= 1.25
+    return top
+
+
+def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float, bool] | None:
+    r"""Return the smallest mu whose Gaussian curve lies below a symmetric curve, rounded up, and whether it is exact.
+
+    .. math:: \mu = \sup_\alpha\; \Phi^{-1}(1-f(\alpha)) - \Phi^{-1}(\alpha)
+
+    On a polygon the supremum is at a corner, because a Gaussian curve is convex; any other curve of bounded loss is
+    replaced by the polygon of its tangents. 0 is perfect privacy, infinity means that no Gaussian noise is as bad;
+    None says that the loss is unbounded and a finite number of tangents decides nothing. `largest_loss` is needed
+    where the curve leaves out corners whose mass is below the smallest double.
+    """
+    if curve.q_inf > 0.0:
+        return math.inf, True
+    if isinstance(curve, Gaussian):
+        return curve.mu, True
+    end = curve.max_loss if largest_loss is None else largest_loss
+    if not math.isfinite(end):
+        return None
+    if end <= 0.0:
+        return 0.0, True
+    most = pure_mu(end)
+    if isinstance(curve, Polygon):
+        found = _polygon_mu(curve)
+        return (most, False) if found is None else (found, True)
+    return min(most, _tangent_mu(curve)) * (1.0 + _SLACK), False
+
+
+def pure_mu(epsilon: float) -> float:
+    r"""Return :math:`-2\Phi^{-1}(1/(1+e^\varepsilon))`, the mu of pure epsilon-DP, for any epsilon >= 0."""
+    return math.inf if math.isinf(epsilon) else abs(-2.0 * float(ndtri_exp(-np.logaddexp(0.0, epsilon))))
+
+
+def _polygon_mu(curve: Polygon) -> float | None:
+    """Return the largest mu of the corners from their masses; None when some masses were too small to keep."""
+    if curve.corner_count > curve.loss.size or np.any((curve.p <= 0.0) | (curve.q <= 0.0)):
+        return None
+    log_p, log_q = np.log(curve.p), np.log(curve.q)
+    alpha = np.logaddexp.accumulate(log_p[::-1])[:-1]
+    found = np.logaddexp.accumulate(log_q[::-1])[:-1]
+    missed = np.logaddexp.accumulate(log_q)[-2::-1]
+    half = alpha <= missed + 1e-12  # the other half is the mirror image
+    if not half.any():
+        return 0.0
+    return max(0.0, float(_mu(alpha[half], found[half], missed[half]).max()))
+
+
+def _mu(log_alpha: FloatArray, log_power: FloatArray, log_beta: FloatArray) -> FloatArray:
+    """Return the mu of the Gaussian curve through each point, from whichever of power and beta is the smaller."""
+    high = np.where(log_power < -0.7, ndtri_exp(np.minimum(log_power, -0.5)), -ndtri_exp(np.minimum(log_beta, -0.5)))
+    return np.asarray(high - ndtri_exp(np.minimum(log_alpha, 0.0)), dtype=np.float64)
+
+
+def _tangent_mu(curve: Curve) -> float:
+    """Return the largest mu of the corners between tangents, refined where it matters."""
+    end = curve.max_loss
+    grid = np.unique(np.concatenate((np.linspace(0.0, min(end, 60.0), _MU_TANGENTS), np.linspace(0.0, end, 33))))
+    best = math.inf
+    for step in range(_MU_ROUNDS):
+        checkpoint(step / _MU_ROUNDS)
+        epsilon, log_alpha, log_power = corners(curve, grid)
+        with np.errstate(divide="ignore"):
+            log_beta = np.log(np.maximum(-np.expm1(log_power) - 4e-16, 0.0))
+        value = _mu(log_alpha, log_power, log_beta)
+        before, best = best, min(best, float(value.max()))
+        following = np.append(epsilon[1:], end)
+        width = following - epsilon
+        # A cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu).
+        doubt = np.minimum(width * width / (4.0 * np.maximum(value, 1e-3)), value)
+        open_ = (value >= float((value - doubt).max())) & (doubt > _MU_CLOSE * value)
+        if not open_.any() or grid.size > _MOST_TANGENTS or before - best < 0.1 * _MU_CLOSE * best:
+            break
+        inner = epsilon[open_, None] + width[open_, None] * np.array([0.25, 0.5, 0.75])
+        grid = np.unique(np.concatenate((grid, inner.ravel())))
+    return best

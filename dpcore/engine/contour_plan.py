@@ -1,0 +1,160 @@
+r"""Certified trapezoidal sums along one vertical line of the complex plane.
+
+With step tau and W = 2 pi / tau, Poisson summation turns the sum over all nodes c + i n tau into
+sum_m e^{c m W} F(eps + m W), F one of the kernels D, I, N (all non-negative): the sum is never below F(eps), and
+the excess is bounded by F(x) <= kappa(c') M(c') e^{-c' x} for every c' in the closed interval of the kernel, with
+kappa(c') = b^b/(1+b)^{1+b} for b = c' > 0 or b = -1-c' > 0, and kappa = 1 between -1 and 0. Nodes beyond T are
+bounded by the decay of abs(M).
+
+Where abs(M) does not decay (atoms in the loss) one Gaussian part of mean s is added: M_s(z) = e^{s^2 (z^2+z)/2}. A
+product is never more private than a part of it, so this only raises delta, by E_1[psi(eps-L)] with
+psi(u) = delta_{G_s}(u) - (1-e^u)_+. With Mills' ratio R and v = abs(u)/s,
+psi(u) e^{-u/2} = phi(v) e^{-s^2/8} (R(v-s/2) - R(v+s/2)), and R is convex, so the bracket is largest at v = 0:
+
+    psi(u) <= (2 Phi(s/2) - 1) e^{u/2} e^{-u^2/(2 s^2)}, with equality at u = 0.
+
+The transform of the right side is B M_s(z) with B = (2 Phi(s/2) - 1) s sqrt(2 pi) e^{s^2/8}: the same nodes with
+the kernel 1/(z(z+1)) - B give a lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
+
+SPREAD = np.array([0.06, 0.25, 0.6, 1.0, 1.6, -0.06, -0.25, -0.6, -1.0, -1.6])
+"""Where to look for the exponent c' of the excess bound, in multiples of the best one of a Gaussian; the small ones serve
+losses far from normal, whose M explodes soon beyond c."""
+
+
+def bump_weight(s: float) -> float:
+    """Return B, the weight of the correction of a Gaussian part of mean s."""
+    return math.erf(s / math.sqrt(8)) * s * math.sqrt(2 * math.pi) * math.exp(s * s / 8)
+
+
+def _images(log_ratio: float, decay: float) -> float:
+    """Return the sum over m >= 1 of e^{log_ratio - m decay}."""
+    return math.exp(log_ratio - decay) / -math.expm1(-decay) if log_ratio - decay < 700 else math.inf
+
+
+@dataclass(slots=True)
+class Bucket:
+    """Neighbouring values of epsilon, `low` to `high`, that share one line Re s = c.
+
+    `log_bound` is log(kappa(c) M(c)). `others` serve the excess bound with another exponent c': c' - c, the logarithm of
+    kappa(c') M(c') / M(c) e^{-(c'-c) eps} at its largest, and what it gains per s^2 of smoothing. `size` estimates
+    kernel(eps) / (M(c) e^{-c eps}) and `relative` how much larger delta is than the kernel. `lines` holds the levels of refinement made so far.
+    """
+
+    kind: int
+    c: float
+    log_m: float
+    log_bound: float
+    low: float
+    high: float
+    curvature: float
+    others: list[list[float]]
+    relative: float = 1.0
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def size(self) -> float:
+        """Return the saddle point estimate of the kernel over M(c) e^{-c eps}."""
+        return 1 / (abs(self.c * (self.c + 1)) * math.sqrt(2 * math.pi * self.curvature))
+
+    @property
+    def density(self) -> float:
+        """Return the same estimate for the density of the loss at eps, the kernel 1 in place of 1/(s(s+1))."""
+        poles = 1 / self.c**2 + 1 / (self.c + 1) ** 2
+        return 1 / math.sqrt(2 * math.pi * max(self.curvature - poles, 0.02 * self.curvature))
+
+    def window(self, s: float, target: float) -> tuple[float, float]:
+        """Return a period W whose relative excess is about `target`, and a certified bound of that excess."""
+        log_target = math.log(target)
+        sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+        widths = [math.inf, math.inf]
+        for apart, ratio, bend in self.others:
+            side = apart > 0
+            log_ratio = ratio + s * s * bend
+            if not math.isfinite(log_ratio) or apart == 0:
+                continue
+            gap = abs(apart)
+            sides[side].append((gap, log_ratio))
+            need = log_ratio - log_target
+            need = need if need > 30 else math.log1p(math.exp(need))
+            widths[side] = min(widths[side], max(need, 1e-3) / gap)
+        period = max(widths)
+        if not math.isfinite(period):
+            return period, math.inf
+        excess = sum(min(_images(ratio, gap * period) for gap, ratio in side) for side in sides)
+        return period, 1.01 * excess
+
+
+@dataclass(slots=True)
+class Line:
+    """Equally spaced nodes on Re s = c: enough to bracket the kernel at every epsilon of a bucket.
+
+    `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}.
+    `terms` (kernel, and correction when smoothed) and `weights` are kept when there are few.
+    """
+
+    c: float
+    reference: float
+    step: float
+    count: int
+    smoothing: float
+    log_scale: float
+    cut: float
+    excess: float
+    terms: ComplexArray | None = None
+    weights: FloatArray | None = None
+
+
+def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> Line | None:
+    """Return nodes without smoothing that reach the relative accuracy asked, or None if `cap` nodes are too few."""
+    target = accuracy * bucket.size
+    period, excess = bucket.window(0.0, target)
+    if not math.isfinite(period):
+        return None
+    step = 2 * math.pi / period
+    y = math.sqrt(2 * -math.log(min(accuracy, 0.1)) / bucket.curvature)
+    growth = 1.12
+    while y <= cap * step:
+        cut = math.exp(product.log_decay(bucket.c, y)) / (math.pi * y)
+        if cut <= target:
+            count = max(8, math.ceil(y / step) + 2)
+            return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, 0.0, bucket.log_m, 1.01 * cut, excess)
+        y *= growth
+        growth = min(1.5, growth * 1.06)
+    return None
+
+
+def smooth_line(product: Product, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
+    """Return nodes with a Gaussian part of mean `s`, or of the smallest larger mean that `cap` nodes can afford."""
+    target = accuracy * bucket.size
+    period, excess = bucket.window(s, target)
+    if not math.isfinite(period):
+        return None
+    step = 2 * math.pi / period
+    decay, y = 0.0, 1 / s
+    for _ in range(3):
+        wanted = max(1.0, decay - math.log(target * math.pi * y / 2))
+        y = math.sqrt(2 * wanted) / s
+        decay = product.log_decay(bucket.c, y)
+    count = max(8, math.ceil(y / step) + 2)
+    if count > cap:
+        s *= count / cap
+        count = cap
+        period, excess = bucket.window(s, target)
+        step = 2 * math.pi / period
+    y = (count - 1) * step
+    decay = product.log_decay(bucket.c, y) - 0.5 * (s * y) ** 2
+    cut = math.exp(decay) / (math.pi * y) * (1 + bump_weight(s) / (s * s))
+    log_scale = bucket.log_m + 0.5 * s * s * bucket.c * (bucket.c + 1)
+    return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, s, log_scale, 1.01 * cut, excess)

@@ -1,0 +1,133 @@
+r"""Exact products of small loss distributions, by listing every combination.
+
+A *part* is a triple of arrays (loss, p, q): finite losses and their masses under P0 and P1, not necessarily summing to
+one (mass at infinite losses is the caller's). In a product the losses add and the masses multiply, so the product of
+parts with :math:`m_1, m_2, \dots` atoms has :math:`m_1 m_2 \cdots` of them, and the k-fold power of one part
+:math:`\binom{k+m-1}{m-1}`. `count` says how many before anything is listed.
+
+Two sums of the same numbers in different order differ by rounding: r terms with partial sums up to H in size differ by
+at most (r - 1) H 2^-52. Losses closer than max(4, r) H 2^-52 are therefore one loss and are merged; a real difference
+of that size could not be told from rounding either, and moves any delta by no more than the rounding does.
+"""
+
+from __future__ import annotations
+
+from math import comb, fsum, pi, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore import limits
+from dpcore.engine.binomial import deviance, stirling_error
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+    Part = tuple[FloatArray, FloatArray, FloatArray]
+
+_UNSORTED = 4096
+"""Up to so many atoms it is cheaper to let equal losses stand than to look for them."""
+
+
+def count(groups: Iterable[tuple[int, int]]) -> int:
+    """Return the number of atoms of a product, before merging, from pairs (atoms of a part, copies of it)."""
+    return prod(1 if k == 0 else comb(k + m - 1, m - 1) if m else 0 for m, k in groups)
+
+
+def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, size: float | None = None) -> Part:
+    """Sort atoms by loss and add up those whose losses agree to rounding.
+
+    Parameters
+    ----------
+    loss, p, q : the atoms, in any order.
+    terms : how many numbers were added to form each loss.
+    size : bound H of all partial sums; the largest loss in absolute value if left out.
+    """
+    order = np.argsort(loss)
+    loss, p, q = loss[order], p[order], q[order]
+    if loss.size < 2:
+        return loss, p, q
+    largest = max(-float(loss[0]), float(loss[-1])) if size is None else size
+    same = max(4, terms) * 2.0**-52 * largest
+    starts = np.flatnonzero(np.append(True, np.diff(loss) > same))
+    if starts.size == loss.size:
+        return loss, p, q
+    return loss[starts], np.add.reduceat(p, starts), np.add.reduceat(q, starts)
+
+
+def product(parts: Sequence[Part]) -> Part:
+    """Return the product of all parts as one (loss, p, q), losses ascending and distinct.
+
+    The empty product is a single loss 0 of mass 1. Relative error of a mass: one unit in the last place per part.
+    """
+    loss, p, q = np.zeros(1), np.ones(1), np.ones(1)
+    size, merged = 0.0, 1
+    with np.errstate(under="ignore"):
+        for done, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: part[0].size)):
+            size += float(np.max(np.abs(more), initial=0.0))
+            limits.claim(80.0 * loss.size * more.size, f"A list of {loss.size * more.size} combinations of losses")
+            loss = np.add.outer(more, loss).ravel()
+            p = np.multiply.outer(more_p, p).ravel()
+            q = np.multiply.outer(more_q, q).ravel()
+            # Merging early keeps equal parts small; where nothing merges, a sort of every stage would be wasted.
+            if loss.size > max(_UNSORTED, 2 * merged) and done + 1 < len(parts):
+                before = loss.size
+                loss, p, q = merge(loss, p, q, len(parts), size=size)
+                merged = 0 if loss.size < 0.75 * before else 32 * loss.size
+                limits.checkpoint(done / len(parts))
+    return merge(loss, p, q, len(parts), size=size)
+
+
+def _log_poisson(mass: float, k: int) -> FloatArray:
+    """Return log of e^(-m) m^n / n! for n = 0..k with m = k mass, in the saddle-point form (no log-gamma)."""
+    mean = k * mass
+    n = np.arange(1.0, k + 1)
+    with np.errstate(divide="ignore"):
+        rest = -stirling_error(n) - 0.5 * np.log(2.0 * pi * n) - deviance(n, mean, n - mean)
+    return np.append(-mean, rest)
+
+
+def _log_total(masses: FloatArray, k: int) -> float:
+    """Return the logarithm of what turns a product of Poisson masses into a multinomial mass."""
+    size = np.array([float(k)])
+    return float(stirling_error(size)[0] + 0.5 * np.log(2.0 * pi * k)) + k * fsum([*masses.tolist(), -1.0])
+
+
+def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int) -> Part:
+    """Return the k-fold product of one part with itself, by its multinomial masses.
+
+    With n_i copies of atom i the loss is the sum of n_i L_i and the mass k! / (n_1! n_2! ...) q_1^n_1 q_2^n_2 ...,
+    written as a product of Poisson masses with means k q_i, each to 1e-14. Relative error about 1e-13 (masses to
+    1e-300).
+    """
+    if k < 0 or k != int(k):
+        msg = f"k must be a whole number of at least 0, got {k!r}."
+        raise DomainError(msg)
+    m = loss.size
+    if k == 0 or m == 0:
+        return (np.zeros(1), np.ones(1), np.ones(1)) if k == 0 else (loss, p, q)
+    atoms = count([(m, k)])
+    limits.claim(100.0 * min(atoms, 1e300), f"The list of {atoms} combinations of {k} copies of {m} losses")
+    left = np.full(1, k, dtype=np.int64)
+    total = np.zeros(1)
+    log_p, log_q = np.full(1, _log_total(p, k)), np.full(1, _log_total(q, k))
+    for i in range(m):
+        table_p, table_q = _log_poisson(float(p[i]), k), _log_poisson(float(q[i]), k)
+        if i == m - 1:
+            used = left
+        else:
+            width = left + 1
+            row = np.repeat(np.arange(left.size), width)
+            used = np.arange(row.size) - np.repeat(np.cumsum(width) - width, width)
+            left, total, log_p, log_q = left[row] - used, total[row], log_p[row], log_q[row]
+        total = total + used * loss[i]
+        log_p = log_p + table_p[used]
+        log_q = log_q + table_q[used]
+        limits.checkpoint(i / m)
+    with np.errstate(under="ignore"):
+        return merge(total, np.exp(log_p), np.exp(log_q), m, size=k * float(np.max(np.abs(loss))))

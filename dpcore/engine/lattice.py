@@ -1,0 +1,224 @@
+r"""Exact k-fold products of loss distributions whose losses are whole multiples of one step.
+
+DP-TV regions (losses :math:`+\varepsilon, 0, -\varepsilon`), repeated randomized responses and every mixture of them
+with a common step live on a lattice: the losses of a product are again on it, and its masses are those of a sum of
+independent whole numbers. Small products are convolved directly, positive terms only; large ones come from the tilted
+transforms of `dpcore.engine.lattice_windows`. Either way each mass has its own relative accuracy (about 1e-11 or better
+down to 1e-300; at a mass far below its neighbours, relative to them), which one plain Fourier transform, with its floor of 1e-16 of the largest mass, cannot give.
+
+The masses under P0 and under P1 are computed one by one and each set is normalised by its own total: one set derived
+from the other would inherit a rounding error k times that of a single step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from math import exp, fsum, gcd, isfinite, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore import limits
+from dpcore.engine import lattice_windows
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+    Weights = tuple[IntArray, FloatArray, int]
+    Stretch = tuple[int, FloatArray]
+
+_DIRECT_WIDTH = 8000
+_ROUGH_WIDTH = 30_000
+_FEW_COPIES = 64
+_LEAST_LOG = -746.0
+_BLOCK = 256
+_SAME = 1e-13
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatticeMeasure:
+    """A finite loss distribution with the losses ``index * step``.
+
+    Attributes
+    ----------
+    index : distinct whole numbers, ascending.
+    p, q : masses under P0 and P1.
+    step : distance of the lattice; measures of one product share it.
+    p_inf, q_inf : masses at the infinite losses. Where given, the finite masses are taken to add up to exactly one minus
+        them; otherwise their sum counts, and a sum that is one up to rounding counts as one.
+    """
+
+    index: IntArray
+    p: FloatArray
+    q: FloatArray
+    step: float = 1.0
+    p_inf: float | None = None
+    q_inf: float | None = None
+
+
+def lattice_power(index: IntArray, weight: FloatArray, k: int, floor: float = 1e-320) -> tuple[IntArray, FloatArray]:
+    """Return the law of a sum of k independent whole numbers.
+
+    Parameters
+    ----------
+    index, weight : values and their probabilities; the weights are normalised to sum to one exactly.
+    k : number of terms, from 0.
+    floor : masses below it may be left out.
+
+    Returns
+    -------
+    index, mass : attained values in ascending order and their probabilities, relative error about 1e-11 above 1e-300.
+    """
+    return _sum_law([(np.asarray(index), np.asarray(weight, dtype=np.float64), k)], floor)
+
+
+def lattice_product(
+    parts: Sequence[tuple[LatticeMeasure, int]], floor: float = 1e-320
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return (index, p, q) of the product of k copies of each measure; the losses are ``index * step``, ascending.
+
+    The masses add up to the product of the finite masses of all copies. Indices where both masses are below `floor`
+    are left out.
+    """
+    steps = {measure.step for measure, k in parts if k}
+    if len(steps) > 1:
+        msg = f"All measures of a lattice product must have the same step, got {sorted(steps)}."
+        raise DomainError(msg)
+    at_q, q = _sum_law([(m.index, m.q, k) for m, k in parts], floor)
+    if all(_mirrors(measure) for measure, _ in parts):
+        at_p, p = -at_q[::-1], q[::-1]
+    else:
+        at_p, p = _sum_law([(m.index, m.p, k) for m, k in parts], floor)
+    index = np.sort(np.concatenate([at_p, at_q]), kind="stable")  # two sorted runs: merged, much faster than a set
+    index = index[np.append(True, np.diff(index) > 0)[: index.size]]
+    out_p, out_q = np.zeros(index.size), np.zeros(index.size)
+    out_p[np.searchsorted(index, at_p)] = p * _finite([(m.p, m.p_inf, k) for m, k in parts])
+    out_q[np.searchsorted(index, at_q)] = q * _finite([(m.q, m.q_inf, k) for m, k in parts])
+    return index, out_p, out_q
+
+
+def _mirrors(measure: LatticeMeasure) -> bool:
+    """Tell whether exchanging P0 and P1 only changes the sign of the losses."""
+    index, p, q = measure.index, measure.p, measure.q
+    return bool(np.array_equal(index, -index[::-1]) and np.allclose(p, q[::-1], rtol=_SAME, atol=0.0))
+
+
+def _finite(parts: Sequence[tuple[FloatArray, float | None, int]]) -> float:
+    """Return the mass at finite losses of the whole product."""
+    total = 0.0
+    for mass, infinite, k in parts:
+        missing = fsum([1.0, *(-mass).tolist()]) if infinite is None else infinite
+        if infinite is None and abs(missing) <= 4e-16 * max(4, mass.size):
+            missing = 0.0
+        if k and missing >= 1.0:
+            return 0.0
+        total += k * log1p(-missing) if k else 0.0
+    return exp(total)
+
+
+def _sum_law(parts: Sequence[Weights], floor: float) -> tuple[IntArray, FloatArray]:
+    """Return the law of the sum of k copies of each part, values shifted and divided so that the lattice is full."""
+    used = []
+    base = 0
+    for index, weight, k in parts:
+        if k < 0 or not isfinite(k) or k != int(k):
+            msg = f"The number of copies must be a whole number of at least 0, got {k!r}."
+            raise DomainError(msg)
+        if not k:
+            continue
+        positive = weight > 0
+        if not positive.any():
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        values = np.asarray(index[positive], dtype=np.int64)
+        base += int(k) * int(values[0])
+        if values.size > 1:
+            used.append((values - values[0], weight[positive], int(k)))
+    step = reduce(gcd, (int(value) for values, _, _ in used for value in values), 0) or 1
+    used = [(values // step, weight, k) for values, weight, k in used]
+    start, mass = _masses(used, log(floor) if floor > 0 else _LEAST_LOG)
+    kept = np.flatnonzero(mass >= max(floor, 5e-324))
+    return base + step * (start + kept), mass[kept]
+
+
+def _masses(parts: Sequence[Weights], level: float) -> Stretch:
+    """Choose the method: direct products while they are cheap, and longer where neighbouring masses differ much."""
+    if not parts:
+        return 0, np.ones(1)
+    width = lattice_windows.width(parts, level)
+    if width <= (_ROUGH_WIDTH if _rough(parts) else _DIRECT_WIDTH):
+        return _direct(parts)
+    try:
+        return lattice_windows.sum_law(parts, level)
+    except lattice_windows.Irregular:
+        if width > 4 * _ROUGH_WIDTH:
+            raise
+        return _direct(parts)
+
+
+def _rough(parts: Sequence[Weights]) -> bool:
+    """Tell whether neighbouring masses may differ much: too few copies take two neighbouring values about equally often.
+
+    The windows know a mass only relative to the largest near it.
+    """
+    mixing = 0.0
+    for index, weight, k in parts:
+        pairs = (weight[1:] * weight[:-1])[np.diff(index) == 1]
+        mixing += 2.0 * k * float(pairs.sum()) / float(weight.sum()) ** 2
+    return mixing < 50.0 or sum(k for _, _, k in parts) <= _FEW_COPIES
+
+
+def _direct(parts: Sequence[Weights]) -> Stretch:
+    """Convolve positive arrays; each result is scaled to the total one, so that roundings do not double each time."""
+    start, total = 0, np.ones(1)
+    with np.errstate(under="ignore"):
+        for index, weight, k in sorted(parts, key=lambda part: int(part[0][-1]) * part[2]):
+            dense = np.zeros(int(index[-1]) + 1)
+            dense[index] = weight
+            more, mass = _power(_trimmed(0, dense), k)
+            start, total = _trimmed(start + more, _convolve(mass, total))
+    return start, total
+
+
+def _power(law: Stretch, k: int) -> Stretch:
+    """Return the k-fold convolution by repeated squaring."""
+    if k == 1:
+        return law
+    start, half = _power(law, k // 2)
+    start, mass = _trimmed(2 * start, _convolve(half, half))
+    if k % 2:
+        start, mass = _trimmed(start + law[0], _convolve(mass, law[1]))
+    limits.checkpoint(0.0)
+    return start, mass
+
+
+def _trimmed(start: int, mass: FloatArray) -> Stretch:
+    """Scale to the total one and cut off what is zero for every later product."""
+    kept = np.flatnonzero(mass > 1e-322)
+    low, high = int(kept[0]), int(kept[-1]) + 1
+    return start + low, np.asarray(mass[low:high] / mass.sum(), dtype=np.float64)
+
+
+def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Convolve two positive arrays, block by block, without the products that underflow.
+
+    They cost a hundred times as much as others and are most of them where masses go down to 1e-300.
+    """
+    if a.size < b.size:
+        a, b = b, a
+    if b.size < _BLOCK:
+        return np.asarray(np.convolve(a, b), dtype=np.float64)
+    limits.claim(24.0 * (a.size + b.size), f"A lattice law of {a.size + b.size} losses")
+    out = np.zeros(a.size + b.size - 1)
+    for start in range(0, a.size, _BLOCK):
+        block = a[start : start + _BLOCK]
+        seen = np.flatnonzero(b * float(block.max()) > 1e-322)
+        if seen.size:
+            low, high = int(seen[0]), int(seen[-1]) + 1
+            out[start + low : start + block.size + high - 1] += np.convolve(block, b[low:high])
+    return out

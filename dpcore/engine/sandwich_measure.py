@@ -1,0 +1,333 @@
+r"""Two lattice measures around a curve that is known by its profile alone.
+
+In y = e^epsilon a profile is convex, and composing is monotone in it: with P1 masses q at the losses L of a factor,
+delta of a product is q_inf + sum q delta_rest(eps - L). So whatever lies above (below) the profile and has the form
+q_inf + sum q_j (1 - y e^(-jh))_+ with q_j >= 0 may stand in for the curve on the upper (lower) side. Both are given by
+their values at the lattice points and are linear in y between them:
+
+* above: the profile itself at the lattice points ("connect the dots", Doroshenko et al. 2022);
+* below: at each lattice point the smaller of the two tangents at the middles of its cells, so that on each cell the
+  line stays under a tangent. Both are off by O(h^2), unless a corner of the profile lies inside a cell.
+
+The lower convex envelope of either set of values is again on its side of the profile, and repairs roundings. Values at
+negative losses are those of delta - (1 - y) = y delta_inverse(1/y), which keep their digits; the straight piece that is
+left out is one unit of mass at loss 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from dpcore import limits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+UNIT = 1.2e-16
+_NARROW = 20.0
+"""A tangent is a chord so many times narrower than its cell."""
+
+_SCALES = np.geomspace(1e-9, 1e6, 400)
+_CHUNK = 1 << 13
+_ATOM = 1e-6
+_ZOOM = 64
+_SCAN = 2048
+_MOST_KINKS = 8
+
+
+class Profile(Protocol):
+    """What is asked of a curve."""
+
+    @property
+    def q_inf(self) -> float:
+        """P1 mass at loss +inf."""
+
+    @property
+    def max_loss(self) -> float:
+        """Largest finite loss."""
+
+    @property
+    def min_loss(self) -> float:
+        """Smallest finite loss."""
+
+    def delta_bounds(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (lower, upper) of delta."""
+
+    def inverse(self) -> Profile:
+        """Return the curve with P0 and P1 exchanged."""
+
+
+class Measure(NamedTuple):
+    """P1 masses ``mass[i]`` at the losses ``(first + i) h`` and ``rest`` at +inf."""
+
+    first: int
+    mass: FloatArray
+    rest: float
+
+
+def values(profile: Profile, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (lower, upper) of delta - (1 - e^eps)_+, widened for roundings.
+
+    The allowance, 1e-15 (2 + |log value| / 2), covers a few units in the last place of the value, of the exponent it
+    comes from and of epsilon itself.
+    """
+    low, high = np.empty(epsilon.size), np.empty(epsilon.size)
+    for start in range(0, epsilon.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        low[part], high[part] = _raw(profile, epsilon[part])
+        limits.checkpoint(start / epsilon.size)
+    with np.errstate(divide="ignore"):
+        slack = 1e-15 * (2.0 + 0.5 * np.abs(np.log(np.maximum(high, 1e-320))))
+    return np.maximum(low * (1.0 - slack) - 1e-322, 0.0), np.where(high > 0, high * (1.0 + slack) + 1e-322, 0.0)
+
+
+def _raw(profile: Profile, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+    low, high = np.empty(epsilon.size), np.empty(epsilon.size)
+    up = epsilon >= 0
+    if up.any():
+        low[up], high[up] = profile.delta_bounds(epsilon[up])
+    if not up.all():
+        scale = np.exp(epsilon[~up])
+        low[~up], high[~up] = (scale * d for d in profile.inverse().delta_bounds(-epsilon[~up]))
+    return low, high
+
+
+def reach(profile: Profile, level: float, *, discounted: bool) -> float:
+    """Return a loss beyond which delta - q_inf (times e^-loss if `discounted`) is at most `level`, or the largest one."""
+    top = profile.max_loss
+    grid = _SCALES[: int(np.searchsorted(_SCALES, top))]
+    if grid.size == 0:
+        return max(top, 1e-9)
+    delta = profile.delta_bounds(grid)[1] - profile.q_inf
+    if discounted:
+        delta = delta * np.exp(-grid)
+    small = np.flatnonzero(delta <= level)
+    if small.size == 0:
+        return float(top) if np.isfinite(top) else float(grid[-1])
+    return float(grid[small[0]])
+
+
+def pair(profile: Profile, h: float, low: float, high: float) -> tuple[Measure, Measure]:
+    """Return (inner, outer) measures on the lattice h Z for the losses from `low` < 0 to `high` > 0."""
+    # one more cell than needed, so that an end that is a lattice point up to rounding lies inside
+    first, last = -int(np.ceil(-low / h - 1e-9)) - 1, int(np.ceil(high / h - 1e-9)) + 1
+    limits.claim(160.0 * (last - first), f"A lattice of {last - first} losses")
+    loss = np.asarray(np.arange(first, last + 1) * h, dtype=np.float64)
+    below, above = values(profile, loss)
+    # a lattice point is known to a unit in its last place only, which matters where the profile is steep
+    steep = np.abs(np.diff(above)) / h
+    moved = 2.0 * UNIT * np.abs(loss) * np.maximum(np.append(steep, 0.0), np.append(0.0, steep))
+    below, above = np.maximum(below - moved, 0.0), above + moved
+    outer = _outer(first, loss, above)
+    inner = _inner(profile, first, (loss, below, above))
+    return inner, outer
+
+
+def _outer(first: int, loss: FloatArray, above: FloatArray) -> Measure:
+    node, value = np.concatenate(([-np.inf], loss)), np.concatenate(([0.0], above))
+    mass = _masses(node, value, widen=1.0)[1:]
+    return Measure(first, mass, float(above[-1]))
+
+
+def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, FloatArray]) -> Measure:
+    loss, below, _ = known
+    # what is certain: delta - (1 - y) >= p_inf y before the first loss, delta >= q_inf after the last; a line below
+    # that on its whole cell is replaced by it
+    floor, ground = _limit(profile), _limit(profile.inverse()) * np.exp(np.minimum(loss, 0.0))
+    left, right = _tangents(profile, known, floor)
+    least = np.where(loss > 0.0, floor, ground)
+    least[loss == 0.0] = min(floor, float(ground[loss == 0.0][0]))
+    sunk = (left < least[:-1]) & (right < least[1:])
+    left, right = np.where(sunk, least[:-1], left), np.where(sunk, least[1:], right)
+    value = np.empty(loss.size)
+    value[1:-1] = np.minimum(right[:-1], left[1:])
+    value[0], value[-1] = left[0], right[-1]
+    value = np.minimum(value, below)
+    zero = int(np.searchsorted(loss, 0.0))
+    ends = np.flatnonzero(value[: zero + 1] <= ground[: zero + 1])
+    start = int(ends[-1]) if ends.size else 0
+    ends = np.flatnonzero(value[zero + 1 :] <= floor)
+    stop = zero + 1 + int(ends[0]) if ends.size else loss.size - 1
+    if value[stop] < floor:
+        before, here = _end(profile, loss[stop - 1], loss[stop])
+        if min(here, left[stop] if stop < left.size else floor) >= floor:
+            value[stop - 1] = min(value[stop - 1], before)
+        else:
+            stop -= 1  # the tangent meets q_inf inside the last cell
+    if start >= stop:
+        return Measure(0, np.ones(1) * (1.0 - floor), floor)
+    value[start] = min(value[start], ground[start])
+    value[stop] = floor
+    node = np.concatenate(([-np.inf], loss[start : stop + 1]))
+    value = np.concatenate(([0.0], value[start : stop + 1]))
+    return Measure(first + start, _masses(node, value, widen=-1.0)[1:], floor)
+
+
+def _limit(profile: Profile) -> float:
+    """Return a lower bound of the mass at loss +inf."""
+    return min(profile.q_inf, float(profile.delta_bounds(np.array([np.inf]))[0][0])) * (1.0 - 1e-12)
+
+
+def _tangents(
+    profile: Profile, known: tuple[FloatArray, FloatArray, FloatArray], floor: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return for each cell the values of a line under the profile at its left and right end.
+
+    The chord over y (1 -+ d), y the middle, is below the profile outside that stretch. Inside it exceeds it by at
+    most M = d (S_r - S_l) / 2, S the chords from the stretch to the ends of the cell, because these bound the slopes of
+    the profile at the ends of the stretch; so it is lowered by M. Every value is taken from the side of its bracket
+    that lowers the line.
+    """
+    loss, _, above = known
+    half = 0.5 * float(loss[1] - loss[0])
+    to_left, to_right = -float(np.expm1(-half)), float(np.expm1(half))
+    d = to_left / _NARROW
+    middle = 0.5 * (loss[1:] + loss[:-1])
+    low_a, high_a = values(profile, middle + np.log1p(-d))
+    low_b, high_b = values(profile, middle + np.log1p(d))
+    right_slope = (above[1:] - low_b) / (to_right - d)
+    left_slope = (low_a - above[:-1]) / (to_left - d)
+    most = np.maximum(high_a, high_b) - np.where(middle > 0.0, floor, 0.0)
+    lowered = np.clip(0.5 * d * (right_slope - left_slope), 0.0, np.maximum(most, 0.0))
+    left = (low_a * (to_left + d) - high_b * (to_left - d)) / (2.0 * d)
+    right = (low_b * (to_right + d) - high_a * (to_right - d)) / (2.0 * d)
+    moved = np.abs(high_b - high_a) / d * np.maximum(np.abs(middle), half)
+    slack = 8.0 * UNIT * _NARROW * (high_a + high_b + moved)
+    return left - lowered - slack, right - lowered - slack
+
+
+def _end(profile: Profile, low: float, high: float) -> tuple[float, float]:
+    """Return the values at both ends of a cell of a line under the profile that is a tangent near the upper end.
+
+    A chord over a hundredth of the cell, lowered as in `_tangents`; for an atom at or just after the upper end.
+    """
+    point = high - np.array([0.03, 0.02, 0.01, 0.0]) * (high - low)
+    below, above = values(profile, point)
+    y = np.expm1(point - point[2])
+    slope = np.diff(above) / np.diff(y)
+    width, slack = y[2] - y[1], 1e-13 * float(above[0]) + 64.0 * UNIT * float(abs(slope[0])) * abs(high)
+    lowered = 0.25 * width * max(float((above[3] - below[2]) / y[3] - (below[1] - above[0]) / (y[1] - y[0])), 0.0)
+    fall = (above[1] - below[2]) / width
+    before = below[1] + (below[1] - above[2]) / width * (y[1] - np.expm1(low - point[2]))
+    here = below[2] - fall * y[3]
+    return float(before - lowered - 100.0 * slack), float(here - lowered - slack)
+
+
+def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
+    """Return the masses of the convex envelope of the values at the nodes, plus the unit at loss 0.
+
+    Each is rounded up (widen = 1) or down (-1) by the roundings of the two slopes it is the difference of. The first
+    node is -inf and gets nothing; after the last one the function is constant.
+    """
+    kept = _envelope(node, value)
+    turn, slack = _turns(node[kept], value[kept])
+    mass = np.zeros(node.size)
+    mass[kept[1:-1]] = np.maximum(turn + widen * slack, 0.0)
+    i, j = kept[-2], kept[-1]
+    straight = [max(-math.expm1(float(x)), 0.0) if node[i] < 0.0 < node[j] else 0.0 for x in (node[i], node[j])]
+    last = (value[i] - value[j] + straight[0] - straight[1]) / -math.expm1(float(node[i] - node[j]))
+    mass[j] = max(last * (1.0 + widen * 16.0 * UNIT), 0.0)
+    return mass
+
+
+def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
+    """Return the nodes of the lower convex envelope: those above the chord of their neighbours go, again and again."""
+    bad = np.flatnonzero(_turns(node, value)[0] < 0.0) + 1
+    if bad.size == 0:
+        return np.arange(node.size)
+    before, after = np.arange(-1, node.size - 1), np.arange(1, node.size + 1)
+    gone = np.zeros(node.size, dtype=bool)
+    todo = bad.tolist()
+    while todo:
+        j = todo.pop()
+        i, k = int(before[j]), int(after[j])
+        if gone[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
+            continue
+        gone[j] = True
+        after[i], before[k] = k, i
+        todo += [i, k]
+    return np.flatnonzero(~gone)
+
+
+def _turn(node: FloatArray, value: FloatArray, i: int, j: int, k: int) -> float:
+    """Return the mass at node j with the neighbours i and k."""
+    x, y, z = float(node[i]), float(node[j]), float(node[k])
+    a, b, c = float(value[i]), float(value[j]), float(value[k])
+    if x < 0.0 < z:
+        a, b, c = (v - math.expm1(min(t, 0.0)) for v, t in ((a, x), (b, y), (c, z)))
+    return (a - b) / -math.expm1(x - y) - (b - c) / math.expm1(min(z - y, 700.0))
+
+
+def _turns(node: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mass at each inner node and a bound of its rounding error."""
+    gap = np.diff(node)
+    drop = -np.diff(value)
+    with np.errstate(over="ignore"):
+        left, right = (drop / -np.expm1(-gap))[:-1], (drop / np.expm1(gap))[1:]
+    turn = left - right
+    slack = 4.0 * UNIT * (np.abs(left) + np.abs(right))
+    around = np.flatnonzero((node[:-2] < 0.0) & (node[2:] > 0.0))
+    for i in around.tolist():
+        before, here, after = (max(-float(np.expm1(x)), 0.0) for x in node[i : i + 3])
+        unit = (before - here) / -np.expm1(node[i] - node[i + 1]) - (here - after) / np.expm1(node[i + 2] - node[i + 1])
+        turn[i] += unit
+        slack[i] += 4.0 * UNIT * (2.0 + abs(unit))
+    return turn, slack
+
+
+# ---- corners of a profile ----------------------------------------------------------------------------------------
+
+
+def kinks(profile: Profile, low: float, high: float) -> list[tuple[float, float]]:
+    """Return (loss, mass) of the main corners of the profile, that is of the atoms of the loss, apart from 0."""
+    found: list[tuple[float, float]] = []
+    for a, b in _heavy(profile, low, high, _SCAN):
+        here: list[tuple[float, float]] = [(a, b)]
+        for _ in range(2):
+            here = [cell for x, y in here for cell in _heavy(profile, x, y, _ZOOM)][:1]
+        for x, y in here:
+            place, mass = _crossing(profile, x, y)
+            place = next((end for end in (profile.max_loss, profile.min_loss) if abs(end - place) <= 1e-7), place)
+            if mass > _ATOM and abs(place) > 1e-6 * (high - low) and all(abs(place - old) > 1e-7 for old, _ in found):
+                found.append((place, mass))
+    return sorted(found, key=lambda item: -item[1])[:_MOST_KINKS]
+
+
+def _heavy(profile: Profile, low: float, high: float, cells: int) -> list[tuple[float, float]]:
+    """Return the stretches of four cells whose middle holds much more mass than what surrounds it."""
+    step = (high - low) / cells
+    loss = np.asarray(low + step * np.arange(-4, cells + 5), dtype=np.float64)
+    _, above = values(profile, loss)
+    mass = np.zeros(loss.size)
+    mass[1:-1] = np.maximum(_turns(loss, above)[0], 0.0)
+    two = mass[:-1] + mass[1:]
+    around = np.sort(np.stack([mass[:-7], mass[1:-6], mass[6:-1], mass[7:]]), axis=0)[2]
+    middle = two[3:-3]
+    index = np.flatnonzero((middle > 12.0 * around) & (middle > _ATOM)) + 3
+    best = sorted(index.tolist(), key=lambda i: -two[i])
+    chosen: list[int] = []
+    for i in best:
+        if all(abs(i - j) > 2 for j in chosen):
+            chosen.append(i)
+    return [(float(loss[i - 1]), float(loss[i + 2])) for i in chosen[: 2 * _MOST_KINKS]]
+
+
+def _crossing(profile: Profile, low: float, high: float) -> tuple[float, float]:
+    """Return where the chords from the left and from the right meet, and the mass of that corner."""
+    width = high - low
+    x = np.array([low - width, low, high, high + width])
+    _, v = values(profile, x)
+    v = v + np.maximum(-np.expm1(x), 0.0)
+    y = np.expm1(x - low)
+    left, right = (v[1] - v[0]) / (y[1] - y[0]), (v[3] - v[2]) / (y[3] - y[2])
+    if not right > left:
+        return low, 0.0
+    at = (v[1] - left * y[1] - v[2] + right * y[2]) / (right - left)
+    if not -0.01 * width <= at <= 1.02 * width:
+        return low, 0.0
+    return low + float(np.log1p(at)), float((right - left) * (1.0 + at))

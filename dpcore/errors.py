@@ -1,0 +1,25 @@
+"""What can go wrong, in words: every message names the value and what is allowed."""
+
+
+class DpcoreError(ValueError):
+    """Base of every error a user can cause; its text is a complete sentence."""
+
+
+class DomainError(DpcoreError):
+    """A value lies outside the domain of the theorem, guarantee or mechanism it was given to."""
+
+
+class ParseError(DpcoreError):
+    """A text is not an expression of the language."""
+
+
+class RelationError(DpcoreError):
+    """Parts of one product speak of different neighbouring relations."""
+
+
+class BudgetError(DpcoreError):
+    """An answer would need more time, memory or precision than allowed; the text says how much."""
+
+
+class DomainWarning(UserWarning):
+    """A value was clamped to the edge of its domain, visibly and without changing the region."""

@@ -1,0 +1,39 @@
+"""The expression language: one text names one region, as in ``dp(0.6, 0.05)^5 & gdp(1.2)``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcore.language.build import build
+from dpcore.language.grammar import parse_syntax
+from dpcore.language.problems import pointer
+
+if TYPE_CHECKING:
+    from dpcore.tradeoff import TradeOff
+
+__all__ = ["parse", "pointer"]
+
+
+def parse(text: str) -> TradeOff:
+    """Return the region that a text names.
+
+    Parameters
+    ----------
+    text : an expression of at most 64 kB, brackets at most 100 deep.
+
+    Raises
+    ------
+    ParseError
+        If the text is not an expression: one line with the reason, the place and what was expected; its two-line
+        picture is ``pointer(error)``.
+    DomainError
+        If a value lies outside its domain, or `text` is not a text.
+
+    Examples
+    --------
+    >>> str(parse("dp( log(3), 1/4 ) ^ 2 & gdp(mu = 1)"))
+    'dp(1.0986122886681098, 0.25)^2 & gdp(1.0)'
+    """
+    region = build(parse_syntax(text), text)
+    _ = region.neighbours  # parts that speak of different relations are refused here, not at the first question
+    return region

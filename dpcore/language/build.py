@@ -1,0 +1,124 @@
+"""From syntax tree to region: every name is looked up in the registry, nothing else can be called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcore import algebra, registry
+from dpcore.errors import DpcoreError, ParseError
+from dpcore.language.problems import PlacedError, caret, nearest, quoted
+from dpcore.language.syntax import Both, Call, Items, Number, Power, Product, Text, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpcore.language.syntax import Region, Value
+    from dpcore.registry import Entry
+    from dpcore.tradeoff import TradeOff
+
+
+def build(tree: Region, text: str = "") -> TradeOff:
+    """Return the region that a tree describes.
+
+    Parameters
+    ----------
+    tree : what `parse_syntax` returned, with every unknown filled in.
+    text : the text it was read from, shown in errors.
+
+    Raises
+    ------
+    ParseError
+        If a name or an argument is unknown, given twice or one too many; proposes the nearest name.
+    DomainError
+        If a value is outside its domain; the words are those of the registry, the place is added as a note.
+    """
+    match tree:
+        case Call():
+            return _call(tree, text)
+        case Power(base, exponent):
+            if isinstance(exponent, Unknown):
+                raise _unknown(exponent, text)
+            built_base = build(base, text)
+            return _placed(lambda: algebra.Power(built_base, exponent), text, tree.start)
+        case Product(factors):
+            built = [build(factor, text) for factor in factors]
+            return _placed(lambda: algebra.Product.of(*built), text, tree.start)
+        case Both(parts):
+            built = [build(part, text) for part in parts]
+            return _placed(lambda: algebra.Intersection.of(*built), text, tree.start)
+
+
+def _call(call: Call, text: str) -> TradeOff:
+    """Build a named region from its arguments."""
+    known = [entry.name for entry in registry.entries()]
+    if call.name not in known:
+        hint = nearest(call.name, known) or f"known names are {', '.join(sorted(known))}"
+        raise PlacedError(text, call.start, f"Unknown name {quoted(call.name)}", hint)
+    entry = registry.lookup(call.name)
+    _check_names(call, entry, text)
+    places = [_value(argument.value, text) for argument in call.arguments if argument.name is None]
+    names = {argument.name: _value(argument.value, text) for argument in call.arguments if argument.name is not None}
+    return _placed(lambda: entry.build(*places, **names), text, call.start, _where(call, entry))
+
+
+def _check_names(call: Call, entry: Entry, text: str) -> None:
+    """Refuse arguments that are unknown, given twice, out of order or one too many."""
+    names = [parameter.name for parameter in entry.parameters]
+    endless = any(parameter.kind == "regions" for parameter in entry.parameters)
+    seen: set[str] = set()
+    named = False
+    for index, argument in enumerate(call.arguments):
+        named = named or argument.name is not None
+        if argument.name is None:
+            if named:
+                raise PlacedError(text, argument.start, "An argument without name after one with name")
+            if index >= len(names) and not endless:
+                hint = f"expected at most {len(names)}: {', '.join(names)}"
+                raise PlacedError(text, argument.start, f"Too many arguments for {entry.name}", hint)
+            name = names[min(index, len(names) - 1)] if not endless else ""
+        else:
+            name = argument.name
+            if name not in entry.accepted:
+                hint = nearest(name, entry.accepted) or f"expected one of {', '.join(entry.accepted)}"
+                raise PlacedError(text, argument.start, f"{entry.name} has no argument {quoted(name)}", hint)
+        if name and name in seen:
+            raise PlacedError(text, argument.start, f"{entry.name} is given {name} twice")
+        seen.add(name)
+
+
+def _where(call: Call, entry: Entry) -> dict[str, int]:
+    """Return where each argument's value stands, by the name that an error of the registry starts with."""
+    names = [parameter.name for parameter in entry.parameters]
+    found = dict(zip(names, (argument.value.start for argument in call.arguments), strict=False))
+    found.update((argument.name, argument.value.start) for argument in call.arguments if argument.name is not None)
+    return {**found, entry.name: call.end} if len(found) < len(names) else found
+
+
+def _placed(make: Callable[[], TradeOff], text: str, start: int, where: dict[str, int] | None = None) -> TradeOff:
+    """Run `make`; an error without a place leaves with a note that shows where it came from."""
+    try:
+        return make()
+    except DpcoreError as error:
+        if text and not isinstance(error, PlacedError) and not getattr(error, "__notes__", ()):
+            first_word = str(error).partition(" ")[0]
+            error.add_note(caret(text, (where or {}).get(first_word, start)))
+        raise
+
+
+def _unknown(mark: Unknown, text: str) -> ParseError:
+    return PlacedError(text, mark.start, "Unexpected '?'", "an unknown can only be calibrated")
+
+
+def _value(value: Value, text: str) -> Any:
+    """Return the Python value of an argument."""
+    match value:
+        case Number(number):
+            return number
+        case Text(content):
+            return content
+        case Items(items):
+            return [_value(item, text) for item in items]
+        case Unknown():
+            raise _unknown(value, text)
+        case _:
+            return build(value, text)

@@ -1,0 +1,90 @@
+"""How hard to work: the width asked of a bracket, the time and memory allowed, and whom to tell.
+
+The settings live in a context variable, so that a page or a script states them once around a whole
+computation and no function has to hand them down.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dpcore.errors import BudgetError, DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Settings in force: relative bracket width, absolute end time, memory cap and progress listener."""
+
+    tolerance: float = 1e-6
+    ends_at: float = float("inf")
+    memory: int = 1_500_000_000
+    progress: Callable[[float], None] | None = None
+
+
+_current: ContextVar[Limits] = ContextVar("limits")
+_DEFAULT = Limits()
+
+
+def current() -> Limits:
+    """Return the limits in force here."""
+    return _current.get(_DEFAULT)
+
+
+@contextmanager
+def limits(
+    *,
+    tolerance: float | None = None,
+    deadline: float | None = None,
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Limits]:
+    """Set the limits of everything computed inside the ``with`` block.
+
+    Parameters
+    ----------
+    tolerance : asked relative width of a certified bracket, in [1e-12, 1); default 1e-6.
+    deadline : seconds from now after which the computation stops with a `BudgetError`.
+    memory : bytes a computation may allocate; more is refused before it is allocated.
+    progress : called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
+    """
+    now = current()
+    if tolerance is not None and not 1e-12 <= tolerance < 1:
+        msg = f"tolerance must be in [1e-12, 1), got {tolerance!r}."
+        raise DomainError(msg)
+    changed = replace(
+        now,
+        tolerance=now.tolerance if tolerance is None else tolerance,
+        ends_at=now.ends_at if deadline is None else min(now.ends_at, time.monotonic() + deadline),
+        memory=now.memory if memory is None else memory,
+        progress=now.progress if progress is None else progress,
+    )
+    token = _current.set(changed)
+    try:
+        yield changed
+    finally:
+        _current.reset(token)
+
+
+def checkpoint(fraction: float) -> None:
+    """Tell the listener how far the work is, and stop it when the time is over."""
+    now = current()
+    if now.progress is not None:
+        now.progress(min(1.0, max(0.0, fraction)))
+    if time.monotonic() > now.ends_at:
+        msg = f"The time allowed ended with {fraction:.0%} of the work done; allow more time or a larger tolerance."
+        raise BudgetError(msg)
+
+
+def claim(needed: float, what: str) -> None:
+    """Refuse, before it happens, an allocation of `needed` bytes above the memory allowed."""
+    allowed = current().memory
+    if needed > allowed:
+        msg = f"{what} would need {needed / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB are allowed."
+        raise BudgetError(msg)

@@ -1,0 +1,273 @@
+r"""Any log-concave noise added to the answer, given as Python functions.
+
+With distribution function F of the noise and an answer that moves by D, the likelihood ratio of two outputs rises in the
+output, so the best test rejects above a threshold and
+
+.. math:: \beta(\alpha) = F(F^{-1}(1-\alpha) - D).
+
+That is one direction. For asymmetric noise the other one is its inverse, and since the sign of the move may differ from
+query to query the closure of both is published and composed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpcore.algebra import Given, Loose
+from dpcore.curves.combined import ByBeta
+from dpcore.errors import DomainError
+from dpcore.registry import SENSITIVITY, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+
+    BoolArray = NDArray[np.bool_]
+
+Function = Callable[[Any], Any]
+
+_RELATIVE = 1e-12
+_ABSOLUTE = 1e-15
+_WORST = 1e-6
+_RATES = np.concatenate((np.geomspace(1e-6, 0.04, 25), np.linspace(0.05, 0.95, 91), 1 - np.geomspace(0.04, 1e-6, 25)))
+
+
+def log_concave(
+    cdf: Function,
+    quantile: Function,
+    sensitivity: float = 1.0,
+    label: Any = "log-concave noise",
+    *,
+    symmetric: bool = False,
+    survival: Function | None = None,
+    survival_quantile: Function | None = None,
+) -> Given:
+    """Return the region of an answer plus noise whose density is log-concave.
+
+    Parameters
+    ----------
+    cdf : F(x) = P(noise <= x), of a number or an array; taken as right to 1e-12 of its value, and to 1e-15 above 1/2.
+    quantile : F^-1(u) for u in [0, 1]; +-inf at the ends of an unbounded noise.
+    sensitivity : how far the answer moves, in (0, inf).
+    label : what the region is called; it has no expression and cannot be linked.
+    symmetric : the noise is symmetric around its median; then small rates keep all their digits.
+    survival, survival_quantile : 1 - F and F^-1(1 - u) as functions of their own, for the digits of asymmetric noise.
+
+    The functions are checked on a grid: F rises from 0 to 1, the quantile is its inverse, the region is convex (noise
+    that is not log-concave fails here) and the symmetry holds if it was stated.
+
+    References
+    ----------
+    Dong, Roth, Su (2022), Proposition A.3: log-concave noise and its trade-off function.
+    """
+    move = SENSITIVITY.check(sensitivity)
+    if not isinstance(label, str) or not label.strip():
+        msg = f"label must be a text, got {shown(label)}."
+        raise DomainError(msg)
+    noise = Noise(cdf, quantile, survival, survival_quantile, symmetric=symmetric)
+    curve = Shifted(noise, move)
+    _check_convex(curve, label)
+    return Given(curve, label) if curve.symmetric else OneSided(curve, label)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneSided(Given, Loose):
+    """Asymmetric noise: the closure composes, one fixed sign of all moves is attained."""
+
+    why_loose: ClassVar[str] = "the sign of the move may differ from query to query"
+
+    def attained(self) -> Curve | None:
+        """Return the pair in which every answer moves up."""
+        return self.given
+
+
+class Noise:
+    """The functions of a noise, each low or high by what rounding may have done to it."""
+
+    def __init__(
+        self,
+        cdf: Function,
+        quantile: Function,
+        survival: Function | None,
+        survival_quantile: Function | None,
+        *,
+        symmetric: bool,
+    ) -> None:
+        self._cdf = _vectorised(cdf, "cdf")
+        self._quantile = _vectorised(quantile, "quantile")
+        self.symmetric = bool(symmetric)
+        self.centre = float(self._call(self._quantile, np.array([0.5]), "quantile")[0])
+        self._survival = None if survival is None else _vectorised(survival, "survival")
+        self._upper = None if survival_quantile is None else _vectorised(survival_quantile, "survival_quantile")
+        self.accuracy = _RELATIVE
+        self.accuracy = max(_RELATIVE, 4 * self._check())
+
+    @staticmethod
+    def _call(function: Function, x: FloatArray, name: str) -> FloatArray:
+        with np.errstate(all="ignore"):
+            value = np.asarray(function(x), dtype=np.float64)
+        if value.shape != x.shape or np.isnan(value).any():
+            at = x[np.isnan(value)][:1] if value.shape == x.shape else x[:1]
+            msg = f"{name} must give one number for each number, got {shown(value)} at {shown(at.tolist())}."
+            raise DomainError(msg)
+        return value
+
+    def _check(self) -> float:
+        """Return how far cdf and quantile are from being each other's inverse, relative to the smaller tail."""
+        x = self._call(self._quantile, _RATES, "quantile")
+        back = self._call(self._cdf, x, "cdf")
+        if np.any(np.diff(x) < 0) or np.any(np.diff(back) < 0) or back.min() < 0 or back.max() > 1:
+            msg = "cdf and quantile must rise, and cdf must stay in [0, 1]."
+            raise DomainError(msg)
+        off = np.abs(back - _RATES) / np.minimum(_RATES, 1 - _RATES)
+        worst = int(np.argmax(off))
+        if off[worst] > _WORST:
+            msg = (
+                f"quantile must be the inverse of cdf to {_WORST:g}; "
+                f"cdf(quantile({_RATES[worst]:.6g})) is {back[worst]:.6g}."
+            )
+            raise DomainError(msg)
+        if self.symmetric:
+            self._check_mirror(x, back)
+        if self._survival is not None:
+            self._check_other(1 - self._call(self._survival, x, "survival") - back, "1 - survival", "cdf")
+        if self._upper is not None:
+            again = self._call(self._cdf, self._call(self._upper, _RATES, "survival_quantile"), "cdf")
+            self._check_other(again - (1 - _RATES), "cdf(survival_quantile(u))", "1 - u")
+        return float(np.where(_RATES <= 0.5, off, np.abs(back - _RATES) - _ABSOLUTE).max())
+
+    def _check_mirror(self, x: FloatArray, back: FloatArray) -> None:
+        mirrored = self._call(self._cdf, 2 * self.centre - x, "cdf")
+        worst = int(np.argmax(np.abs(mirrored - (1 - back))))
+        if abs(mirrored[worst] - (1 - back[worst])) > 1e-9:
+            msg = (
+                f"The noise is not symmetric around its median {self.centre:g}: cdf is {back[worst]:.6g} at {x[worst]:g} "
+                f"and {mirrored[worst]:.6g} at the mirrored place; leave symmetric out."
+            )
+            raise DomainError(msg)
+
+    @staticmethod
+    def _check_other(gap: FloatArray, first: str, second: str) -> None:
+        if np.abs(gap).max() > 1e-9:
+            msg = f"{first} must equal {second}; they differ by {np.abs(gap).max():.2g}."
+            raise DomainError(msg)
+
+    def below(self, x: FloatArray, side: int) -> FloatArray:
+        """Return F(x), low (side 0) or high (side 1)."""
+        return self._widened(self._call(self._cdf, x, "cdf"), np.isinf(x), side)
+
+    def above(self, x: FloatArray, side: int) -> FloatArray:
+        """Return 1 - F(x), low or high."""
+        if self.symmetric:
+            return self.below(2 * self.centre - x, side)
+        if self._survival is not None:
+            return self._widened(self._call(self._survival, x, "survival"), np.isinf(x), side)
+        return np.asarray(1.0 - self.below(x, 1 - side), dtype=np.float64)
+
+    def _widened(self, value: FloatArray, sure: BoolArray, side: int) -> FloatArray:
+        """Return the value moved down or up by its rounding, except where it is sure."""
+        off = np.where(value <= 0.5, self.accuracy * value, self._absolute)
+        moved = np.minimum(value + off, 1.0) if side else np.maximum(value - off, 0.0)
+        return np.where(sure, value, moved)
+
+    @property
+    def _absolute(self) -> float:
+        return max(_ABSOLUTE, self.accuracy if self.accuracy > _RELATIVE else 0.0)
+
+    def place_below(self, rate: FloatArray, side: int) -> FloatArray:
+        """Return F^-1(rate), low or high."""
+        if self.symmetric:
+            return self._mirrored(rate, side)
+        return self._call(self._quantile, self._widened(rate, _ends(rate), side), "quantile")
+
+    def place_above(self, rate: FloatArray, side: int) -> FloatArray:
+        """Return F^-1(1 - rate), low or high."""
+        if self.symmetric:
+            return np.asarray(2 * self.centre - self._mirrored(rate, 1 - side), dtype=np.float64)
+        if self._upper is not None:
+            return self._call(self._upper, self._widened(rate, _ends(rate), 1 - side), "survival_quantile")
+        return self._call(self._quantile, self._widened(1.0 - rate, _ends(rate), side), "quantile")
+
+    def _mirrored(self, rate: FloatArray, side: int) -> FloatArray:
+        """Return F^-1(rate) of symmetric noise from the lower half of F^-1, where a rate has all its digits."""
+        upper = rate > 0.5
+        lesser = np.where(upper, 1.0 - rate, rate)
+        off = np.where(upper == bool(side), -self.accuracy, self.accuracy)
+        place = self._call(self._quantile, np.minimum(lesser * (1.0 + off), 0.5), "quantile")
+        return np.asarray(np.where(upper, 2 * self.centre - place, place), dtype=np.float64)
+
+
+def _ends(rate: FloatArray) -> BoolArray:
+    return np.asarray((rate == 0) | (rate == 1), dtype=np.bool_)
+
+
+class Shifted(ByBeta):
+    """Noise against the same noise moved up by `move` (or, mirrored, down)."""
+
+    def __init__(self, noise: Noise, move: float, *, mirrored: bool = False) -> None:
+        self.noise, self.move, self.mirrored = noise, move, mirrored
+        self.symmetric = noise.symmetric
+        self.q_inf, self.p_inf = (float(self._power(np.zeros(1), 0, flip)[0]) for flip in (False, True))
+        self.method = "log-concave noise"
+
+    def _power(self, alpha: FloatArray, side: int, flip: bool = False) -> FloatArray:
+        """Return 1 - F(F^-1(1 - alpha) - D), or F(F^-1(alpha) + D) for the mirrored noise."""
+        if self.mirrored != flip:
+            return self.noise.below(self.noise.place_below(alpha, side) + self.move, side)
+        return self.noise.above(self.noise.place_above(alpha, 1 - side) - self.move, side)
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the true-positive rate."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        return self._power(alpha, 0), self._power(alpha, 1)
+
+    def _beta(self, alpha: FloatArray, side: int) -> FloatArray:
+        if self.mirrored:
+            return self.noise.above(self.noise.place_below(alpha, 1 - side) + self.move, side)
+        return self.noise.below(self.noise.place_above(alpha, side) - self.move, side)
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return F(F^-1(1 - alpha) - D)."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        return self._beta(alpha, 0), self._beta(alpha, 1)
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the bracket by duality."""
+        with np.errstate(over="ignore"):
+            return super().delta_bounds(epsilon)
+
+    def inverse(self) -> Shifted:
+        """Return the pair exchanged: the noise mirrored."""
+        return self if self.symmetric else Shifted(self.noise, self.move, mirrored=not self.mirrored)
+
+
+def _vectorised(function: Any, name: str) -> Function:
+    """Return the function for arrays, wrapped if it only takes numbers."""
+    if not callable(function):
+        msg = f"{name} must be a function of one number, got {shown(function)}."
+        raise DomainError(msg)
+    try:
+        with np.errstate(all="ignore"):
+            value = np.asarray(function(np.array([0.25, 0.5])), dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.vectorize(function, otypes=[np.float64])
+    return function if value.shape == (2,) else np.vectorize(function, otypes=[np.float64])
+
+
+def _check_convex(curve: Shifted, label: str) -> None:
+    """Refuse noise whose threshold tests are not the best ones: its F(F^-1(1 - a) - D) is not convex."""
+    beta = np.mean(curve.beta_bounds(_RATES), axis=0)
+    slope = np.diff(beta) / np.diff(_RATES)
+    room = 1e-6 * (1 + np.abs(slope[1:])) + 4 * curve.noise.accuracy / np.diff(_RATES)[1:]
+    worst = int(np.argmax(slope[:-1] - slope[1:] - room))
+    if slope[worst] - slope[worst + 1] > room[worst]:
+        msg = (
+            f"The noise of {label} is not log-concave: its trade-off bends the wrong way near alpha = "
+            f"{_RATES[worst + 1]:.3g}."
+        )
+        raise DomainError(msg)

@@ -1,0 +1,83 @@
+"""Randomized response: tell the truth with some probability, otherwise any answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpcore.curves.polygon import Polygon
+from dpcore.guarantees import three_point
+from dpcore.mechanisms.base import Mechanism
+from dpcore.registry import EPSILON, Oracle, Parameter, register
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from dpcore.curves.base import Curve, FloatArray
+
+SIZE = Parameter("size", "integer", low=2, high=10**9, label="m", meaning="number of possible answers", example=2)
+
+
+@register(
+    "rr",
+    title="randomized response",
+    group="mechanism",
+    symbol=r"\mathrm{RR}_{\varepsilon,m}",
+    formula=r"f_{\varepsilon,0,\eta},\quad \eta=\frac{e^{\varepsilon}-1}{e^{\varepsilon}+m-1}",
+    meaning="The true one of m answers is e^ε times as likely as each other one.",
+    reference="Warner 1965; region: Ghazi, Issa 2023",
+    neighbours="substitution",
+    oracles=(
+        Oracle((math.log(1.5),), "beta", 0.25, 0.625, 1e-14, "riskcal issue 2, exact"),
+        Oracle((math.log(2.5 / 0.5), 4), "beta", 0.0625, 1 - 0.3125, 1e-12, "dp-accounting tests, noise 0.5"),
+    ),
+)
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomizedResponse(Mechanism):
+    """k-ary randomized response."""
+
+    epsilon_: float = EPSILON.field()
+    size: int = SIZE.field(2)
+    support: ClassVar[str] = "category"
+
+    def _pair(self) -> Curve:
+        shrink = math.exp(-self.epsilon_)
+        if self.epsilon_ == 0 or shrink == 0 or self.size == 2:
+            return three_point(self.epsilon_, 0.0, 0.0)
+        high = self.truth
+        low, middle = high * shrink, high * shrink * (self.size - 2)
+        loss = [-self.epsilon_, 0.0, self.epsilon_]
+        return Polygon(loss, [high, middle, low], [low, middle, high], symmetric=True)
+
+    @property
+    def truth(self) -> float:
+        """Probability of the true answer."""
+        return 1.0 / (1.0 + (self.size - 1) * math.exp(-self.epsilon_))
+
+    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+        """Return the probability of each answer in 0..size-1 when the true one is `shift`."""
+        other = (1.0 - self.truth) / (self.size - 1)
+        return np.where(np.asarray(x) == shift, self.truth, other)
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return draws of (answer - truth) modulo the number of answers, integers.
+
+        For simulation, not for releasing data: floating-point noise is attackable.
+        """
+        lie = rng.integers(1, self.size, size)
+        return np.where(rng.random(size) < self.truth, 0, lie).astype(np.float64)
+
+
+def from_gamma(gamma: float) -> RandomizedResponse:
+    """Return the binary form that keeps the truth with probability 1/2 + gamma, gamma in [0, 1/2)."""
+    value = Parameter("gamma", low=0.0, high=0.5, high_open=True).check(gamma)
+    return RandomizedResponse(math.log((0.5 + value) / (0.5 - value)))
+
+
+def from_nu(nu: float) -> RandomizedResponse:
+    """Return the binary form that is truthful with probability nu and a fair coin otherwise, nu in [0, 1)."""
+    value = Parameter("nu", low=0.0, high=1.0, high_open=True).check(nu)
+    return RandomizedResponse(math.log((1.0 + value) / (1.0 - value)))

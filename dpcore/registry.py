@@ -1,0 +1,365 @@
+"""One description for every guarantee, mechanism and operation, next to its code.
+
+Forms, language, documentation, tables and tests are generated from these entries: adding a mechanism is adding a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from dpcore.tradeoff import TradeOff
+
+REQUIRED: Final = object()
+RESERVED: Final = ("log", "sqrt", "inf", "union")
+RELATIONS: Final = ("any", "substitution", "add/remove")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: what it is called, what it may be, and what it means.
+
+    `kind` is one of number, integer, numbers, points, region, regions (any number of them) and text.
+    """
+
+    name: str
+    kind: str = "number"
+    default: Any = REQUIRED
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+    infinite: bool = False
+    unit: str = ""
+    label: str = ""
+    meaning: str = ""
+    example: Any = None
+
+    def check(self, value: Any) -> Any:
+        """Return the value in its own type, or raise a sentence that names it and its domain."""
+        return _CHECKS[self.kind](self, value)
+
+    @property
+    def domain(self) -> str:
+        """The allowed values in words."""
+        left = "(" if self.low_open or self.low == -math.inf else "["
+        right = ")" if self.high_open or self.high == math.inf else "]"
+        what = "an integer" if self.kind == "integer" else "a number"
+        also = " or inf" if self.infinite else ""
+        return f"{what} in {left}{_plain(self.low)}, {_plain(self.high)}{right}{also}"
+
+    @property
+    def domain_words(self) -> str:
+        """The domain, or what kind of thing is wanted."""
+        words = {
+            "region": "a region",
+            "regions": "regions",
+            "text": "a text",
+            "numbers": "a list of numbers",
+            "points": "a list of [alpha, beta] pairs",
+        }
+        return words.get(self.kind, self.domain)
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is REQUIRED
+
+    def but(self, **changes: Any) -> Parameter:
+        """Return this parameter with some of its facts changed."""
+        return dataclasses.replace(self, **changes)
+
+    def field(self, default: Any = REQUIRED, **changes: Any) -> Any:
+        """Return a dataclass field that carries this parameter."""
+        changed = self.but(default=default, **changes)
+        if default is REQUIRED:
+            return field(metadata={"parameter": changed})
+        return field(default=default, metadata={"parameter": changed})
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+
+
+def shown(value: Any) -> str:
+    """Return a short text of any value for an error message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _refuse(parameter: Parameter, value: Any) -> DomainError:
+    return DomainError(f"{parameter.name} must be {parameter.domain}, got {shown(value)}.")
+
+
+def _check_number(parameter: Parameter, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (Real, Fraction)):
+        raise _refuse(parameter, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise _refuse(parameter, value) from None
+    if math.isnan(number) or (math.isinf(number) and not (parameter.infinite and number > 0)):
+        raise _refuse(parameter, value)
+    below = number < parameter.low or (parameter.low_open and number == parameter.low)
+    above = number > parameter.high or (parameter.high_open and number == parameter.high)
+    if below or (above and math.isfinite(number)):
+        raise _refuse(parameter, value)
+    return number + 0.0
+
+
+def _check_integer(parameter: Parameter, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float, Integral)):
+        raise _refuse(parameter, value)
+    if isinstance(value, float) and not value.is_integer():
+        raise _refuse(parameter, value)
+    whole = int(value)
+    if whole < parameter.low or whole > parameter.high:
+        raise _refuse(parameter, value)
+    return whole
+
+
+def _items(parameter: Parameter, value: Any) -> list[Any]:
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+        msg = f"{parameter.name} must be a list, got {shown(value)}."
+        raise DomainError(msg)
+    items = list(value)
+    if not items:
+        msg = f"{parameter.name} must have at least one item, got an empty list."
+        raise DomainError(msg)
+    return items
+
+
+def _check_numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
+    one = parameter.but(kind="number")
+    return tuple(_check_number(one, _scalar(item)) for item in _items(parameter, value))
+
+
+def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float], ...]:
+    one = parameter.but(kind="number")
+    out = []
+    for item in _items(parameter, value):
+        pair = _items(parameter, item)
+        if len(pair) != 2:
+            msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
+            raise DomainError(msg)
+        out.append((_check_number(one, _scalar(pair[0])), _check_number(one, _scalar(pair[1]))))
+    return tuple(out)
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+
+
+def _check_region(parameter: Parameter, value: Any) -> Any:
+    if not getattr(value, "is_region", False):
+        msg = f"{parameter.name} must be a region such as dp(1), got {shown(value)}."
+        raise DomainError(msg)
+    return value
+
+
+def _check_regions(parameter: Parameter, value: Any) -> tuple[Any, ...]:
+    return tuple(_check_region(parameter, item) for item in _items(parameter, value))
+
+
+def _check_text(parameter: Parameter, value: Any) -> str:
+    if not isinstance(value, str):
+        msg = f"{parameter.name} must be a text in double quotes, got {shown(value)}."
+        raise DomainError(msg)
+    return value
+
+
+_CHECKS: Final[dict[str, Callable[[Parameter, Any], Any]]] = {
+    "number": lambda parameter, value: _check_number(parameter, _scalar(value)),
+    "integer": lambda parameter, value: _check_integer(parameter, _scalar(value)),
+    "numbers": _check_numbers,
+    "points": _check_points,
+    "region": _check_region,
+    "regions": _check_regions,
+    "text": _check_text,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """A number known from elsewhere: `measure` of the entry at `arguments` is `value`, as `source` says."""
+
+    arguments: tuple[Any, ...]
+    measure: str
+    at: float
+    value: float
+    tolerance: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Everything the rest of the house needs to know of one name of the language."""
+
+    name: str
+    title: str
+    group: str
+    symbol: str
+    parameters: tuple[Parameter, ...]
+    formula: str
+    meaning: str
+    assumptions: str
+    neighbours: str
+    reference: str
+    kind: str
+    oracles: tuple[Oracle, ...]
+    factory: Callable[..., TradeOff]
+    also_accepts: tuple[str, ...] = ()
+
+    def build(self, *args: Any, **kwargs: Any) -> TradeOff:
+        """Return the region with these arguments; what is missing, unknown or given twice is named."""
+        names = [p.name for p in self.parameters]
+        variadic = bool(self.parameters) and self.parameters[-1].kind == "regions"
+        if len(args) > len(names) and not variadic:
+            msg = f"{self.name} takes at most {len(names)} arguments ({', '.join(names)}), got {len(args)}."
+            raise DomainError(msg)
+        for name in kwargs:
+            if name not in self.accepted:
+                near = difflib.get_close_matches(name, self.accepted, 1)
+                hint = f" Did you mean {near[0]}?" if near else ""
+                msg = f"{self.name} has no argument {shown(name)}; it takes {', '.join(self.accepted)}.{hint}"
+                raise DomainError(msg)
+            if not variadic and name in names[: len(args)]:
+                msg = f"{self.name} got {name} twice."
+                raise DomainError(msg)
+        if self.also_accepts or variadic:
+            return self.factory(*args, **kwargs)
+        return self.factory(*args, *(self._value(p, kwargs) for p in self.parameters[len(args) :]))
+
+    def _value(self, parameter: Parameter, given: dict[str, Any]) -> Any:
+        if parameter.name in given:
+            return given[parameter.name]
+        if parameter.required:
+            msg = f"{self.name} needs {parameter.name}: {parameter.domain_words}."
+            raise DomainError(msg)
+        return parameter.default
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Names that may be given as keyword."""
+        return (*(p.name for p in self.parameters), *self.also_accepts)
+
+
+_entries: dict[str, Entry] = {}
+_T = TypeVar("_T")
+
+
+def register(  # noqa: PLR0913  one argument per fact of an entry
+    name: str,
+    *,
+    title: str,
+    group: str,
+    symbol: str,
+    formula: str,
+    meaning: str,
+    reference: str,
+    assumptions: str = "none beyond the definition",
+    neighbours: str = "any",
+    kind: str = "exact",
+    oracles: tuple[Oracle, ...] = (),
+) -> Callable[[type[_T]], type[_T]]:
+    """Describe a dataclass of the language and make it known under `name`."""
+
+    def keep(cls: type[_T]) -> type[_T]:
+        parameters = tuple(
+            f.metadata["parameter"]
+            for f in dataclasses.fields(cls)  # type: ignore[arg-type]  # register is only used on dataclasses
+            if "parameter" in f.metadata
+        )
+        factory: Callable[..., Any] = getattr(cls, "make", cls)
+        entry = Entry(
+            name,
+            title,
+            group,
+            symbol,
+            parameters,
+            formula,
+            meaning,
+            assumptions,
+            neighbours,
+            reference,
+            kind,
+            oracles,
+            factory,
+            getattr(cls, "also_accepts", ()),
+        )
+        _entries[name] = entry
+        cls.entry = entry  # type: ignore[attr-defined]  # nodes carry their own description
+        return cls
+
+    return keep
+
+
+def entries(group: str | None = None) -> tuple[Entry, ...]:
+    """Return all entries, or those of one group, in the order they were described."""
+    return tuple(e for e in _entries.values() if group is None or e.group == group)
+
+
+def lookup(name: str) -> Entry:
+    """Return the entry of a name; an unknown name is answered with the nearest known one."""
+    if name in _entries:
+        return _entries[name]
+    near = difflib.get_close_matches(name, _entries, 1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; known names: {', '.join(sorted(_entries))}."
+    msg = f"Unknown name {shown(name)}{hint}"
+    raise DomainError(msg)
+
+
+EPSILON = Parameter(
+    "epsilon",
+    low=0.0,
+    infinite=True,
+    label="ε",
+    unit="nats",
+    meaning="privacy loss; 0 is perfect privacy",
+    example=1.0,
+)
+DELTA = Parameter(
+    "delta", low=0.0, high=1.0, label="δ", meaning="probability of a failure; 0 never, 1 always", example=0.01
+)
+ETA = Parameter(
+    "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2
+)
+MU = Parameter("mu", low=0.0, infinite=True, label="μ", meaning="shift of a unit Gaussian; 0 is perfect", example=1.0)
+SIGMA = Parameter(
+    "sigma",
+    low=0.0,
+    low_open=True,
+    infinite=True,
+    label="σ",
+    meaning="standard deviation of the noise",
+    example=1.0,
+)
+SCALE = Parameter(
+    "scale",
+    low=0.0,
+    low_open=True,
+    infinite=True,
+    label="b",
+    meaning="scale of the noise",
+    example=1.0,
+)
+SENSITIVITY = Parameter(
+    "sensitivity",
+    low=0.0,
+    low_open=True,
+    label="Δ",
+    meaning="how far the answer moves between neighbours",
+    example=1.0,
+)
+PROBABILITY = Parameter("p", low=0.0, high=1.0, label="p", meaning="a probability", example=0.1)
+COUNT = Parameter("k", "integer", low=1, label="k", meaning="how many", example=2)
+REGION = Parameter("region", "region", label="region", meaning="any region of the language", example="dp(1)")

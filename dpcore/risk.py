@@ -1,0 +1,280 @@
+r"""What an attacker can do, in numbers that need no delta: each on the safe side, each with a sentence.
+
+All follow from the trade-off curve, published symmetric. With prior pi of being in the data, m = max(pi, 1 - pi):
+
+=======================  ===============================================================================
+advantage                delta(0), the total variation: true minus false accusations at their best
+true_positive_rate       power(alpha) = inf over e of delta(e) + e^e alpha, at false-positive rate alpha
+equal_error_rate         (1 - delta(0)) / 2: a symmetric convex curve meets its diagonal with slope -1
+best_posterior           1 / (1 + e^-L (1 - pi) / pi), L the largest loss; 1 where the loss is unbounded
+best_accuracy            m + (1 - m) delta(log(m / (1 - m))), from min (1-pi) alpha + pi beta
+odds_factor              e^L, what the most telling answer does to the odds
+area                     under the curve; 1 minus it is the chance to tell a member from an outsider
+=======================  ===============================================================================
+
+References: Kairouz, Oh, Viswanath (2015); Dong, Roth, Su (2022); Kulynych et al. (2024) for attack risk.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pandas as pd
+
+from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
+from dpcore.curves import tangents
+from dpcore.curves.bound import Outer
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+from dpcore.tradeoff import TradeOff
+from dpcore.words import factor, of_100
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from dpcore.curves.base import FloatArray
+
+    Regions = TradeOff | Iterable[TradeOff]
+
+DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
+DEFAULT_PRIOR = (0.01, 0.1, 0.5)
+COLUMNS = ("region", "measure", "at", "value", "kind", "words")
+_LARGEST_EXPONENT = 709.0
+
+Row = tuple[str, float | None, float, str, str]
+
+
+def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None = None) -> pd.DataFrame:
+    """Tabulate the attacker's best chances.
+
+    Parameters
+    ----------
+    regions : one region or several.
+    fpr : false-positive rates in [0, 1]; by default 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1.
+    prior : probabilities in (0, 1) that a person is in the data; by default 0.01, 0.1, 0.5.
+
+    Returns
+    -------
+    DataFrame
+        `region, measure, at, value, kind, words`. `at` is the rate or prior asked, None for measures without one.
+        `kind` is ``exact``, or the side on which `value` is certified: ``upper`` for what an attacker gains,
+        ``lower`` for the errors that remain. `words` rounds outward.
+    """
+    rates = _inside(fpr if fpr is not None else DEFAULT_FPR, "fpr", open_=False)
+    priors = _inside(prior if prior is not None else DEFAULT_PRIOR, "prior", open_=True)
+    rows: list[tuple[str, str, float | None, float, str, str]] = []
+    for region in _several(regions):
+        rows += [(str(region), *row) for row in _rows(region, rates, priors)]
+    columns = list(zip(*rows, strict=True))
+    frame = pd.DataFrame({"region": list(columns[0]), "measure": list(columns[1])})
+    frame["at"] = np.array(columns[2], dtype=object)
+    frame["value"] = np.array(columns[3], dtype=np.float64) + 0.0
+    frame["kind"], frame["words"] = list(columns[4]), list(columns[5])
+    return frame
+
+
+def _rows(region: TradeOff, rates: FloatArray, priors: FloatArray) -> list[Row]:
+    kind = region.kind
+    gain = advantage(region)
+    error, exact = tangents.overlap(region.curve)
+    loss, known = largest_loss(region)
+    loss_kind = "exact" if known else "upper"
+    below, area_exact = tangents.area(region.curve)
+    rows: list[Row] = [("advantage", None, gain, kind, advantage_words(gain))]
+    for rate, value in zip(rates.tolist(), true_positive_rate(region, rates).tolist(), strict=True):
+        rows.append(("true_positive_rate", rate, value, kind, true_positive_words(rate, value)))
+    rows.append(("equal_error_rate", None, error / 2, "exact" if exact else "lower", equal_error_words(error / 2)))
+    beliefs, correct = best_posterior(region, priors), best_accuracy(region, priors)
+    for prior, value in zip(priors.tolist(), beliefs.tolist(), strict=True):
+        rows.append(("best_posterior", prior, value, loss_kind, posterior_words(prior, value, loss)))
+    for prior, value in zip(priors.tolist(), correct.tolist(), strict=True):
+        rows.append(("best_accuracy", prior, value, kind, accuracy_words(prior, value)))
+    times = odds_factor(region)
+    overflow = math.isinf(times) and math.isfinite(loss)
+    rows.append(("odds_factor", None, times, "upper" if overflow else loss_kind, odds_words(loss)))
+    rows.append(("area", None, below, "exact" if area_exact else "lower", area_words(below)))
+    return rows
+
+
+# ---- the numbers ---------------------------------------------------------------------------------------------
+
+
+def advantage(region: TradeOff) -> float:
+    """Return the largest true-positive minus false-positive rate: 0 is blind guessing, 1 certain knowledge."""
+    return region.total_variation
+
+
+def true_positive_rate(region: TradeOff, fpr: ArrayLike) -> FloatArray:
+    """Return the largest share of members an attacker finds at each false-positive rate; small rates keep digits."""
+    return tangents.power(region.curve, _inside(fpr, "fpr", open_=False))
+
+
+def equal_error_rate(region: TradeOff) -> float:
+    """Return the least rate at which both errors are equal: 1/2 is blind guessing, 0 certain knowledge."""
+    return tangents.overlap(region.curve)[0] / 2
+
+
+def best_posterior(region: TradeOff, prior: ArrayLike) -> FloatArray:
+    """Return how sure the most telling answer makes an attacker; 1 wherever the loss has no bound.
+
+    The belief after an answer of likelihood ratio e^L has odds e^L pi / (1 - pi), largest at the largest loss.
+    """
+    before = _inside(prior, "prior", open_=True)
+    loss, _ = largest_loss(region)
+    against = (1.0 - before) / before * math.exp(-loss)
+    return np.asarray(1.0 / (1.0 + against), dtype=np.float64)
+
+
+def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
+    r"""Return how often the best guess is right when a share `prior` of the people asked about is in the data.
+
+    .. math:: 1-\min_\alpha\{(1-\pi)\alpha+\pi f(\alpha)\} = 1-\pi+\pi\,\delta(\log\tfrac{1-\pi}{\pi})
+
+    and, the region being symmetric, the same with pi and 1 - pi exchanged. Never below max(pi, 1 - pi), which needs
+    no answer at all.
+    """
+    before = _inside(prior, "prior", open_=True)
+    rare = np.minimum(before, 1.0 - before)
+    epsilon = np.log1p(-rare) - np.log(rare)
+    value = 1.0 - rare * (1.0 - tangents.upper_deltas(region.curve, epsilon))
+    return np.asarray(np.minimum(value, 1.0), dtype=np.float64)
+
+
+def odds_factor(region: TradeOff) -> float:
+    """Return by how much the most telling answer multiplies the odds: 1 says nothing, infinity gives all away."""
+    loss, _ = largest_loss(region)
+    return math.exp(loss) if loss <= _LARGEST_EXPONENT else math.inf
+
+
+def area(region: TradeOff) -> float:
+    """Return the area under the trade-off curve, never above the truth: 1/2 is perfect privacy, 0 none."""
+    return tangents.area(region.curve)[0]
+
+
+def largest_loss(region: TradeOff) -> tuple[float, bool]:
+    """Return the largest loss of a region, infinite where it has no bound, and whether it is exact.
+
+    Asked of the expression, not of the curve: losses of a product add, and a polygon leaves out corners whose mass
+    is below the smallest double. 0 is perfect privacy.
+    """
+    found = _loss_of_parts(region) if region.curve.q_inf == 0 else None
+    if found is not None:
+        return found
+    curve = region.curve
+    if curve.q_inf > 0:
+        return math.inf, not isinstance(curve, Outer)
+    if isinstance(curve, Polygon) and curve.corner_count > curve.loss.size:
+        return math.inf, False
+    return max(0.0, curve.max_loss), not isinstance(curve, Outer)
+
+
+def _loss_of_parts(region: TradeOff) -> tuple[float, bool] | None:
+    """Return the largest loss by the parts of an expression, None for an atom."""
+    if isinstance(region, Composite):
+        parts = [(*largest_loss(node), count) for node, count in factors(region)]
+        exact = all(sure for _, sure, _ in parts) and not isinstance(region.curve, Outer)
+        return math.fsum(count * loss for loss, _, count in parts), exact
+    if isinstance(region, Intersection):
+        return min((largest_loss(part) for part in region.parts), key=lambda found: found[0])
+    if isinstance(region, (Symmetric, Assume)):
+        return largest_loss(region.region)
+    if isinstance(region, Group):
+        loss, exact = largest_loss(region.region)
+        return region.k * loss, exact
+    return None
+
+
+# ---- the words -----------------------------------------------------------------------------------------------
+
+
+def advantage_words(value: float) -> str:
+    """Say how often the best guess about a coin toss is right."""
+    right = of_100(min(1.0, 0.5 + 0.5 * value))
+    return (
+        f"If half of the people asked about are in the data, the best attacker is right about at most {right}; "
+        "tossing a coin is right about 50 of 100."
+    )
+
+
+def true_positive_words(fpr: float, value: float) -> str:
+    """Say whom an attacker finds who wrongly accuses so many."""
+    accused = "nobody" if fpr == 0 else f"at most {of_100(fpr, up=False)} people outside the data"
+    return (
+        f"An attacker who wrongly accuses {accused} finds at most {of_100(value)} people inside it; "
+        "blind guessing finds as many as it accuses."
+    )
+
+
+def equal_error_words(value: float) -> str:
+    """Say how often an even-handed attacker is wrong."""
+    return (
+        "An attacker who errs as often about people inside the data as about people outside it is wrong about at "
+        f"least {of_100(value, up=False)}; blind guessing is wrong about 50 of 100."
+    )
+
+
+def posterior_words(prior: float, value: float, loss: float) -> str:
+    """Say how sure the most telling answer makes an attacker."""
+    start = f"An attacker who gives a person a chance of {prior:.12g} to be in the data"
+    if math.isinf(loss) or value >= 1.0:
+        return f"{start} can become as good as certain, 100 of 100, by some answers, however rare they are."
+    return f"{start} is never brought above a chance of {of_100(value)} by any answer."
+
+
+def accuracy_words(prior: float, value: float) -> str:
+    """Say how often the best guess is right, beside the guess without any answer."""
+    return (
+        f"If a share of {prior:.12g} of the people asked about is in the data, the best attacker is right about at "
+        f"most {of_100(value)}; without any answer a guess is right about a share of {max(prior, 1 - prior):.12g}."
+    )
+
+
+def odds_words(loss: float) -> str:
+    """Say what the most telling answer does to the odds."""
+    if math.isinf(loss):
+        return "There is no limit: some answers, however rare, can make an attacker as good as certain."
+    if loss == 0:
+        return "No answer changes the odds that a person is in the data."
+    return f"No answer multiplies the odds that a person is in the data by more than {factor(loss)}."
+
+
+def area_words(value: float) -> str:
+    """Say how often a member and an outsider are told apart."""
+    told = of_100(min(1.0, 1.0 - value))
+    return (
+        "Shown the answers of one person in the data and of one outside it, the best attacker tells which is which "
+        f"in at most {told} cases; tossing a coin is right in 50 of 100."
+    )
+
+
+# ---- input ---------------------------------------------------------------------------------------------------
+
+
+def _inside(values: ArrayLike, name: str, *, open_: bool) -> FloatArray:
+    """Return numbers of [0, 1] (or its inside) as a flat array, or a sentence about the first that is not one."""
+    domain = "in (0, 1), both ends excluded" if open_ else "in [0, 1]"
+    msg = f"{name} must be one or more numbers {domain}, got "
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "iuf" or raw.size == 0 or raw.ndim > 1:
+        msg += f"{shown(values)}."
+        raise DomainError(msg)
+    array = np.atleast_1d(raw).astype(np.float64)
+    wrong = ~((array > 0.0) & (array < 1.0)) if open_ else ~((array >= 0.0) & (array <= 1.0))
+    if wrong.any():
+        msg += f"{float(array[wrong][0])!r}."
+        raise DomainError(msg)
+    return np.asarray(array, dtype=np.float64)
+
+
+def _several(regions: Regions) -> Sequence[TradeOff]:
+    found: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
+    wrong = [item for item in found if not isinstance(item, TradeOff)]
+    if wrong or not found:
+        msg = f"A table is made of one or more regions such as dp(1), got {shown(wrong[0] if wrong else found)}."
+        raise DomainError(msg)
+    return cast("Sequence[TradeOff]", found)

@@ -1,0 +1,154 @@
+r"""Which theorems speak about a given list of parts, and what each of them says."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import BudgetError, DomainError
+from dpcore.theorems import domain
+from dpcore.theorems.basic import basic
+from dpcore.theorems.bounds import advanced_course, advanced_drv, course_applies, kov_simplified
+from dpcore.theorems.gaussian import EPSILONS, gdp
+from dpcore.theorems.optimal import dptv, kov_heterogeneous, kov_optimal
+from dpcore.theorems.table import stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+SLACKS = (1e-9, 1e-6, 1e-3)
+LONGEST = 1000
+_ROUNDING = 1e-12
+_ARITY = {"dp": 2, "tv": 1, "dptv": 3, "gdp": 1}
+
+Part = tuple[str, tuple[float, ...], int]
+"""Kind of guarantee, its parameters and how many mechanisms satisfy it."""
+
+
+def applicable(
+    parts: Iterable[tuple[str, Sequence[float], int]], slacks: Sequence[float] = SLACKS, longest: int = LONGEST
+) -> pd.DataFrame:
+    """Return what every theorem that applies to the whole list says about the composition.
+
+    Parameters
+    ----------
+    parts : records (kind, parameters, count) with kind ``dp`` (epsilon, delta), ``tv`` (eta), ``dptv``
+        (epsilon, delta, eta) or ``gdp`` (mu); count mechanisms each.
+    slacks : extra failure probabilities at which the closed-form bounds are stated.
+    longest : exact theorems with more corners are thinned evenly to about this many rows; each kept row stays exact.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``theorem, epsilon, delta, kind, note``; no rows when no single theorem covers the mixture (then
+        compose the regions themselves). ``attrs["left_out"]`` tells why a theorem that applies is missing.
+    """
+    given = _merged(parts)
+    extras = domain.numbers(slacks, "slack", high=1.0, low_open=True)
+    most = domain.integer(longest, "longest", low=2)
+    frames: list[pd.DataFrame] = []
+    left_out: list[str] = []
+    for make in _theorems(given, extras):
+        try:
+            frames.append(_thinned(make(), most))
+        except BudgetError as error:
+            left_out.append(str(error))
+    result = stack(frames)
+    result.attrs["left_out"] = tuple(left_out)
+    return result
+
+
+def _theorems(given: tuple[Part, ...], slacks: tuple[float, ...]) -> Iterator[Callable[[], pd.DataFrame]]:
+    """Yield one computation per theorem whose hypotheses all parts satisfy."""
+    kinds = {kind for kind, _, _ in given}
+    if kinds == {"gdp"}:
+        mus = [values[0] * float(np.sqrt(float(count))) for _, values, count in given]
+        yield lambda: gdp(mus, EPSILONS)
+    if "gdp" in kinds:
+        return
+    if kinds == {"dptv"} and len(given) == 1:
+        (_, (epsilon, delta, eta), count) = given[0]
+        yield lambda: dptv(epsilon, delta, eta, count)
+    yield from _of_statements([(v[0], v[1], count) for _, v, count in given], slacks, weakened="dptv" in kinds)
+
+
+def _of_statements(
+    statements: list[domain.Statement], slacks: tuple[float, ...], *, weakened: bool
+) -> Iterator[Callable[[], pd.DataFrame]]:
+    """Yield the theorems about (epsilon, delta) statements; `weakened` when bounds on total variation are set aside."""
+
+    def noted(frame: pd.DataFrame) -> pd.DataFrame:
+        if weakened:
+            frame["note"] = frame["note"] + "; bound on total variation not used"
+            # Exact deltas are right to rounding; as upper bounds they must not be below the truth at all.
+            rounded = np.minimum(frame["delta"] * (1 + _ROUNDING), 1.0)
+            frame["delta"] = frame["delta"].where(frame["kind"] == "upper", rounded)
+            frame["kind"] = "upper"
+        return frame
+
+    yield lambda: noted(basic(statements))
+    if len({(epsilon, delta) for epsilon, delta, _ in statements}) == 1:
+        epsilon, delta, _ = statements[0]
+        k = sum(count for _, _, count in statements)
+        yield lambda: noted(kov_optimal(epsilon, delta, k))
+        if delta == 0:
+            held = [slack for slack in slacks if course_applies(epsilon, k, slack)]
+            if held:
+                yield lambda: noted(advanced_course(epsilon, k, held))
+        yield lambda: noted(advanced_drv(epsilon, delta, k, slacks))
+    else:
+        yield lambda: noted(kov_heterogeneous(statements))
+    yield lambda: noted(kov_simplified(statements, slacks))
+
+
+def _merged(parts: Iterable[tuple[str, Sequence[float], int]]) -> tuple[Part, ...]:
+    """Return the checked parts, equal ones counted together."""
+    counts: dict[tuple[str, tuple[float, ...]], int] = {}
+    try:
+        records = list(parts)
+    except TypeError:
+        records = []
+    if not records:
+        msg = f"parts must be a list of at least one record (kind, parameters, count), got {parts!r}."
+        raise DomainError(msg)
+    for record in records:
+        kind, values, count = _checked(record)
+        counts[kind, values] = counts.get((kind, values), 0) + count
+    return tuple((kind, values, count) for (kind, values), count in counts.items())
+
+
+def _checked(record: object) -> Part:
+    if not isinstance(record, (tuple, list)) or len(record) != 3 or record[0] not in _ARITY:
+        msg = f"A part must be (kind, parameters, count) with kind one of {', '.join(_ARITY)}, got {record!r}."
+        raise DomainError(msg)
+    kind, values, count = record
+    checked = domain.numbers(values, f"parameters of {kind}")
+    if len(checked) != _ARITY[kind]:
+        msg = f"{kind} takes {_ARITY[kind]} parameters, got {len(checked)} in {record!r}."
+        raise DomainError(msg)
+    copies = domain.integer(count, "count")
+    for value in checked if kind == "tv" else checked[1:]:
+        domain.probability(value, f"probability of {kind}")
+    if kind == "tv":
+        return "dp", (0.0, checked[0]), copies
+    if kind == "dptv":
+        epsilon, delta, eta = checked
+        if eta <= delta or epsilon == 0:
+            return "dp", (0.0, min(delta, eta)), copies
+        if eta >= delta + (1 - delta) * math.tanh(epsilon / 2):  # the bound on total variation adds nothing
+            return "dp", (epsilon, delta), copies
+    return kind, checked, copies
+
+
+def _thinned(frame: pd.DataFrame, longest: int) -> pd.DataFrame:
+    """Return evenly spread rows, both ends among them, when there are more than `longest`."""
+    if len(frame) <= longest:
+        return frame
+    picked = np.unique(np.linspace(0, len(frame) - 1, longest).round().astype(np.int64))
+    kept = frame.iloc[picked].copy()
+    kept["note"] = kept["note"] + f" ({picked.size} of {len(frame)} rows)"
+    return kept

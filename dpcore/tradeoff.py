@@ -1,0 +1,357 @@
+"""The central type: a region, what it is called and what can be asked of it.
+
+Every node of the expression language is a `TradeOff`. It knows its canonical text, its neighbouring relation and,
+through a `Curve`, its numbers. ``&`` means both hold, ``*`` composition, ``** k`` k-fold composition.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+
+import numpy as np
+
+from dpcore.curves.combined import closed
+from dpcore.curves.polygon import Polygon
+from dpcore.curves.polygon_algebra import closure
+from dpcore.errors import BudgetError, DomainError
+from dpcore.limits import current, limits
+from dpcore.registry import shown
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+    from dpcore.registry import Entry, Parameter
+
+Number: TypeAlias = "float | FloatArray"
+MOST_CORNERS = 10**7
+_NEGLIGIBLE = 1e-290
+ATOM, POWER, PRODUCT, BOTH = 3, 2, 1, 0
+
+
+class TradeOff(ABC):
+    """A region: the false-positive and false-negative rates an attacker can reach.
+
+    The published curve is symmetric: whichever neighbour is the truth. `pair` keeps the direction for parts that
+    may be composed direction by direction (see `oriented`).
+    """
+
+    is_region: ClassVar[bool] = True
+    precedence: ClassVar[int] = ATOM
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """Canonical expression."""
+
+    @property
+    @abstractmethod
+    def neighbours(self) -> str:
+        """Neighbouring relation: any, substitution or add/remove."""
+
+    @property
+    @abstractmethod
+    def theorem(self) -> str:
+        """By which argument the numbers hold."""
+
+    @abstractmethod
+    def _pair(self) -> Curve:
+        """Build the curve, in its own direction."""
+
+    @cached_property
+    def pair(self) -> Curve:
+        """The curve in its own direction."""
+        return self._pair()
+
+    @property
+    def oriented(self) -> str:
+        """Why products may keep its direction: '' (close first), 'add/remove' or 'pair'."""
+        return ""
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The published curve: the symmetric closure of `pair`."""
+        pair = self.pair
+        return closure(pair) if isinstance(pair, Polygon) else closed(pair)
+
+    @property
+    def kind(self) -> str:
+        """``exact`` or ``upper`` (a certified bracket whose upper side is published)."""
+        return "exact" if self.curve.exact else "upper"
+
+    def __str__(self) -> str:
+        """Return the canonical expression."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return the canonical expression."""
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        """Compare canonical forms."""
+        return isinstance(other, TradeOff) and self.text == other.text
+
+    def __hash__(self) -> int:
+        """Hash the canonical form."""
+        return hash(self.text)
+
+    # ---- questions -------------------------------------------------------------------------------------------
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return delta(epsilon), the safe side: 0 hides everything, 1 nothing. Any real epsilon, scalar or array."""
+        return _answer(epsilon, self.delta_bounds(epsilon)[1])
+
+    def delta_bounds(self, epsilon: Any) -> Bounds:
+        """Return (lower, upper) of delta(epsilon) as arrays; equal for exact regions."""
+        at = _reals(epsilon, "epsilon", infinite=True)
+        lower, upper = (bound + 0.0 for bound in self.curve.delta_bounds(at))
+        if self.curve.certified:
+            _check_width(at, lower, upper)
+        return (upper, upper) if self.curve.exact else (lower, upper)
+
+    def epsilon(self, delta: Any) -> Any:
+        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, the safe side; inf where there is none."""
+        return _answer(delta, self.epsilon_bounds(delta)[1])
+
+    def epsilon_bounds(self, delta: Any) -> Bounds:
+        """Return (lower, upper) of epsilon(delta) as arrays."""
+        lower, upper = self.curve.epsilon_bounds(_reals(delta, "delta", low=0.0, high=1.0))
+        return (upper, upper) if self.curve.exact else (lower, upper)
+
+    def beta(self, alpha: Any) -> Any:
+        """Return the smallest false-negative rate at false-positive rate alpha, the safe (lower) side."""
+        return _answer(alpha, self.curve.beta_safe(_reals(alpha, "alpha", low=0.0, high=1.0)))
+
+    def beta_bounds(self, alpha: Any) -> Bounds:
+        """Return (lower, upper) of beta(alpha) as arrays; lower is safe."""
+        return self.curve.beta_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))
+
+    def power(self, alpha: Any) -> Any:
+        """Return the attacker's largest true-positive rate at false-positive rate alpha, the safe (upper) side."""
+        return _answer(alpha, self.curve.power_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))[1])
+
+    @property
+    def total_variation(self) -> float:
+        """Delta at epsilon 0: the attacker's advantage over blind guessing; 0 none, 1 certain knowledge."""
+        return float(self.delta(0.0))
+
+    @property
+    def area(self) -> float:
+        """Area under the trade-off curve: 1/2 is perfect privacy, 0 none."""
+        known = getattr(self.curve, "area", None)
+        return float(known) if known is not None else _area(self)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether both directions of the pair are the same curve."""
+        return self.pair.symmetric
+
+    @property
+    def is_polygon(self) -> bool:
+        """Whether the published curve is piecewise linear and exact."""
+        return isinstance(self.curve, Polygon)
+
+    def _polygon(self, what: str) -> Polygon:
+        if not isinstance(self.curve, Polygon):
+            msg = f"{shorten(self.text)} is a smooth curve and has no {what}; ask for values at given points instead."
+            raise DomainError(msg)
+        if self.curve.corner_count > MOST_CORNERS:
+            msg = f"{shorten(self.text)} has {self.curve.corner_count} corners; at most {MOST_CORNERS} are listed."
+            raise BudgetError(msg)
+        return self.curve
+
+    def vertices(self) -> tuple[FloatArray, FloatArray]:
+        """Return the exact corner points (alpha, beta) of a polygon."""
+        return self._polygon("corners").vertices
+
+    def corners(self) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of a polygon as (epsilon, delta) statements, from epsilon 0 upwards."""
+        return self._polygon("corners").corners()
+
+    def atoms(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the losses of a polygon with their masses under P0 and P1 (what is missing to 1 is at infinity)."""
+        polygon = self._polygon("loss atoms")
+        return polygon.loss, polygon.p, polygon.q
+
+    def symmetric(self) -> TradeOff:
+        """Return the symmetric closure as a region of its own (``symmetric(...)`` in the language)."""
+        from dpcore.algebra import Symmetric  # noqa: PLC0415  operations are nodes themselves
+
+        return Symmetric(self)
+
+    def inverse(self) -> TradeOff:
+        """Return the region of the exchanged pair (itself when symmetric)."""
+        from dpcore.algebra import Given  # noqa: PLC0415  operations are nodes themselves
+
+        return self if self.is_symmetric else Given(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
+
+    def same_region(self, other: TradeOff, tolerance: float = 1e-12) -> bool:
+        """Whether two regions have the same deltas up to `tolerance`, on a grid that covers both."""
+        ends = [e for c in (self.curve, other.curve) for e in (c.max_loss,) if np.isfinite(e)]
+        top = max([1.0, *ends])
+        grid = np.unique(np.concatenate((np.linspace(0, top, 101), np.linspace(0, 8, 33), _some_losses(self, other))))
+        a, b = self.delta_bounds(grid)[1], other.delta_bounds(grid)[1]
+        return bool(np.all(np.abs(a - b) <= tolerance * (1 + np.maximum(a, b))))
+
+    # ---- algebra ---------------------------------------------------------------------------------------------
+
+    def __and__(self, other: TradeOff) -> TradeOff:
+        """Both hold: the intersection."""
+        from dpcore.algebra import Intersection  # noqa: PLC0415  operations are nodes themselves
+
+        return Intersection.of(self, _region(other, "&"))
+
+    def __mul__(self, other: TradeOff) -> TradeOff:
+        """Composition: both answers are released."""
+        from dpcore.algebra import Product  # noqa: PLC0415  operations are nodes themselves
+
+        return Product.of(self, _region(other, "*"))
+
+    def __pow__(self, k: int) -> TradeOff:
+        """k-fold composition."""
+        from dpcore.algebra import Power  # noqa: PLC0415  operations are nodes themselves
+
+        return Power(self, exponent(k))
+
+    def __xor__(self, other: object) -> TradeOff:
+        """Refuse ``^``, which in Python binds weaker than ``*``."""
+        msg = f"In Python k-fold composition is written ** k, not ^: use ({shorten(self.text)}) ** {shown(other)}."
+        raise DomainError(msg)
+
+
+def exponent(k: object) -> int:
+    """Return k as an integer from 1 upwards, or say what is wrong with it."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
+        msg = f"The exponent k must be an integer from 1 upwards, got {shown(k)}."
+        raise DomainError(msg)
+    return int(k)
+
+
+def _region(other: object, sign: str) -> TradeOff:
+    if not getattr(other, "is_region", False):
+        msg = f"{sign} joins two regions, got {shown(other)}."
+        raise DomainError(msg)
+    return cast("TradeOff", other)
+
+
+class Atom(TradeOff):
+    """A named region: a dataclass whose fields are its parameters, checked when it is made."""
+
+    entry: ClassVar[Entry]
+
+    def __post_init__(self) -> None:
+        """Check every field against its parameter."""
+        for name, parameter in parameters_of(type(self)):
+            object.__setattr__(self, name, parameter.check(getattr(self, name)))
+
+    @property
+    def text(self) -> str:
+        """Name and arguments in the order of the table, defaults left out."""
+        return call(self.entry.name, [(p, getattr(self, name)) for name, p in parameters_of(type(self))])
+
+    @property
+    def neighbours(self) -> str:
+        """The relation the entry states."""
+        return self.entry.neighbours
+
+    @property
+    def theorem(self) -> str:
+        """The entry's title."""
+        return self.entry.title
+
+
+def parameters_of(cls: type) -> list[tuple[str, Parameter]]:
+    """Return (field name, parameter) of an atom; a field ends in _ where a question has the parameter's name."""
+    return [(f.name, f.metadata["parameter"]) for f in dataclasses.fields(cls) if "parameter" in f.metadata]
+
+
+def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
+    """Return ``name(a, b)``: positional while nothing is skipped, by name after a default that is left out."""
+    shown_arguments: list[str] = []
+    skipped = False
+    for parameter, value in arguments:
+        if parameter.kind == "regions":
+            shown_arguments += [str(item) for item in value]
+        elif not parameter.required and value == parameter.default:
+            skipped = True
+        else:
+            text = literal(value)
+            shown_arguments.append(f"{parameter.name}={text}" if skipped else text)
+    return f"{name}({', '.join(shown_arguments)})"
+
+
+def literal(value: Any) -> str:
+    """Return a value as the language writes it."""
+    if isinstance(value, TradeOff):
+        return value.text
+    if isinstance(value, str):
+        return '"' + value + '"'
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    if isinstance(value, int):
+        return str(value)
+    return repr(float(value))
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Return a text short enough for a message."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> FloatArray:
+    """Return real numbers as a flat array, or raise a sentence that names the first bad one."""
+    raw = np.asarray(value)
+    bad_type = raw.dtype == bool or raw.dtype.kind not in "iuf" or raw.ndim > 1
+    if raw.dtype.kind == "O" and raw.size and all(isinstance(x, (int, float)) and x is not True for x in raw.ravel()):
+        bad_type = False
+    if bad_type or raw.size == 0:
+        msg = f"{name} must be a real number or a flat list of them, got {shown(value)}."
+        raise DomainError(msg)
+    array = np.atleast_1d(raw).astype(np.float64)
+    wrong = np.isnan(array) | (array < low) | (array > high)
+    if not infinite:
+        wrong |= np.isinf(array)
+    if wrong.any():
+        limits = f"in [{low:g}, {high:g}]" if np.isfinite(low) else "a real number"
+        msg = f"{name} must be {limits}, got {array[wrong][0]!r}."
+        raise DomainError(msg.replace("np.float64(", "").replace(")", ""))
+    return np.asarray(array, dtype=np.float64)
+
+
+def _check_width(epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+    """Refuse a bracket wider than asked, naming the width that was reached."""
+    tolerance = current().tolerance
+    width = np.where(upper > _NEGLIGIBLE, (upper - lower) / np.maximum(upper, _NEGLIGIBLE), 0.0)
+    worst = int(np.argmax(width))
+    if width[worst] > tolerance:
+        msg = (
+            f"The bracket of delta at epsilon = {float(epsilon[worst])!r} reached the relative width "
+            f"{width[worst]:.2g}, not the {tolerance:.2g} asked; allow a larger tolerance."
+        )
+        raise BudgetError(msg)
+
+
+def _answer(question: Any, values: FloatArray) -> Any:
+    """Return a float for a scalar question, an array for a list."""
+    return float(values[0]) if np.ndim(question) == 0 else values
+
+
+def _some_losses(*regions: TradeOff) -> FloatArray:
+    """Return up to 200 losses >= 0 of the polygons among the regions."""
+    out = [np.zeros(1)]
+    for region in regions:
+        if isinstance(region.curve, Polygon):
+            loss = region.curve.loss[region.curve.loss >= 0]
+            out.append(loss[:: max(1, loss.size // 200)])
+    return np.concatenate(out)
+
+
+def _area(region: TradeOff) -> float:
+    """Integrate beta over alpha with alpha = 1/(1 + e^-u), trapezoidal in u (smooth curves: 1e-9)."""
+    u = np.linspace(-40.0, 40.0, 1601)
+    alpha = 1.0 / (1.0 + np.exp(-u))
+    with limits(tolerance=max(current().tolerance, 1e-4)):
+        beta = region.curve.beta_bounds(alpha)[0]
+    return float(np.sum(beta * alpha * (1.0 - alpha)) * (u[1] - u[0]))

@@ -1,0 +1,202 @@
+"""Numbers in plain words, rounded outward: "at most 12" is never said of 12.4, nor "at least 12" of 11.6."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpcore.tradeoff import TradeOff
+
+_SNAP = Decimal("1e-13")  # rounding noise of a double; what is this close to a round number is that number
+_LARGEST_WRITTEN = 15  # above 10^15 people a power of ten reads better than its zeros
+_LARGEST_EXPONENT = 700.0  # e^700 still is a double
+
+
+def outward(value: float, digits: int, up: bool = True) -> str:
+    """Return `value` with `digits` significant digits, rounded up (or down), never to the nearest.
+
+    Parameters
+    ----------
+    value : any real number; infinity is written ``inf``.
+    digits : how many significant digits, from 1 upwards.
+    up : round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
+    """
+    if digits < 1:
+        msg = f"digits must be an integer from 1 upwards, got {digits!r}."
+        raise DomainError(msg)
+    if math.isnan(value):
+        msg = "A number in words must be a number, got nan."
+        raise DomainError(msg)
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value == 0:
+        return "0"
+    exact = Decimal(repr(float(value)))
+    near = Context(prec=digits).create_decimal(exact)
+    if abs(near - exact) > _SNAP * abs(exact):
+        near = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).create_decimal(exact)
+    return _plain(near)
+
+
+def of_100(rate: float, *, up: bool = True) -> str:
+    """Return a rate as people: ``12 of 100``; small rates take a larger crowd, ``1 of 1 000 000``.
+
+    0 is ``0 of 100``: it cannot happen; 1 is ``100 of 100``: it always happens.
+    """
+    return _people(rate, _crowd(rate, up=up), up=up)
+
+
+def about(rate: float) -> str:
+    """Return a known rate as people, rounded to the nearest: ``about 30 of 100``, ``12 of 100`` where that is exact.
+
+    What is not 0 is never called 0, and what is not all is never called all: a larger crowd is taken instead.
+    """
+    size = _crowd(rate, up=True)
+    people = _count_exactly(rate, size)
+    near = people.to_integral_value()
+    if near == Decimal(10) ** size and rate < 1:
+        return "almost 100 of 100"
+    crowd = grouped(10**size) if size <= _LARGEST_WRITTEN else f"10^{size}"
+    return f"{'' if near == people else 'about '}{grouped(int(near))} of {crowd}"
+
+
+def attack_sentence(region: TradeOff, fpr: float = 0.05) -> str:
+    """Say what the best attacker with this false-positive rate finds, beside blind guessing."""
+    power = float(region.power(_rate(fpr)))
+    size, found_size = _crowd(fpr, up=True), _crowd(power, up=True)
+    if abs(size - found_size) <= 1:
+        size = found_size = max(size, found_size)
+    blind = _count(fpr, size) if size == found_size else _people(fpr, size)
+    return (
+        f"An attacker who wrongly accuses {_people(fpr, size)} people outside the data finds at most "
+        f"{_people(power, found_size)} people inside it ({kind_of(region)}); blind guessing finds {blind}."
+    )
+
+
+def attacks_sentence(regions: Mapping[str, TradeOff], fpr: float = 0.05) -> str:
+    """Say in one sentence what the best attacker finds under each of several named regions."""
+    parts = [
+        f"{of_100(float(region.power(_rate(fpr))))} under {name} ({kind_of(region)})"
+        for name, region in regions.items()
+    ]
+    found = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    return (
+        f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds, of the people inside it, at most "
+        f"{found}; blind guessing finds {of_100(fpr)}."
+    )
+
+
+def advantage_sentence(region: TradeOff) -> str:
+    """Say how often the best guess is right when being in the data is a coin toss: (1 + total variation) / 2."""
+    return (
+        "If half of the people asked about are in the data, the best attacker is right about at most "
+        f"{of_100(min(1.0, 0.5 + 0.5 * region.total_variation))} of them ({kind_of(region)}); tossing a coin is right about 50 of 100."
+    )
+
+
+def statement_sentence(epsilon: float, delta: float = 0.0) -> str:
+    """Say what (epsilon, delta) promises: P1(S) <= e^epsilon P0(S) + delta for every set of answers S."""
+    if math.isnan(epsilon) or epsilon < 0:
+        msg = f"epsilon must be in [0, inf], got {epsilon!r}."
+        raise DomainError(msg)
+    _rate(delta, "delta")
+    if delta == 1 or math.isinf(epsilon):
+        return "Nothing is promised: the answer may give one person's data away."
+    if epsilon == 0 and delta == 0:
+        return "The answer says nothing about any one person: it is as likely with their data as without (exact)."
+    extra = "" if delta == 0 else f", plus at most {of_100(delta)}"
+    if epsilon == 0:
+        return f"One person's data changes the probability of any outcome by at most {of_100(delta)} (upper bound)."
+    return f"One person's data multiplies the probability of any outcome by at most {factor(epsilon)}{extra} (upper bound)."
+
+
+def odds(epsilon: float, prior: float = 0.5) -> str:
+    """Say how far an answer of loss `epsilon` can move an attacker's belief: posterior odds <= e^epsilon prior odds."""
+    if math.isnan(epsilon) or epsilon < 0:
+        msg = f"epsilon must be in [0, inf], got {epsilon!r}."
+        raise DomainError(msg)
+    _rate(prior, "prior")
+    if prior in (0.0, 1.0):
+        return f"An attacker who is already certain stays so: {of_100(prior)} (exact)."
+    if math.isinf(epsilon):
+        return f"An attacker whose belief was {of_100(prior)} may become certain: 100 of 100 (upper bound)."
+    # 1 / (1 + e^-epsilon (1 - prior) / prior), in a form that cannot overflow
+    belief = 1.0 / (1.0 + math.exp(-epsilon) * (1.0 - prior) / prior)
+    return (
+        f"Odds grow by a factor of at most {factor(epsilon)}: a belief of {of_100(prior)} becomes at most "
+        f"{of_100(belief)} (upper bound)."
+    )
+
+
+def factor(epsilon: float, digits: int = 3) -> str:
+    """Return e^epsilon rounded up, or as a power of e where it is no longer a double."""
+    if math.isinf(epsilon):
+        return "inf"
+    return outward(math.exp(epsilon), digits) if epsilon <= _LARGEST_EXPONENT else f"e^{outward(epsilon, digits)}"
+
+
+def kind_of(region: TradeOff) -> str:
+    """Return ``exact`` or ``upper bound``: what the region's numbers are before they are rounded outward."""
+    return "exact" if region.kind == "exact" else "upper bound"
+
+
+def grouped(number: int) -> str:
+    """Return an integer with its digits in groups of three: 1 000 000."""
+    return f"{number:,}".replace(",", " ")
+
+
+def _rate(rate: float, name: str = "A rate") -> float:
+    if not 0.0 <= rate <= 1.0:
+        msg = f"{name} must be in [0, 1], got {rate!r}."
+        raise DomainError(msg)
+    return float(rate)
+
+
+def _crowd(rate: float, *, up: bool) -> int:
+    """Return the power of ten of the crowd in which a rate is best counted, from 2 upwards.
+
+    The smallest that gives a whole number or at least two digits, and that does not round a rate below 1 to all.
+    """
+    if _rate(rate) in (0.0, 1.0):
+        return 2
+    size = 2
+    while True:
+        people = _count_exactly(rate, size)
+        whole = people == people.to_integral_value()
+        rounded = people.to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)
+        if (whole or people >= 10) and 0 < rounded < Decimal(10) ** size:
+            return size
+        if people >= 10 and size >= _LARGEST_WRITTEN:
+            return size  # so close to 1 that rounding up is all there is
+        size += 1
+
+
+def _count_exactly(rate: float, size: int) -> Decimal:
+    """Return rate * 10^size, with a double's rounding noise removed."""
+    people = Decimal(repr(float(rate))).scaleb(size)
+    whole = people.to_integral_value()
+    return whole if whole > 0 and abs(people - whole) <= _SNAP * people else people
+
+
+def _count(rate: float, size: int, *, up: bool = True) -> str:
+    people = int(_count_exactly(rate, size).to_integral_value(ROUND_CEILING if up else ROUND_FLOOR))
+    return grouped(people)
+
+
+def _people(rate: float, size: int, *, up: bool = True) -> str:
+    crowd = grouped(10**size) if size <= _LARGEST_WRITTEN else f"10^{size}"
+    return f"{_count(rate, size, up=up)} of {crowd}"
+
+
+def _plain(number: Decimal) -> str:
+    """Return a decimal without needless zeros: plain from 1e-4 to 1e6, scientific outside."""
+    if -5 < number.adjusted() < 6:
+        text = f"{number:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{number.normalize():e}".replace("e+", "e")

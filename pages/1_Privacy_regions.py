@@ -1,0 +1,66 @@
+"""Privacy regions: draw, edit, combine and compare any number of them."""
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.app import figure, listing, page, panels, pictures, work
+from dpcore.errors import DpcoreError
+
+DEFAULTS: dict[str, Any] = {
+    "regions": "dp(1.0); laplace(1.0)",
+    "picture": pictures.REGION,
+    "axes": "f-DP",
+    "scale": "linear",
+    "draw": "filled",
+    "legend": True,
+    "front": False,
+    "pick": [],
+}
+
+page.setup(
+    "Privacy regions",
+    "Each region holds the pairs of error rates that some attacker can reach. The smaller the region, the closer every "
+    "attacker stays to blind guessing, and the better the privacy.",
+)
+page.preset_row("Privacy_regions", DEFAULTS)
+left, right = st.columns([3, 2], gap="large")
+about, below, written = st.container(), st.container(), st.container()
+
+with right:
+    adding, chosen, combining = st.container(), st.container(border=True), st.container()
+with written:
+    items, complaints = panels.list_text(DEFAULTS["regions"])
+with adding:
+    panels.add(items, complaints)
+with chosen:
+    index = panels.selection(items)
+with combining:
+    pair = panels.combine(items)
+with left:
+    view = panels.view_options()
+    work.fresh((listing.write(items), view["picture"]))
+    with work.patience():  # after all widgets, so that a visitor who does not wait loses nothing
+        lines = pictures.lines(items)
+
+drawn = [line for line in lines if line.drawn]
+selected = lines[index].label if index is not None and view["front"] else None
+with left:
+    panels.troubles(lines)
+    if not drawn:
+        st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
+    else:
+        try:
+            with work.patience("Drawing"):
+                picture, options = pictures.picture(drawn, view, selected=selected, dark=page.look().dark)
+                table, command = pictures.table(drawn, view["picture"], picture)
+            code = pictures.code(drawn, view["picture"], options)
+            figure.show(picture, key="privacy_regions", code=code, table=table, command=command, below=below)
+        except DpcoreError as error:
+            st.error(figure.plain(str(error)), icon=":material/error:")
+    if pair is not None:
+        panels.comparison(*(lines[at] for at in pair))
+    panels.preset_note("Privacy_regions", DEFAULTS)
+if index is not None:
+    with about:
+        panels.details(lines[index])

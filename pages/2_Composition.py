@@ -1,0 +1,58 @@
+"""Composition: the same mechanism k times, by every theorem."""
+
+import streamlit as st
+
+from dpcore.app import composition, figure, page, panels, work
+from dpcore.errors import DpcoreError
+
+page.setup(
+    "Composition",
+    "One answer costs a little privacy; many answers together cost more. How much more depends on what is known about "
+    "each mechanism, and on the theorem that adds it up. Here all of them speak about the same k mechanisms.",
+)
+page.preset_row("Composition", composition.DEFAULTS)
+note = st.container()
+asked = composition.ask()
+if asked is None:
+    st.info("Correct the field above to see the composition.", icon=":material/edit:")
+    st.stop()
+
+work.fresh(asked)
+try:
+    with work.patience("Composing"):
+        _, told = composition.found(asked)
+        composition.rows(asked)
+        deltas = composition.deltas(asked)
+except DpcoreError as error:
+    st.error(figure.plain(str(error)))
+    st.stop()
+for warning in told:
+    st.warning(figure.plain(warning))
+
+best = st.container()
+view, titles = composition.options()
+with note:
+    panels.preset_note("Composition", composition.DEFAULTS)
+with best:
+    composition.say(asked, titles)
+dark = page.look().dark
+try:
+    with work.patience("Drawing"):
+        drawn = composition.picture(asked, view, titles, dark=dark)
+    code = composition.code(asked, view, titles)
+    figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked))
+except DpcoreError as error:
+    st.error(figure.plain(str(error)))
+
+st.header("What each theorem promises")
+composition.show_summary(asked)
+
+st.header("As k grows")
+try:
+    with work.patience("Climbing"):
+        climbed = composition.ladder_picture(asked, titles, dark=dark)
+        table = composition.rows(asked, whole=True)
+    code = composition.ladder_code(asked, titles)
+    figure.show(climbed, key="ladder", code=code, table=table, link=False)
+except DpcoreError as error:
+    st.info(figure.plain(str(error)))

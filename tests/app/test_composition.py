@@ -1,0 +1,223 @@
+"""The composition page: every theorem about the same k mechanisms, restored by a link, whatever the link says."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import composition, inputs
+from dpcore.app.page import Preset, presets
+from dpcore.composition import TITLES
+from dpcore.errors import DomainError
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "2_Composition.py"
+OWN = [preset for preset in presets() if preset.page == "Composition"]
+
+
+def opened(**parameters: str | list[str]) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    return str(app.success[0].value)
+
+
+def specs(app: AppTest) -> list[dict[str, object]]:
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def codes(app: AppTest) -> list[str]:
+    return [block.value for block in app.code if block.value.startswith("from dpcore")]
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert app.title[0].value == "Composition"
+    assert said(app) == "For k = 100 and δ = 1e-6, **DP-TV** is best: ε ≤ 3.611 (exact)."
+    assert not app.error
+    assert not app.warning
+    words = " ".join(str(block.value) for block in app.markdown)
+    assert "KOV optimal 4.775 (32 % more)" in words
+    assert "an approximation, no promise" in words
+    charts = app.get("vega_lite_chart")
+    assert len(charts) == 2
+    assert all(len(chart.proto.alt) > 40 for chart in charts)
+
+
+def test_the_comparison_has_a_row_for_every_theorem_and_says_why_one_is_missing() -> None:
+    table = next(frame.value for frame in opened().dataframe if "Theorem" in frame.value.columns)
+    assert list(table["Theorem"]) == list(TITLES.values())
+    assert not table.isna().any().any()
+    missing = table[table["What it is"] == "does not apply"]
+    assert list(missing["Theorem"]) == ["Actual mechanism"]
+    assert "exact composition" in missing["Note"].iloc[0]
+
+
+@pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)
+def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
+    by_link = opened(**preset.state)
+    assert not by_link.error
+    clicked = opened()
+    clicked.button(key=f"preset_{preset.name}").click().run()
+    assert not clicked.exception
+    assert said(clicked) == said(by_link)
+    assert specs(clicked) == specs(by_link)
+    tables = [[frame.value.to_csv() for frame in app.dataframe] for app in (clicked, by_link)]
+    assert tables[0] == tables[1]
+    assert any(preset.meaning[:30] in str(block.value).replace("\\", "") for block in by_link.markdown)
+    for key, value in preset.state.items():
+        assert clicked.session_state[key] == value
+
+
+def test_undo_and_reset() -> None:
+    app = opened()
+    first = said(app)
+    app.button(key="preset_thesis_3_9").click().run()
+    second = said(app)
+    assert second != first
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert said(app) == first
+    app.button(key="preset_thesis_3_9").click().run()
+    next(button for button in app.button if button.label == "Reset").click().run()
+    assert said(app) == first
+
+
+def test_slider_and_field_follow_each_other() -> None:
+    app = opened()
+    app.select_slider(key="k_slider").set_value("1000").run()
+    assert app.text_input(key="k").value == "1000"
+    assert "k = 1 000" in said(app)
+    app.text_input(key="k").set_value("777").run()
+    assert app.select_slider(key="k_slider").value == "1000"
+    assert "k = 777" in said(app)
+    app.select_slider(key="epsilon_slider").set_value("0.5").run()
+    assert app.text_input(key="epsilon").value == "0.5"
+
+
+def test_a_mechanism_replaces_the_statement() -> None:
+    app = opened(mechanism="laplace(0.2)", epsilon="nonsense", k="20")
+    assert not app.error
+    assert "**Actual mechanism** is best" in said(app)
+    assert app.text_input(key="epsilon").disabled
+
+
+@pytest.mark.parametrize(("view", "text"), [("regions", ""), ("profile", ""), ("log-log", "gaussian(2.0)")])
+def test_the_code_shown_makes_the_chart_shown(
+    view: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(view=view, mechanism=text, k="30", axes="thesis", draw="lines")
+    first, second = codes(app)
+    names: dict[str, object] = {}
+    for lines in (first, second):
+        exec(compile(lines, "shown", "exec"), names)  # noqa: S102  the page's own lines
+    assert (tmp_path / "composition.svg").stat().st_size > 1000
+    assert (tmp_path / "ladder.svg").stat().st_size > 1000
+    assert said(app) in str(names["words"])
+    assert names["table"].to_csv() in [frame.value.to_csv() for frame in app.dataframe]  # type: ignore[attr-defined]  # a frame
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"k": "1000000000000"}, "k must be an integer from 1 to 1000000"),
+        ({"k": "1.5"}, "k must be an integer"),
+        ({"k": "<script>alert(1)</script>"}, "k must be an integer"),
+        ({"epsilon": "x" * 100_000}, "ε must be a number in [0, 100]"),
+        ({"epsilon": "nan"}, "ε must be a number"),
+        ({"epsilon": "-1"}, "ε must be a number"),
+        ({"delta": "2"}, "δ must be a number in [0, 1]"),
+        ({"eta": "inf"}, "η must be a number in [0, 1]"),
+        ({"slack": "0"}, "Slack δ~ must be a number in (0, 1]"),
+        ({"at_delta": ""}, "δ of the total must be a number"),
+        ({"mechanism": "nope(1)"}, "nope"),
+        ({"mechanism": "dp(1"}, "column"),
+        ({"mechanism": "<img src=x onerror=alert(1)>"}, "column"),
+        ({"mechanism": "dp(" * 5000}, "."),
+        ({"mechanism": "rr(1.0) * poisson_gaussian(1.0, 0.1)"}, "neighbours"),
+    ],
+)
+def test_a_wrong_field_is_explained_and_the_page_stays(parameters: dict[str, str], words: str) -> None:
+    app = opened(**parameters)
+    shown = " ".join(str(error.value) for error in app.error).replace("\\", "")
+    assert words in shown
+    assert len(shown) < 2000
+    assert app.title[0].value == "Composition"
+
+
+@pytest.mark.parametrize("value", ["", "garbage", "<b>", "x" * 600_000])
+def test_unknown_choices_fall_back(value: str) -> None:
+    app = opened(view=value, axes=value, draw=value, show=value)
+    assert "**DP-TV** is best" in said(app)
+
+
+def test_eta_above_its_largest_value_changes_nothing_and_says_so() -> None:
+    app = opened(eta="0.5")
+    assert "changes nothing" in app.warning[0].value
+    assert "**KOV optimal** is best" in said(app)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"delta": "1"}, {"mechanism": "gaussian(2.0)", "at_delta": "0"}, {"mechanism": "dp(inf)"}]
+)
+def test_no_promise_is_said(parameters: dict[str, str]) -> None:
+    app = opened(**parameters)
+    assert not app.success
+    assert "no theorem promises any ε" in app.warning[0].value
+
+
+@pytest.mark.parametrize("parameters", [{"epsilon": "0"}, {"at_delta": "1"}, {"k": "1"}, {"k": "1000000"}, {"eta": ""}])
+def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
+    app = opened(**parameters)
+    assert not app.error
+    assert "is best" in said(app)
+
+
+def test_a_rerun_does_no_work_twice() -> None:
+    from dpcore.app import work
+
+    app = opened()
+    kept, hits = len(work.shelf().kept), work.shelf().hits
+    app.run()
+    assert len(work.shelf().kept) == kept
+    assert work.shelf().hits > hits
+
+
+def test_numbers_are_typed_as_the_language_writes_them() -> None:
+    wide = inputs.Interval(0.0, 100.0)
+    assert inputs.read_number("log(3)", "ε", wide) == pytest.approx(math.log(3))
+    assert inputs.read_number("1/3", "ε", wide) == pytest.approx(1 / 3)
+    assert inputs.read_integer("1 000", "k", 1, 10**6) == 1000
+    assert inputs.read_integer("1e6", "k", 1, 10**6) == 10**6
+    for text in ("", "nan", "inf", "1) & dp(1", "__import__"):
+        with pytest.raises(DomainError):
+            inputs.read_number(text, "ε", wide)
+
+
+def test_downloads_keep_infinity_and_every_digit() -> None:
+    from dpcore.app.figure import csv_of, json_of
+    from dpcore.charts import ladder_figure
+    from dpcore.composition import ladder
+
+    frame = ladder("dp(0.6, 0.05)", 0.25, [1, 5, 9])
+    body = json.loads(json_of(ladder_figure(frame, delta=0.25), frame))
+    assert [float(row["epsilon"]) for row in body["rows"]] == frame["epsilon"].tolist()
+    assert "inf" in [row["epsilon"] for row in body["rows"]]
+    lines = csv_of(frame).decode().splitlines()
+    assert lines[0] == "k,theorem,title,epsilon,kind,note"
+    assert len(lines) == len(frame) + 1
+
+
+def test_defaults_are_the_fields_of_a_link() -> None:
+    for preset in OWN:
+        assert set(preset.state) <= set(composition.DEFAULTS)

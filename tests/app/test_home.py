@@ -1,0 +1,177 @@
+"""The home page: the story's numbers are right, its link restores it, its code runs, its doors lead to every page."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import story
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / "streamlit_app.py"
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(HOME), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert not app.error
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.markdown)
+
+
+def alts(app: AppTest) -> list[str]:
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+# ---- the numbers ---------------------------------------------------------------------------------------------
+
+
+def test_errors_are_those_of_the_laplace_tail() -> None:
+    test = story.Story(1.0, 41.0).test
+    assert test.alpha == pytest.approx(math.exp(-1) / 2, rel=1e-14)
+    assert test.beta == pytest.approx(0.5, rel=1e-14)
+
+
+def test_errors_are_those_of_a_simulation() -> None:
+    told = story.Story(0.5, 40.5)
+    noise = np.random.default_rng(7).laplace(0.0, 2.0, 200_000)
+    assert told.test.alpha == pytest.approx(np.mean(40 + noise > 40.5), abs=5e-3)
+    assert told.test.beta == pytest.approx(np.mean(41 + noise <= 40.5), abs=5e-3)
+
+
+@pytest.mark.parametrize("epsilon", story.EPSILONS)
+def test_the_point_lies_on_the_border(epsilon: float) -> None:
+    for threshold in (33.0, 39.2, 40.5, 41.0, 48.0):
+        told = story.Story(epsilon, threshold)
+        assert told.test.beta == pytest.approx(told.mechanism.beta(told.test.alpha), abs=1e-12)
+
+
+def test_the_verdict_knows_the_best_threshold() -> None:
+    best = story.Story(1.0, 40.5).verdict()
+    assert "no other threshold does better" in best
+    assert "60.7 of 100" in best  # e^-1/2
+    other = story.Story(1.0, 43.0).verdict()
+    assert "no threshold gets below 60.6" in other
+    assert min(
+        s.test.alpha + s.test.beta for s in (story.Story(1.0, t / 10) for t in range(330, 480))
+    ) == pytest.approx(math.exp(-0.5))
+
+
+def test_answers_are_the_same_for_the_same_number() -> None:
+    told = story.Story(1.0, 40.5)
+    assert told.answer(3) == told.answer(3)
+    assert told.answer(3) != told.answer(4)
+    for number in range(1, 30):
+        accused = told.answer(number) > 40.5
+        assert ("accuses you, and is right" in told.answer_words(number)) == accused
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert app.title[0].value == "Privacy you can see"
+    assert [found.value for found in app.header][:4] == [
+        "1. The answer is noisy",
+        "2. Somebody guesses",
+        "3. Two kinds of error",
+        "4. The privacy region",
+    ]
+    assert "wrongly accuses **about 30 of 100** (0.3033, exact)" in said(app)
+    assert "misses **about 30 of 100** (0.3033, exact)" in said(app)
+
+
+def test_both_charts_say_what_they_show() -> None:
+    noise, region = alts(opened(eps="1.0", t="41.0"))
+    assert "about 18 of 100 wrongly accused" in noise
+    assert "50 of 100 missed" in noise
+    assert "The point is this guess" in region
+    for chart in opened().get("vega_lite_chart"):
+        assert json.loads(chart.proto.spec)["layer"]
+
+
+def test_a_link_restores_the_view() -> None:
+    app = opened(eps="0.5", t="42.3")
+    assert app.select_slider(key="eps").value == 0.5
+    assert app.slider(key="t").value == pytest.approx(42.3)
+    assert "(0.1583, exact)" in said(app)  # e^(-0.5 * 2.3) / 2
+
+
+def test_moving_the_sliders_moves_the_errors() -> None:
+    app = opened()
+    app.slider(key="t").set_value(48.0)
+    assert "(0.0001677, exact)" in said(ran(app))  # e^-8 / 2
+    app.select_slider(key="eps").set_value(0.05)
+    assert "(0.3352, exact)" in said(ran(app))  # e^-0.4 / 2
+
+
+def test_asking_draws_an_answer() -> None:
+    app = opened()
+    app.button[0].click()
+    first = said(ran(app))
+    assert "the published answer is" in first
+    app.button[0].click()
+    assert said(ran(app)) != first
+
+
+@pytest.mark.parametrize("value", ["", "nan", "inf", "-1", "99", "<script>alert(1)</script>", "1e400", "x" * 10_000])
+def test_a_broken_link_shows_the_default(value: str) -> None:
+    assert "about 30 of 100" in said(opened(eps=value, t=value))
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = story.Story(0.7, 41.5)
+    for code, name, figure in (
+        (told.noise_code(number), "noise.svg", told.noise(number)),
+        (told.region_code(), "region.svg", told.region()),
+    ):
+        space: dict[str, Any] = {}
+        exec(code, space)  # noqa: S102  the lines the page shows
+        assert (tmp_path / name).stat().st_size > 1000
+        assert space["figure"].table.equals(figure.table)
+
+
+# ---- the doors -----------------------------------------------------------------------------------------------
+
+
+def test_every_page_has_a_door_with_a_purpose() -> None:
+    found = story.doors(ROOT / "pages")
+    files = {f"pages/{file.name}" for file in (ROOT / "pages").glob("*.py")}
+    assert {door.path for door in found} == files
+    assert all(door.purpose.endswith(".") for door in found)
+    assert [door.label for door in found[:3]] == ["Privacy regions", "Composition", "Mechanisms"]
+    shown = opened().get("page_link")
+    assert [link.proto.label.strip("*") for link in shown] == [door.label for door in found]
+
+
+def test_doors_follow_the_files(tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "10_Last_one.py").write_text('"""Last one: what comes at the end."""\n')
+    (folder / "2_Composition.py").write_text("")
+    (folder / "3_Broken.py").write_text("def (")
+    (folder / "_hidden.py").write_text("")
+    assert story.doors(folder) == [
+        story.Door("pages/2_Composition.py", "Composition", story.PURPOSES["Composition"]),
+        story.Door("pages/3_Broken.py", "Broken", ""),
+        story.Door("pages/10_Last_one.py", "Last one", "What comes at the end."),
+    ]

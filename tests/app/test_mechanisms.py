@@ -1,0 +1,340 @@
+"""The page of mechanisms: every mechanism, preset and error; statements and claims by a second route; no link breaks it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import parse, registry
+from dpcore.app import composition, forms, mechanism, page, work
+from dpcore.calibration import calibrate
+from dpcore.claims import calibration_text, claim, statements
+from dpcore.comparison import compare_curves
+from dpcore.errors import DomainError
+from dpcore.limits import limits
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "3_Mechanisms.py"
+PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Mechanisms"}
+EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
+DELTA = 1e-5
+
+
+def opened(**parameters: Any) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = str(value)
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Mechanisms"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def alts(app: AppTest) -> list[str]:
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanism.View:
+    return mechanism.View(mechanism.read(text)[0], alpha, delta)
+
+
+# ---- statements and claims -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_statements_contain_the_region(text: str) -> None:
+    region = parse(text)
+    alpha = np.linspace(0.0, 1.0, 41)
+    with limits(tolerance=1e-3):
+        found = statements(region, DELTA)
+        border = region.beta_bounds(alpha)[1]
+    assert [statement.notion for statement in found] == ["(ε, δ)-DP", "DP-TV", "μ-GDP"]
+    for statement in found:
+        assert statement.kind in {"exact", "upper bound", "unknown"}
+        if statement.region is not None:
+            assert np.all(statement.region.beta_bounds(alpha)[0] <= border + 1e-9)
+
+
+@pytest.mark.parametrize("text", ["laplace(1)", "gaussian(1)", "rr(1, 5)", "geometric(1, 2)", "histogram(1)"])
+def test_exact_statements_cannot_be_smaller(text: str) -> None:
+    region = parse(text)
+    for statement in statements(region, DELTA):
+        if statement.notion == "(ε, δ)-DP" and statement.kind == "exact":
+            epsilon = statement.region.epsilon_  # type: ignore[union-attr]  # a dp statement
+            assert region.delta(0.999 * epsilon) > DELTA
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_claims_are_judged_by_the_region(text: str) -> None:
+    region: Any = parse(text)
+    with limits(tolerance=1e-3):
+        found = claim(region)
+        if found is None:
+            assert region.entry.name in {"gaussian", "uniform", "poisson_gaussian"}
+            return
+        slightly = np.linspace(0.0, 12.0, 25) * (1 + 1e-9)
+        inside = bool(
+            np.all(region.delta_bounds(slightly)[0] <= found.region.delta_bounds(slightly / (1 + 1e-9))[1] + 1e-9)
+        )
+    assert found.holds == inside
+    assert ("fails" in found.words) == (found.holds is False)
+
+
+def test_the_classical_gaussian() -> None:
+    fails: Any = claim(mechanism.read("gaussian_classic(10, 1e-5)")[0])
+    assert fails.holds is False
+    assert "the true δ is 2.265e-5" in fails.words
+    assert "2.26 times the claimed" in fails.words
+    holds: Any = claim(mechanism.read("gaussian_classic(1, 1e-5)")[0])
+    assert holds.holds is True
+    assert "4.115e-8" in holds.words or "4.114e-8" in holds.words
+    assert "3.7307" in holds.words  # the exact calibration
+    assert "29.9 % wider" in holds.words
+
+
+def test_the_histogram_is_smaller_than_one_answer() -> None:
+    found: Any = claim(mechanism.read("histogram(1)")[0])
+    assert str(found.region) == "laplace(1.0)"
+    assert "0.3935" in found.words
+    assert "0.2419" in found.words
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_every_mechanism_is_calibrated(text: str) -> None:
+    region: Any = parse(text)
+    unknown = calibration_text(region, 2)
+    assert unknown.count("?") == 1
+    assert unknown.endswith("^2")
+    with limits(tolerance=1e-2):
+        row = calibrate(calibration_text(region), epsilon=1.0, delta=1e-3).iloc[0]
+    assert 0 < row["value"] < math.inf
+    assert parse(row["expression"]).delta(1.0) <= 1e-3
+    with pytest.raises(DomainError, match="k must be an integer"):
+        calibration_text(region, 0)
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert len(alts(app)) == 4
+    assert "Accusing at answers above 2.303" in alts(app)[0]
+    assert "finds at most 14 of 100 people inside it (exact)" in alts(app)[1]
+    assert "the point lies on the region's border" in said(app)
+    assert "**(ε, δ)-DP** (exact): ε = 0.99998 (rounded up) at δ = 1e-05." in said(app)
+    assert "**DP-TV** (exact)" in said(app)
+    assert "**μ-GDP** (upper bound): μ = 1.0301 (rounded up)." in said(app)
+    assert "The claim of ε = 1 holds" in said(app)
+    assert "laplace(1.000002)" in said(app)
+    assert not errors(app)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_preset(name: str) -> None:
+    preset = PRESETS[name]
+    app = opened(**preset.state)
+    assert not errors(app)
+    state = {**mechanism.DEFAULTS, **preset.state}
+    assert app.text_input(key="expression").value == state["expression"]
+    assert app.select_slider(key="test_alpha").value == pytest.approx(state["test_alpha"])
+    assert state["test_alpha"] in mechanism.RATES
+    assert set(preset.state) <= set(mechanism.DEFAULTS)
+    other = opened()
+    next(button for button in other.button if button.key == f"preset_{name}").click()
+    ran(other)
+    assert alts(other) == alts(app)
+    assert said(other) == said(app)
+
+
+def test_what_the_presets_promise() -> None:
+    assert "The claim fails" in said(opened(**PRESETS["mechanism_classic_fails"].state))
+    assert "The claim holds" in said(opened(**PRESETS["mechanism_classic_holds"].state))
+    assert "The claim fails" in said(opened(**PRESETS["mechanism_cut"].state))
+    assert "has no noise of its own" in said(opened(**PRESETS["mechanism_exponential"].state))
+    histogram = opened(**PRESETS["mechanism_histogram"].state)
+    assert "The best attacker with false positives of 0.2 misses at least" in said(histogram)
+    gradient = said(opened(**PRESETS["mechanism_gradient"].state))
+    assert "For 1000 answers within ε = 2 and δ = 1e-05, the least sigma is" in gradient
+
+
+def test_figure_3_8_shows_the_laplace_region_inside_its_guarantee() -> None:
+    shown = view("laplace(0.6)", 0.35, 0.0).regions()
+    assert shown["DP-TV"].total_variation == pytest.approx(1 - math.exp(-0.3), rel=1e-12)
+    relation = compare_curves(shown["exact region"].curve, shown["DP-TV"].curve).relation
+    assert relation == "a inside b"
+
+
+def test_choosing_another_mechanism() -> None:
+    app = opened()
+    app.selectbox(key="kind_of_noise").select("rr")
+    ran(app)
+    assert app.text_input(key="expression").value.startswith("rr(")
+    app.number_input(key="noise_rr_size").set_value(7)
+    ran(app)
+    assert app.text_input(key="expression").value.endswith(", 7)")
+    next(button for button in app.button if button.label == "Undo").click()
+    ran(app)
+    assert not app.text_input(key="expression").value.endswith(", 7)")
+    assert app.number_input(key="noise_rr_size").value == 2
+
+
+def test_a_field_outside_its_domain_is_explained() -> None:
+    app = opened()
+    app.text_input(key="noise_laplace_epsilon").set_value("-3")
+    ran(app)
+    assert "epsilon must be" in errors(app)
+    assert app.text_input(key="expression").value == "laplace(1.0)"
+    app.text_input(key="noise_laplace_epsilon").set_value("log(3)")
+    ran(app)
+    assert not errors(app)
+    assert app.text_input(key="expression").value == f"laplace({math.log(3)!r})"
+
+
+def test_the_slider_moves_the_threshold_and_the_point() -> None:
+    app = opened()
+    before = alts(app)
+    app.select_slider(key="test_alpha").set_value(0.2)
+    ran(app)
+    assert "above 0.9163" in alts(app)[0]  # -log(0.4)
+    assert alts(app)[1] != before[1]
+    points = json.dumps(json.loads(app.get("vega_lite_chart")[1].proto.spec))
+    assert mechanism.PICK in points
+
+
+def test_the_goal_can_be_looked_at() -> None:
+    app = opened(expression="gaussian(1.0)", goal_epsilon="1", goal_delta="1e-5", goal_k="10")
+    assert "the least sigma is **11.7973**" in said(app)
+    next(button for button in app.button if button.label == "Look at this noise").click()
+    ran(app)
+    assert app.text_input(key="expression").value.startswith("gaussian(11.797")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "expected"),
+        ("laplace(", "expression ends"),
+        ("lapalce(1)", "did you mean laplace"),
+        ("laplace(-1)", "without a sign"),
+        ("dp(1)", "One mechanism is wanted"),
+        ("laplace(1)^5", "One mechanism is wanted"),
+        ("rr(1, 1)", "size must be"),
+        ("geometric(1, 10000000000000)", "sensitivity must be"),
+        ("<script>alert(1)</script>", "Unexpected '<'"),
+        ("x" * 3000, "at most 2000 characters"),
+        ("((((" * 400, ""),
+    ],
+)
+def test_what_is_no_mechanism_is_explained(text: str, words: str) -> None:
+    app = opened(expression=text)
+    if text:
+        assert words in errors(app)
+        assert "Correct the field" in said(app)
+        next(button for button in app.button if button.label == "Reset").click()
+        assert len(alts(ran(app))) == 4
+
+
+def test_a_link_of_a_megabyte() -> None:
+    app = opened(expression="laplace(1) " * 100_000)
+    assert "at most 2000 characters" in errors(app) or app.text_input(key="expression").value == "laplace(1.0)"
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "2", "inf", "", "1e400", "<b>", "9" * 100_000])
+def test_hostile_numbers_are_explained(value: str) -> None:
+    app = opened(test_alpha=value, stated_delta=value, goal_epsilon=value, goal_delta=value, goal_k=value)
+    assert app.select_slider(key="test_alpha").value in mechanism.RATES
+    assert "must be" in errors(app) or value in {"2", ""}
+    assert len(errors(app)) < 2000
+
+
+def test_huge_counts_are_refused() -> None:
+    assert "k must be an integer in [1, 1000000], got" in errors(opened(goal_k="1e12"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "laplace(0)",
+        "laplace(inf)",
+        "laplace(1e-308)",
+        "laplace(1e300)",
+        "gaussian(inf)",
+        "gaussian(1e-300)",
+        "rr(inf)",
+        "rr(0, 5)",
+        "rr(1, 1000000000)",
+        "geometric(1, 1000000)",
+        "staircase(700, 0.5)",
+        "uniform(0.1)",
+        "uniform(1e300)",
+        "laplace_vector(1, [0, 0])",
+        "poisson_gaussian(1, 0)",
+        "poisson_gaussian(inf, 1)",
+        "bounded_laplace(inf, 0, 1, 1)",
+        "exponential(0)",
+    ],
+)
+def test_extreme_mechanisms_do_no_harm(text: str) -> None:
+    app = opened(expression=text)
+    assert "Traceback" not in errors(app)
+    assert app.text_input(key="expression").value == text
+
+
+@pytest.mark.parametrize("text", ["laplace(1.0)", "rr(1.0, 5)", "histogram(1.0)", "gaussian_classic(10.0, 1e-05)"])
+def test_the_code_makes_the_pictures(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen = view(text, 0.2)
+    for make, draw, file in (
+        (mechanism.noise_code, mechanism.noise_picture, "noise.svg"),
+        (mechanism.region_code, mechanism.region_picture, "mechanism.svg"),
+        (mechanism.profile_code, mechanism.profile_picture, "profile.svg"),
+        (mechanism.loss_code, mechanism.loss_picture, "loss.svg"),
+    ):
+        space: dict[str, Any] = {}
+        exec(make(seen), space)  # noqa: S102  the lines the page shows
+        drawn: Any = draw(seen, dark=False)
+        assert (tmp_path / file).stat().st_size > 1000
+        assert space["figure"].table.equals(drawn.table)
+
+
+def test_the_calibration_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(mechanism.goal_code("gaussian(?)", 1.0, 1e-5), {})  # noqa: S102  the lines the page shows
+    assert "3.7306" in capsys.readouterr().out
+
+
+def test_a_second_run_computes_nothing() -> None:
+    app = opened(expression="geometric(1.25, 3)")
+    before = set(work.shelf().kept)
+    hits = work.shelf().hits
+    ran(app)
+    assert set(work.shelf().kept) == before
+    assert work.shelf().hits > hits
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    """A key set by a callback outlives its page, and would be another page's value."""
+    mine = {"3_Mechanisms.py", "mechanism.py", "mechanism_panels.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert not [key for key in mechanism.DEFAULTS if f'key="{key}"' in other]
+    assert not set(mechanism.DEFAULTS) & {"eps", "t", *composition.DEFAULTS}

@@ -1,0 +1,523 @@
+"""The page of privacy regions: the list is edited, drawn, combined and compared, and no link can break it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import frames, parse, registry
+from dpcore.app import catalogue, listing, page, work
+from dpcore.theorems import dptv, kov_optimal, kov_simplified
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "1_Privacy_regions.py"
+PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Privacy_regions"}
+FIGURES = (
+    [f"thesis_2_{n}" for n in range(1, 6)] + [f"thesis_3_{n}" for n in range(3, 11)] + ["thesis_4_1", "tv_paper_3"]
+)
+
+
+def opened(**parameters: Any) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = str(value).lower() if isinstance(value, bool) else value
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Privacy regions"
+    return app
+
+
+def text(app: AppTest) -> str:
+    return str(app.text_area(key="regions").value)
+
+
+def chart(app: AppTest) -> Any:
+    found = app.get("vega_lite_chart")
+    return found[0].proto if found else None
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in [*app.markdown, *app.info]).replace("\\", "")
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return ran(app)
+
+
+def python(app: AppTest) -> str:
+    return next(str(found.value) for found in app.code if "import" in str(found.value))
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert text(app) == "dp(1.0); laplace(1.0)"
+    assert not app.error
+    assert "14 of 100 under dp(1.0) (exact)" in chart(app).alt  # 0.05 e = 0.1359
+
+
+# ---- the list -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [catalogue.kinds()[n] for n in (3, -1)], ids=str)
+def test_a_kind_of_the_menu_is_added_and_selected(kind: catalogue.Kind) -> None:
+    app = opened(regions="tv(0.1)")
+    app.selectbox(key="add").set_value(kind)
+    ran(app)
+    assert text(app) == f"tv(0.1); {kind.item}"
+    assert app.selectbox(key="add").value is None
+    assert app.selectbox(key="selected").value == (kind.item.name or kind.item.expression)
+    assert not app.error
+
+
+@pytest.mark.parametrize("part", [slice(0, 16), slice(16, None)])
+def test_every_kind_of_the_menu_is_drawn(part: slice) -> None:
+    kinds = catalogue.kinds()[part]
+    app = opened(regions="; ".join(str(kind.item) for kind in kinds))
+    assert not app.error
+    assert not app.warning
+    assert python(app).count("parse('") == len(kinds)
+
+
+def test_every_atom_of_the_language_is_in_the_menu() -> None:
+    names = {kind.item.expression.partition("(")[0] for kind in catalogue.kinds()}
+    assert names == {entry.name for entry in registry.entries()}
+
+
+def test_the_menu_starts_with_the_eleven_kinds_of_the_thesis_at_their_defaults() -> None:
+    assert [kind.item.expression for kind in catalogue.kinds()[:11]] == [
+        "dp(0.6, 0.1)",
+        "basic(dp(0.6, 0.1)^2)",
+        "dp(0.6, 0.1)^4",
+        catalogue.simplified(0.6, 0.1, 2, 0.03).expression,
+        "dptv(0.6, 0.15, 0.25)",
+        "dptv(0.6, 0.05, 0.2)^4",
+        "gdp(1.5)",
+        "gdp(1.5)^3",
+        "laplace(0.6)",
+        "gaussian_classic(0.6, 0.1)",
+        "rr(0.6, 5)",
+    ]
+
+
+def test_an_expression_can_be_typed_and_a_wrong_one_stays_with_its_error() -> None:
+    app = opened()
+    app.text_input(key="typed").set_value("mine := dp(0.6, 0.05)^5 & gdp(1.2)")
+    ran(app)
+    assert text(app).endswith("; mine := dp(0.6, 0.05)^5 & gdp(1.2)")
+    assert app.selectbox(key="selected").value == "mine"
+    app.text_input(key="typed").set_value("laplce(1)")
+    ran(app)
+    assert "laplace" in errors(app)
+    assert app.text_input(key="typed").value == "laplce(1)"
+    assert "laplce" not in text(app)
+
+
+def test_fields_edit_the_selected_region_and_undo_takes_it_back() -> None:
+    app = opened(regions="dp(0.6, 0.1)^4; gdp(1.0)")
+    assert app.number_input(key="edit_k").value == 4
+    app.text_input(key="edit_dp_epsilon").set_value("log(3)")
+    ran(app)
+    assert text(app) == f"dp({math.log(3)!r}, 0.1)^4; gdp(1.0)"
+    app.number_input(key="edit_k").set_value(1)
+    ran(app)
+    assert text(app) == f"dp({math.log(3)!r}, 0.1); gdp(1.0)"
+    press(press(app, "Undo"), "Undo")
+    assert text(app) == "dp(0.6, 0.1)^4; gdp(1.0)"
+    assert app.text_input(key="edit_dp_epsilon").value == "0.6"
+
+
+def test_a_value_outside_its_domain_is_named_and_changes_nothing() -> None:
+    app = opened(regions="dp(0.6, 0.1)")
+    app.text_input(key="edit_dp_delta").set_value("1.5")
+    ran(app)
+    assert "delta must be a number in [0, 1], got 1.5" in errors(app)
+    assert text(app) == "dp(0.6, 0.1)"
+    app.text_input(key="edit_dp_delta").set_value("1e-6")
+    ran(app)
+    assert not app.error
+    assert text(app) == "dp(0.6, 1e-06)"
+
+
+def test_the_slider_moves_the_first_parameter() -> None:
+    app = opened(regions="gdp(1.5)")
+    app.select_slider(key="edit_gdp_mu_slide").set_value(2.0)
+    ran(app)
+    assert text(app) == "gdp(2.0)"
+    assert app.text_input(key="edit_gdp_mu").value == "2.0"
+
+
+def test_the_simplified_theorem_is_edited_by_its_four_parameters() -> None:
+    app = opened(regions=str(catalogue.simplified(0.6, 0.1, 2, 0.03)))
+    app.text_input(key="kov_k").set_value("30")
+    ran(app)
+    assert not app.error
+    row = kov_simplified([(0.6, 0.1, 30)], 0.03).iloc[0]
+    assert listing.read(text(app))[0].expression == f"dp({float(row['epsilon'])!r}, {float(row['delta'])!r})"
+    app.text_input(key="kov_slack").set_value("0")
+    ran(app)
+    assert "slack" in errors(app)
+
+
+def test_basic_composition_is_edited_by_epsilon_delta_and_k() -> None:
+    app = opened(regions="basic(dp(0.6, 0.1)^2)")
+    app.number_input(key="edit_k").set_value(7)
+    ran(app)
+    assert text(app) == "basic(dp(0.6, 0.1)^7)"
+
+
+def test_duplicate_rename_hide_show_delete_clear() -> None:
+    app = press(opened(), "Duplicate")
+    assert text(app) == "dp(1.0); dp(1.0); laplace(1.0)"
+    assert app.selectbox(key="selected").value == "dp(1.0) (2)"
+    app.text_input(key="edit_name").set_value("copy")
+    ran(app)
+    assert text(app) == "dp(1.0); copy := dp(1.0); laplace(1.0)"
+    assert app.selectbox(key="selected").value == "copy"
+    press(app, "Hide")
+    assert text(app) == "dp(1.0); !copy := dp(1.0); laplace(1.0)"
+    assert "copy" not in chart(app).alt
+    press(app, "Show")
+    press(app, "Delete")
+    assert text(app) == "dp(1.0); laplace(1.0)"
+    press(app, "Clear all")
+    assert text(app) == ""
+    assert chart(app) is None
+    assert "Nothing is drawn yet" in said(app)
+    press(app, "Undo")
+    assert text(app) == "dp(1.0); laplace(1.0)"
+    press(app, "Reset")
+    assert text(app) == "dp(1.0); laplace(1.0)"
+
+
+def test_switches_hide_and_show() -> None:
+    app = opened()
+    app.get("pills")[0].set_value([1])
+    ran(app)
+    assert text(app) == "!dp(1.0); laplace(1.0)"
+    press(app, "Undo")
+    assert text(app) == "dp(1.0); laplace(1.0)"
+
+
+def test_a_name_that_cannot_be_one_is_refused_in_words() -> None:
+    app = opened(regions="a := dp(1.0); b := gdp(1.0)")
+    app.text_input(key="edit_name").set_value("<script>")
+    ran(app)
+    assert "A name has up to 60 letters" in errors(app)
+    app.text_input(key="edit_name").set_value("b")
+    ran(app)
+    assert "already has a region named 'b'" in errors(app)
+    assert text(app) == "a := dp(1.0); b := gdp(1.0)"
+
+
+@pytest.mark.parametrize(("label", "sign"), [("Intersect", "&"), ("Compose", "*")])
+def test_a_combination_follows_its_parents(label: str, sign: str) -> None:
+    app = opened(regions="dp(0.6, 0.05); gdp(1.0); tv(0.3)")
+    app.multiselect(key="pick").set_value(["dp(0.6, 0.05)", "tv(0.3)"])
+    press(ran(app), label)
+    assert f"@A {sign} @B" in text(app)
+    before = chart(app).alt
+    app.selectbox(key="selected").set_value("A: dp(0.6, 0.05)")
+    ran(app)
+    app.text_input(key="edit_dp_epsilon").set_value("3.0")
+    ran(app)
+    assert text(app).startswith("A := dp(3.0, 0.05); gdp(1.0); B := tv(0.3); ")
+    assert chart(app).alt != before
+    region = parse(f"dp(3.0, 0.05) {sign} tv(0.3)")
+    assert f"parse({str(region)!r})" in python(app)
+
+
+def test_renaming_and_deleting_a_parent_keeps_its_children() -> None:
+    app = opened(regions="A := dp(1.0); B := tv(0.3); A and B := @A & @B")
+    app.text_input(key="edit_name").set_value("my DP")
+    ran(app)
+    assert text(app) == "my_DP := dp(1.0); B := tv(0.3); A and B := @my_DP & @B"
+    press(app, "Delete")
+    assert text(app) == "B := tv(0.3); A and B := (dp(1.0)) & @B"
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ("dp(1.0)", "laplace(1.0)", "laplace(1.0) lies inside dp(1.0)"),
+        ("dp(1.0)", "gdp(1.0)", "cross at (α 0.2143, β 0.4174)"),
+        ("tv(0.2)", "dp(0.0, 0.2)", "are the same region"),
+    ],
+)
+def test_two_regions_are_compared_in_a_sentence(first: str, second: str, words: str) -> None:
+    app = opened(regions=f"{first}; {second}", pick=[first, second])
+    assert words in said(app)
+    assert "Of the triangle below blind guessing" in said(app)
+
+
+def test_a_semicolon_inside_quotes_does_not_end_an_item() -> None:
+    items = listing.read('!hand := assume(rr(1.0), "a;b"); dp(1.0)')
+    assert [item.expression for item in items] == ['assume(rr(1.0), "a;b")', "dp(1.0)"]
+    assert items[0].hidden
+    assert listing.write(items) == '!hand := assume(rr(1.0), "a;b"); dp(1.0)'
+
+
+# ---- the picture --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "options"),
+    [
+        ({}, "region_figure(regions)"),
+        ({"axes": "thesis", "scale": "log-log"}, "region_figure(regions, axes='thesis', log=True)"),
+        ({"draw": "lines", "legend": False}, "region_figure(regions, legend=False, filled=False)"),
+        ({"front": True, "selected": "laplace(1.0)"}, "region_figure(regions, selected='laplace(1.0)')"),
+        ({"picture": "profile δ(ε)"}, "profile_figure(regions)"),
+    ],
+)
+def test_the_code_shown_makes_the_chart_shown(
+    state: dict[str, Any], options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(**state)
+    assert options in python(app)
+    space: dict[str, Any] = {}
+    exec(python(app), space)  # noqa: S102  the page's own lines, run as a reader would
+    assert (tmp_path / "regions.svg").read_text().startswith("<svg")
+    drawn, made = json.loads(chart(app).spec), space["figure"].chart.to_dict()
+    assert space["figure"].takeaway == chart(app).alt
+    assert [layer["mark"] for layer in drawn["layer"]] == [layer["mark"] for layer in made["layer"]]
+    assert [layer["encoding"] for layer in drawn["layer"]] == [layer["encoding"] for layer in made["layer"]]
+
+
+def test_the_numbers_are_the_corners_of_polygons() -> None:
+    app = opened(regions="dp(0.6, 0.05)^5")
+    shown = next(found.value for found in app.dataframe if "label" in found.value)
+    alpha, beta = parse("dp(0.6, 0.05)^5").vertices()
+    assert np.array_equal(shown["alpha"], alpha)
+    assert np.array_equal(shown["beta"], beta)
+    assert set(shown["kind"]) == {"exact"}
+
+
+def test_tables_of_the_selected_region_are_those_of_the_library() -> None:
+    app = opened(regions="dp(0.6, 0.05)^5; gdp(1.0)")
+    tables = [found.value for found in app.dataframe]
+    constraints = frames.constraints(parse("dp(0.6, 0.05)^5"))
+    assert any("delta" in table and np.array_equal(table["delta"], constraints["delta"]) for table in tables)
+    app.selectbox(key="selected").set_value("gdp(1.0)")
+    ran(app)
+    deltas = frames.deltas(parse("gdp(1.0)"))
+    assert any(
+        "delta" in found.value and np.array_equal(found.value["delta"], deltas["delta"]) for found in app.dataframe
+    )
+
+
+def test_a_value_that_is_clamped_is_said() -> None:
+    app = opened(regions="dptv(0.6, 0.05, 0.9)")
+    assert "0.9" in str(app.warning[0].value)
+    assert chart(app) is not None
+
+
+def test_stopped_work_waits_until_it_is_asked_again() -> None:
+    app = opened()
+    app.session_state["_stopped"] = True
+    app.session_state["_asked"] = ("dp(1.0); laplace(1.0); histogram(0.77)", "region")
+    app.text_area(key="regions").set_value("dp(1.0); laplace(1.0); histogram(0.77)")
+    ran(app)
+    assert "Stopped before the end" in errors(app)
+    assert "laplace(1.0)" in chart(app).alt
+    press(app, "Try again")
+    assert not app.error
+    assert "histogram(0.77)" in chart(app).alt
+
+
+def test_a_rerun_does_no_work_twice() -> None:
+    app = opened(regions="laplace(0.3)^7; dp(0.31)^9")
+    kept = len(work.shelf().kept)
+    ran(app)
+    assert len(work.shelf().kept) == kept
+
+
+# ---- presets ------------------------------------------------------------------------------------------------------
+
+
+def test_every_figure_has_a_preset() -> None:
+    assert {*FIGURES, "classical_gaussian", "dp_dptv_laplace"} <= set(PRESETS)
+    for preset in PRESETS.values():
+        assert preset.meaning.endswith(".")
+        assert preset.source
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_by_link_and_by_menu_is_the_same_view(name: str) -> None:
+    preset = PRESETS[name]
+    linked = opened(**preset.state)
+    assert not linked.error
+    assert not linked.warning
+    assert text(linked) == preset.state["regions"]
+    assert preset.meaning in said(linked)
+    assert (chart(linked) is None) == (name == "thesis_3_3")
+    chosen = opened()
+    chosen.button(key=f"preset_{name}").click()
+    ran(chosen)
+    assert not chosen.warning
+    assert text(chosen) == text(linked)
+    if chart(linked) is not None:
+        assert chart(chosen).alt == chart(linked).alt
+        assert python(chosen) == python(linked)
+
+
+def regions_of(name: str) -> list[Any]:
+    return [found.region for found in listing.resolve(listing.read(PRESETS[name].state["regions"]))]
+
+
+def test_numbers_of_the_single_regions() -> None:
+    e = math.exp(0.6)
+    (dp,) = regions_of("thesis_2_1")
+    tip = 0.95 / (1 + e)
+    alpha, beta = dp.vertices()
+    assert alpha == pytest.approx([0.0, tip, 0.95, 1.0], rel=1e-12)
+    assert beta == pytest.approx([0.95, tip, 0.0, 0.0], rel=1e-12)
+    for name in ("thesis_2_3", "thesis_3_4"):
+        (region,) = regions_of(name)
+        # where alpha + e^epsilon beta = 1 - delta meets alpha + beta = 1 - eta
+        beta = 0.1 / (e - 1)
+        assert region.beta(0.75 - beta) == pytest.approx(beta, rel=1e-12)
+        assert region.total_variation == pytest.approx(0.25, rel=1e-12)
+    (gaussian,) = regions_of("thesis_2_5")
+    assert gaussian.beta(0.5) == pytest.approx(0.15865525393145705, rel=1e-12)  # Phi(-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "rows"),
+    [
+        ("thesis_2_2", 0, kov_optimal(0.6, 0.05, 5)),
+        ("thesis_2_4", 0, dptv(0.6, 0.05, 0.2, 5)),
+        ("thesis_3_9", 1, kov_optimal(0.6, 0.05, 5)),
+        ("thesis_3_9", 2, dptv(0.6, 0.05, 0.15, 5)),
+        ("thesis_3_10", 1, kov_optimal(0.5, 0.0, 4)),
+        ("thesis_3_10", 3, kov_optimal(0.1, 0.0, 100)),
+        ("thesis_4_1", 3, dptv(0.6, 0.05, 0.2, 2)),
+    ],
+)
+def test_composed_regions_are_those_of_the_theorems(name: str, index: int, rows: Any) -> None:
+    region = regions_of(name)[index]
+    assert region.delta(rows["epsilon"].to_numpy()) == pytest.approx(rows["delta"].to_numpy(), rel=1e-10, abs=1e-15)
+
+
+def test_basic_composition_of_figure_3_9() -> None:
+    basic = regions_of("thesis_3_9")[0]
+    assert basic.delta(3.0) == pytest.approx(0.25, rel=1e-12)
+
+
+def test_figure_3_10_converges() -> None:
+    *composed, limit = regions_of("thesis_3_10")
+    alpha = np.linspace(0, 1, 201)
+    apart = [float(np.max(np.abs(region.beta(alpha) - limit.beta(alpha)))) for region in composed]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[-1] < 0.02
+
+
+def test_figure_3_7_is_inside_both() -> None:
+    a, b, both = regions_of("thesis_3_7")
+    alpha = np.linspace(0, 1, 101)
+    assert both.beta(alpha) == pytest.approx(np.maximum(a.beta(alpha), b.beta(alpha)), abs=1e-3)
+    for parent in (a, b):
+        assert set(frames.compare(both, parent)["relation"]) == {"a inside b"}
+
+
+def test_figure_4_1_the_guess_is_larger_than_the_truth() -> None:
+    _, _, guess, true = regions_of("thesis_4_1")
+    assert set(frames.compare(true, guess)["relation"]) == {"a inside b"}
+    assert guess.delta(0.0) == pytest.approx(min(0.36, float(parse("dp(0.6, 0.05)^2").delta(0.0))), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon", "statement", "exact"),
+    [("thesis_3_8", 0.6, 0, 1), ("tv_paper_3", 1.0, 1, 2), ("dp_dptv_laplace", 1.0, 1, 2)],
+)
+def test_laplace_lies_inside_what_is_said_of_it(name: str, epsilon: float, statement: int, exact: int) -> None:
+    found = regions_of(name)
+    tv = -math.expm1(-epsilon / 2)
+    assert found[statement].total_variation == pytest.approx(tv, rel=1e-15)
+    assert found[statement].total_variation >= tv
+    assert found[exact].total_variation == pytest.approx(tv, rel=1e-12)
+    assert set(frames.compare(found[exact], found[statement])["relation"]) == {"a inside b"}
+
+
+def test_the_classical_gaussian_does_not_keep_its_claim() -> None:
+    claimed, true = regions_of("classical_gaussian")
+    assert claimed.delta(10.0) == pytest.approx(0.1, rel=1e-12)
+    assert true.delta(10.0) == pytest.approx(0.4056, abs=5e-5)
+
+
+# ---- hostile links ------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "garbage": "%%%~~~\x00\x07{}[]",
+    "1 MB": "dp(1.0); " * 120_000,
+    "200 kB": "dp(1.0); " * 22_000,
+    "400 kB of one": "a" * 400_000,
+    "64 kB of semicolons": ";" * 65_000,
+    "64 kB of quotes": '"' * 65_000,
+    "64 kB of brackets": "(" * 65_000,
+    "many": "; ".join(f"dp({n}.0)" for n in range(1, 40)),
+    "k": "dp(0.6)^1000000000000",
+    "k of Laplace": "laplace(1.0)^1000000000000",
+    "k beyond a browser": "dp(0.6)^99999999999999999999",
+    "sensitivity beyond a browser": "geometric(1.0, 99999999999999999999)",
+    "unknown name": "foo(1)",
+    "nearest name": "laplce(1)",
+    "script": "<script>alert(1)</script>",
+    "script as name": "<script>alert(1)</script> := dp(1.0)",
+    "negative": "dp(-1)",
+    "nan": "dp(nan)",
+    "overflow": "dp(1e999)",
+    "infinite": "dp(inf); gdp(inf); gaussian(inf)",
+    "circle": "A := @B; B := @A",
+    "itself": "A := @A & @A",
+    "doubling": "A := dp(1.0); " + "; ".join(f"{chr(66 + n)} := @{chr(65 + n)} & @{chr(65 + n)}" for n in range(20)),
+    "no such reference": "@nobody & dp(1.0)",
+    "code": "__import__('os').system('true')",
+    "relations": "rr(1.0) * poisson_gaussian(1.0, 0.1)",
+    "unicode": "ｄｐ(１)",
+    "nothing but marks": "!; :=; ! := ;",
+    "the simplified name by hand": "KOV simplified 1e999, 0.1 k 2 slack 0.03 := dp(1.0)",
+}
+# Streamlit leaves out links above 512 kB; a list of nothing is empty
+FINE = {"1 MB", "64 kB of semicolons", "infinite", "nothing but marks", "the simplified name by hand"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_list_gives_the_page_with_a_clear_message(name: str) -> None:
+    app = opened(regions=HOSTILE[name])
+    assert bool(app.error) == (name not in FINE)
+    assert "Traceback" not in errors(app)
+    assert all(len(str(found.value)) < 1000 for found in app.error)
+    assert app.selectbox(key="add").options
+
+
+def test_one_bad_region_does_not_hide_the_others() -> None:
+    app = opened(regions="dp(1.0); foo(1); laplace(1.0)^1000000000000; gdp(1.0)")
+    assert "foo" in errors(app)
+    assert "1000000000000" in errors(app)
+    assert "dp(1.0)" in chart(app).alt
+    assert "gdp(1.0)" in chart(app).alt
+
+
+@pytest.mark.parametrize("value", ["", "nan", "<script>", "x" * 1_000_000, "profile", "-1"])
+def test_hostile_options_fall_back_to_the_defaults(value: str) -> None:
+    names = ("picture", "axes", "scale", "draw", "legend", "front", "pick", "selected")
+    app = opened(**dict.fromkeys(names, value))
+    assert not app.error
+    assert python(app) == python(opened())

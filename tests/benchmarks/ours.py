@@ -1,0 +1,128 @@
+"""Ask dpcore the questions of the benchmark; the counterpart of ``peers.py``, in the project's environment.
+
+Every repetition builds a new region whose first parameter is moved by some units in the last place, so that no
+result of an earlier one can be reused. The values compared with the truth come from the unmoved parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import resource
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks import TASKS, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPEATS = 5
+LONG_RUN = 5.0
+SMALLEST_CORNER = 1e-300
+FIRST_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+GROWTH = (10**3, 10**9)
+"""The two k between which the time for one δ may at most triple."""
+
+
+def moved(expression: str, units: int) -> str:
+    """Return the expression with its first number `units` floating-point numbers further up."""
+    if units == 0:
+        return expression
+    found = FIRST_NUMBER.search(expression)
+    if found is None:
+        msg = f"{expression!r} holds no number."
+        raise ValueError(msg)
+    value = float(found.group())
+    for _ in range(units):
+        value = math.nextafter(value, math.inf)
+    return expression[: found.start()] + repr(value) + expression[found.end() :]
+
+
+def ask(task: Task, units: int) -> tuple[list[float], list[float]]:
+    """Return the lower and the upper answers; equal where dpcore says exact."""
+    import numpy as np
+
+    from dpcore import parse
+    from dpcore.limits import limits
+
+    expression = moved(task.expression, units)
+    with limits(tolerance=task.tolerance):
+        if task.measure == "calibrate":
+            from dpcore.calibration import calibrate
+
+            found = calibrate(expression, epsilon=task.at[0], delta=task.at[1])
+            value = float(found["value"].iloc[0])
+            return [value], [value]
+        region = parse(expression)
+        if task.measure == "corners":
+            epsilon, delta = region.corners()
+            kept = delta > SMALLEST_CORNER
+            nearest = [int(np.argmin(np.abs(epsilon[kept] - at))) for at in task.at]
+            values = [float(delta[kept][i]) for i in nearest]
+            return values, values
+        bounds = {"delta": region.delta_bounds, "epsilon": region.epsilon_bounds, "beta": region.beta_bounds}
+        lower, upper = bounds[task.measure](np.array(task.at))
+    return [float(x) for x in lower], [float(x) for x in upper]
+
+
+def timed(question: Callable[[int], Any]) -> float:
+    """Return the median time of five fresh questions, of fewer when one takes longer than 5 s."""
+    seconds: list[float] = []
+    while len(seconds) < REPEATS:
+        start = time.perf_counter()
+        question(len(seconds) + 1)
+        seconds.append(time.perf_counter() - start)
+        if seconds[-1] > LONG_RUN:
+            break
+    return statistics.median(seconds)
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
+
+
+def row(name: str) -> dict[str, Any]:
+    """Measure one task in this process: values, time, and memory above the size after the import."""
+    start = time.perf_counter()
+    import dpcore
+
+    after_import = time.perf_counter() - start
+    resident = _resident()
+    task = TASKS[name]
+    lower, upper = ask(task, 0)
+    return {
+        "task": name,
+        "version": dpcore.__version__,
+        "import_seconds": after_import,
+        "lower": lower,
+        "upper": upper,
+        "seconds": timed(lambda units: ask(task, units)),
+        "memory": max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - resident),
+    }
+
+
+def growth() -> dict[str, Any]:
+    """Measure one δ of k Laplace mechanisms, two standard deviations above the mean loss, for both k."""
+    from dpcore import parse
+
+    mean, variance = 0.1 + math.expm1(-0.1), 0.00983
+    seconds = []
+    for k in GROWTH:
+        epsilon = k * mean + 2 * math.sqrt(k * variance)
+
+        def question(units: int, k: int = k, epsilon: float = epsilon) -> Any:
+            return parse(moved(f"laplace(0.1)^{k}", units)).delta_bounds([epsilon])
+
+        question(0)
+        seconds.append(timed(question))
+    return {"task": "growth", "seconds": seconds}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(growth() if sys.argv[1] == "growth" else row(sys.argv[1])) + "\n")

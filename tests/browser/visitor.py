@@ -1,0 +1,104 @@
+"""A server of our own and a visitor in a browser, for the browser tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = ROOT / "screenshots"
+PATIENCE = 120_000
+
+
+def free_port() -> int:
+    """Return a port nobody uses on this machine."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start_server() -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app and wait until it is healthy."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port),
+        "--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none",
+    ]  # fmt: skip
+    server = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return server, address
+        except OSError:
+            time.sleep(0.25)
+    server.kill()
+    pytest.fail("The app did not become healthy within a minute.")
+
+
+def stop_server(server: subprocess.Popen[bytes]) -> None:
+    """End the server by its process id."""
+    server.send_signal(signal.SIGTERM)
+    try:
+        server.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+class Visitor:
+    """One visitor's page, with a record of every request that left the app's own address."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+        self.strangers: list[str] = []
+        page.set_default_timeout(PATIENCE)
+        page.on("request", lambda request: self._note(request.url))
+
+    def _note(self, url: str) -> None:
+        own = self.address.removeprefix("http://")
+        if not url.startswith((self.address, f"ws://{own}", "data:", "blob:")):
+            self.strangers.append(url)
+
+    def open(self, path: str) -> None:
+        """Go to a page and wait until its script has run."""
+        self.page.goto(f"{self.address}/{path}")
+        self.page.get_by_role("heading", level=1).first.wait_for()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the app has stopped working."""
+        self.page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+        self.page.wait_for_timeout(300)
+        self.page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+
+    def chart(self) -> str:
+        """Wait for a chart and return what a screen reader says of the first one."""
+        self.page.locator("[data-testid='stVegaLiteChart'] :is(svg, canvas)").first.wait_for()
+        chart = self.page.locator("[data-testid='stVegaLiteChart']").first
+        return chart.get_attribute("aria-label") or ""
+
+    def shot(self, name: str) -> None:
+        """Keep a picture of the whole page for people to look at."""
+        SCREENSHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)

@@ -1,0 +1,84 @@
+"""Every entry of the registry is complete, and its oracles hold."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from dpcore import DomainError, TradeOff, parse, registry
+from dpcore.registry import Entry, Oracle, Parameter
+
+ENTRIES = registry.entries()
+NAMES = {
+    "dp", "tv", "dptv", "gdp", "rdp", "zcdp", "points", "pmf", "union", "laplace", "laplace_vector", "histogram",
+    "gaussian", "gaussian_classic", "gaussian_analytic", "rr", "geometric", "staircase", "uniform", "bounded_laplace",
+    "exponential", "subsample", "poisson_gaussian", "erase", "group", "symmetric", "basic", "assume",
+}  # fmt: skip
+
+
+def test_the_language_has_every_name_of_its_contract() -> None:
+    assert {entry.name for entry in ENTRIES} == NAMES
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.name)
+def test_entries_are_complete(entry: Entry) -> None:
+    for text in (entry.title, entry.symbol, entry.formula, entry.meaning, entry.reference, entry.assumptions):
+        assert text.strip()
+    assert entry.group in {"guarantee", "mechanism", "operation"}
+    assert entry.kind in {"exact", "upper"}
+    assert entry.neighbours in registry.RELATIONS
+    assert entry.oracles
+    assert entry.parameters
+    for parameter in entry.parameters:
+        assert parameter.meaning, (entry.name, parameter.name)
+        assert parameter.example is not None or parameter.kind in {"region", "regions", "text"}
+
+
+def argument(value: Any) -> Any:
+    """Return an oracle's argument: regions and texts are written as expressions."""
+    if isinstance(value, str):
+        return value.strip('"') if value.startswith('"') else parse(value)
+    return value
+
+
+def measured(region: TradeOff, oracle: Oracle) -> float:
+    """Return the measure an oracle speaks of."""
+    return float({"delta": region.delta, "beta": region.beta, "epsilon": region.epsilon}[oracle.measure](oracle.at))
+
+
+@pytest.mark.parametrize(
+    ("entry", "oracle"), [pytest.param(e, o, id=f"{e.name}-{i}") for e in ENTRIES for i, o in enumerate(e.oracles)]
+)
+def test_oracles_hold(entry: Entry, oracle: Oracle) -> None:
+    region = entry.build(*(argument(a) for a in oracle.arguments))
+    assert measured(region, oracle) == pytest.approx(oracle.value, abs=oracle.tolerance)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.name)
+def test_canonical_text_survives_parsing(entry: Entry) -> None:
+    region = entry.build(*(argument(a) for a in entry.oracles[0].arguments))
+    assert parse(str(region)) == region
+    assert str(parse(str(region))) == str(region)
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.0, "x", True, 1j, None, [], math.inf])
+def test_numbers_outside_their_domain_are_named(bad: object) -> None:
+    parameter = Parameter("sensitivity", low=0.0, low_open=True)
+    with pytest.raises(DomainError, match=r"sensitivity must be a number in \(0, inf\)"):
+        parameter.check(bad)
+
+
+def test_calls_are_checked_in_words() -> None:
+    dp = registry.lookup("dp")
+    for call, words in [
+        (dp.build, "needs epsilon"),
+        (lambda: dp.build(1, 0, 3), "at most 2"),
+        (lambda: dp.build(1, epsilon=2), "twice"),
+        (lambda: dp.build(1, detla=2), "Did you mean delta"),
+        (lambda: registry.lookup("laplac"), "did you mean laplace"),
+        (lambda: registry.lookup("union").build(), "at least one"),
+    ]:
+        with pytest.raises(DomainError, match=words):
+            call()

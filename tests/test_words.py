@@ -1,0 +1,162 @@
+"""Numbers in words: outward, complete, and labelled."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpcore
+from dpcore import words
+from dpcore.errors import DomainError
+
+FEW = settings(max_examples=50, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "up", "text"),
+    [
+        (12.4, 2, True, "13"),
+        (12.4, 2, False, "12"),
+        (0.1 + 0.2, 2, True, "0.3"),
+        (0.12, 2, True, "0.12"),
+        (0.1201, 2, True, "0.13"),
+        (99.9, 2, True, "100"),
+        (-1.25, 2, True, "-1.2"),
+        (-1.25, 2, False, "-1.3"),
+        (1e-12, 1, True, "1e-12"),
+        (1.01e-12, 1, True, "2e-12"),
+        (5e-324, 3, True, "5e-324"),
+        (1234567.0, 3, True, "1.24e6"),
+        (math.inf, 3, True, "inf"),
+        (-math.inf, 3, False, "-inf"),
+        (0.0, 3, True, "0"),
+        (1.0, 3, True, "1"),
+    ],
+)
+def test_outward_rounds_away_from_the_truth(value: float, digits: int, up: bool, text: str) -> None:
+    assert words.outward(value, digits, up=up) == text
+
+
+@FEW
+@given(st.floats(1e-300, 1e300), st.integers(1, 8))
+def test_outward_never_crosses_the_value(value: float, digits: int) -> None:
+    noise = Decimal(value) * Decimal("2e-13")
+    assert Decimal(words.outward(value, digits)) >= Decimal(value) - noise
+    assert Decimal(words.outward(value, digits, up=False)) <= Decimal(value) + noise
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (0.05, "5 of 100"),
+        (0.07, "7 of 100"),
+        (0.124, "13 of 100"),
+        (0.057, "57 of 1 000"),
+        (0.0571, "58 of 1 000"),
+        (1e-12, "1 of 1 000 000 000 000"),
+        (3.14e-7, "32 of 100 000 000"),
+        (0.9997, "9 997 of 10 000"),
+        (1 - 1e-16, "1 000 000 000 000 000 of 1 000 000 000 000 000"),
+        (1e-300, "1 of 10^300"),
+        (0.0, "0 of 100"),
+        (1.0, "100 of 100"),
+    ],
+)
+def test_rates_as_people(rate: float, text: str) -> None:
+    assert words.of_100(rate) == text
+
+
+def test_rates_as_people_downwards() -> None:
+    assert words.of_100(0.129, up=False) == "12 of 100"
+
+
+@FEW
+@given(st.floats(1e-14, 1.0))
+def test_people_are_never_fewer_than_the_rate(rate: float) -> None:
+    found, crowd = re.fullmatch(r"([\d ]+) of (.+)", words.of_100(rate)).groups()  # type: ignore[union-attr]  # always matches
+    size = 10 ** int(crowd[3:]) if crowd.startswith("10^") else int(crowd.replace(" ", ""))
+    share = Decimal(found.replace(" ", "")) / size
+    assert share >= Decimal(rate) * (1 - Decimal("2e-13"))
+    assert share <= Decimal(rate) * Decimal("1.11") + Decimal("1e-15")
+
+
+def test_attack_sentence_is_the_promised_one() -> None:
+    said = words.attack_sentence(dpcore.dp(math.log(2.31)), 0.05)
+    assert said == (
+        "An attacker who wrongly accuses 5 of 100 people outside the data finds at most 12 of 100 people inside it "
+        "(exact); blind guessing finds 5."
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["dp(1)", "gdp(1)", "dp(0.6,0.05)^5", "laplace(1)", "dp(inf)", "dp(0)", "gdp(3) & dp(1)"]
+)
+@pytest.mark.parametrize("fpr", [0.0, 1e-12, 1e-3, 0.05, 0.5, 1.0])
+def test_attack_sentence_is_true_everywhere(text: str, fpr: float) -> None:
+    region = dpcore.parse(text)
+    said = words.attack_sentence(region, fpr)
+    found, crowd = re.search(r"at most ([\d ]+) of ([\d^ ]+) people inside", said).groups()  # type: ignore[union-attr]  # always there
+    share = int(found.replace(" ", "")) / int(crowd.replace(" ", ""))
+    assert share >= region.power(fpr) * (1 - 1e-12)
+    assert ("(exact)" in said) == (region.kind == "exact")
+
+
+def test_several_attacks_in_one_sentence() -> None:
+    said = words.attacks_sentence({"one": dpcore.dp(1.0), "two": dpcore.gdp(1.2)}, 0.05)
+    assert "accuses 5 of 100 people" in said
+    assert "at most 14 of 100 under one (exact) and 33 of 100 under two (exact); blind guessing finds 5 of 100." in said
+
+
+def test_a_bound_is_called_one() -> None:
+    region = dpcore.parse("dp(0.6,0.05)^5 & gdp(1.2)")
+    assert region.kind == "upper"
+    assert "(upper bound)" in words.attack_sentence(region)
+    assert "(upper bound)" in words.advantage_sentence(region)
+
+
+def test_advantage_is_outward() -> None:
+    assert "at most 74 of 100" in words.advantage_sentence(dpcore.dp(1.0))  # (1 + tanh(1/2)) / 2 = 0.7311
+    assert "50 of 100 of them (exact)" in words.advantage_sentence(dpcore.dp(0.0))
+    assert "100 of 100" in words.advantage_sentence(dpcore.dp(math.inf))
+
+
+def test_statements() -> None:
+    assert "at most 2.72, plus at most 1 of 1 000 000 (upper bound)" in words.statement_sentence(1.0, 1e-6)
+    assert "by at most 2.72 (upper bound)" in words.statement_sentence(1.0)
+    assert "by at most 5 of 100 (upper bound)" in words.statement_sentence(0.0, 0.05)
+    assert words.statement_sentence(0.0).endswith("(exact).")
+    assert words.statement_sentence(math.inf).startswith("Nothing is promised")
+    assert words.statement_sentence(1.0, 1.0).startswith("Nothing is promised")
+    assert "e^1000" in words.statement_sentence(1000.0)
+
+
+def test_odds() -> None:
+    assert "at most 2.72: a belief of 50 of 100 becomes at most 74 of 100" in words.odds(1.0)
+    assert "may become certain" in words.odds(math.inf)
+    assert "already certain" in words.odds(1.0, prior=1.0)
+    assert "factor of at most 1:" in words.odds(0.0)
+    assert "e^800" in words.odds(800.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: words.of_100(1.5),
+        lambda: words.of_100(math.nan),
+        lambda: words.outward(math.nan, 3),
+        lambda: words.outward(1.0, 0),
+        lambda: words.statement_sentence(-1.0),
+        lambda: words.statement_sentence(1.0, 2.0),
+        lambda: words.odds(math.nan),
+        lambda: words.odds(1.0, prior=-0.1),
+    ],
+    ids=["rate", "nan rate", "nan", "digits", "epsilon", "delta", "nan epsilon", "prior"],
+)
+def test_nonsense_is_refused_in_one_sentence(call: object) -> None:
+    with pytest.raises(DomainError, match=r"must be .*\.$"):
+        call()  # type: ignore[operator]  # a lambda
