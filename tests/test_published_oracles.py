@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from dpcore import parse
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainWarning
+from dpcore.limits import limits
 from dpcore.theorems.bounds import kov_simplified
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ def test_parameter_where_the_budget_is_met(row: dict[str, Any]) -> None:
     def spent(parameter: float) -> tuple[float, float]:
         return bounds_of(parse(row["expression"].replace("?", repr(parameter))), "delta", epsilon)
 
-    assert spent(row["value"] + slack(row))[1] <= delta
-    assert spent(row["value"] - slack(row))[0] > delta
+    with limits(tolerance=1e-5):  # the sides of a bracket decide, however wide it is
+        assert spent(row["value"] + slack(row))[1] <= delta
+        assert spent(row["value"] - slack(row))[0] > delta
 
 
 @pytest.mark.parametrize("row", select("clamped"))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from dpcore.engine.contour_table import Outline
+    from dpcore.engine.contour_table import Factor, Outline
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -96,9 +96,14 @@ class Curve(ABC):
         """Return an upper bound of log(|M(c + iY)| / M(c)), valid for every |Y| >= y; 0 says nothing."""
         return 0.0
 
-    def mgf_reach(self, c: float, missed: float = 1e-15) -> float:  # noqa: ARG002  a closed form is right everywhere
-        """Return up to which |Im s| on the line Re s = c `log_mgf` is right to a share `missed` of M(c)."""
-        return np.inf
+    def trimmed(self, mass: float) -> Factor | None:  # noqa: ARG002  most curves have nothing to trim
+        """Return the pair with rare far losses, at most `mass` of P1, moved to infinity, where that eases composition."""
+        return None
+
+    @property
+    def mgf_rounding(self) -> float:
+        """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form."""
+        return 2.0
 
     @property
     def has_mgf(self) -> bool:

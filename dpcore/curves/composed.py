@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,9 +25,11 @@ _CELLS = 4_000_000
 _SPLINE_SECONDS = 3.0
 _SPLINE_MOST = 5_000
 _SPLINE_ALWAYS = 0.012
-_MISSED = (1.0, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 1e-15)
-_HARMLESS = -25.0  # log of 1e-11
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
+_TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the masses that may be left out
+_SPARE = 0.02
+_VERY_WIDE, _ASKED = 1e-4, 1e-18  # widths and deltas that are worth a lattice
+_FEW, _TALLEST, _SHORT = 1e-30, 1e5, -20.0  # see `Certified.by_contour`
 
 
 class Directed(Curve):
@@ -149,13 +150,14 @@ class Certified(Curve):
     def __init__(self, parts: Sequence[tuple[Curve, int]]) -> None:
         self.parts = list(parts)
         self._engines: dict[float, contour.Contour] = {}
+        self._trimmed: dict[tuple[float, float], contour.Contour] = {}
         self._twin: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
         self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
         self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = float(sum(k * curve.max_loss for curve, k in parts))
         self.min_loss = float(sum(k * curve.min_loss for curve, k in parts))
-        engine = "contour integral" if self._by_contour else "lattice bracket"
+        engine = "contour integral" if self.has_mgf else "lattice bracket"
         self.method = f"tensor product, certified {engine}"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -187,11 +189,51 @@ class Certified(Curve):
         return (out[0], out[1]), (out[2], out[3])
 
     def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
-        if self._by_contour:
-            return self._engine(tolerance).two_sided(epsilon)
+        if self.by_contour:
+            found = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
+            return self._laid_on_a_lattice(epsilon, tolerance, found)
         low, high = self._sandwich.delta_bounds(epsilon, tolerance)
         low = np.minimum(low, high)
         return (low, high), (1.0 - high, 1.0 - low)
+
+    def _retried(self, epsilon: FloatArray, tolerance: float, found: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+        """Try brackets that are too wide once more, without the far jumps of their parts.
+
+        How much may be left out follows from a lower bound of delta: a product is never more private than a part.
+        """
+        (low, high), rest = found
+        for _ in range(_TRIALS):
+            wide = np.flatnonzero(high - low > tolerance * high)
+            if not wide.size or all(curve.trimmed(_FEW) is None for curve, _ in self.parts):
+                break
+            alone = np.max([curve.delta_bounds(epsilon[wide])[0] for curve, _ in self.parts], axis=0)
+            least = np.maximum(low[wide], alone)
+            copies = sum(k for _, k in self.parts)
+            level = np.floor(np.log10(np.maximum(_SPARE * tolerance * least / copies, 1e-290)) / _LEVELS) * _LEVELS
+            for one in np.unique(level):
+                at = wide[level == one]
+                engine = self._trimmed_engine(10.0**one, tolerance)
+                lower, upper = engine.delta_bounds(epsilon[at])
+                low[at] = np.maximum(low[at], lower - engine.product.delta_inf * (1 + 1e-12))
+                high[at] = np.minimum(high[at], upper)
+        return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
+
+    def _laid_on_a_lattice(
+        self, epsilon: FloatArray, tolerance: float, found: tuple[Bounds, Bounds]
+    ) -> tuple[Bounds, Bounds]:
+        """Narrow what the contour left very wide: a narrow core with far jumps suits a lattice better."""
+        (low, high), rest = found
+        wide = np.flatnonzero((high - low > max(tolerance, _VERY_WIDE) * high) & (high > _ASKED))
+        if wide.size and all(curve.trimmed(_FEW) is not None for curve, _ in self.parts):
+            lower, upper = self._sandwich.delta_bounds(epsilon[wide], tolerance)
+            low[wide], high[wide] = np.maximum(low[wide], np.minimum(lower, upper)), np.minimum(high[wide], upper)
+        return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
+
+    def _trimmed_engine(self, mass: float, tolerance: float) -> contour.Contour:
+        key = (mass, tolerance)
+        if key not in self._trimmed:
+            self._trimmed[key] = contour.Contour([(c.trimmed(mass) or c, k) for c, k in self.parts], tolerance / 2)
+        return self._trimmed[key]
 
     def _engine(self, tolerance: float) -> contour.Contour:
         if tolerance not in self._engines:
@@ -201,27 +243,19 @@ class Certified(Curve):
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return Chernoff's bound where the transform is known."""
-        return self._engine(current().tolerance).ceiling(epsilon) if self._by_contour else super().ceiling(epsilon)
+        return self._engine(current().tolerance).ceiling(epsilon) if self.by_contour else super().ceiling(epsilon)
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation where the transform is known."""
-        return self._engine(current().tolerance).outline() if self._by_contour else None
+        return self._engine(current().tolerance).outline() if self.by_contour else None
 
     @cached_property
-    def _by_contour(self) -> bool:
-        """Whether the transform is known as far up as it matters: parts by quadrature resolve it only up to a height."""
+    def by_contour(self) -> bool:
+        """Whether the transform is known and, where it fades, fades soon enough for the nodes one can afford."""
         if not self.has_mgf:
             return False
-        copies = sum(k for curve, k in self.parts if np.isfinite(curve.mgf_reach(0.0)))
-        if not copies:
-            return True
-        # from one height to the next the error of M grows to `missed`; what M^k has faded to there must make it harmless
-        for missed, before in itertools.pairwise(_MISSED):
-            height = min(curve.mgf_reach(0.0, before) for curve, _ in self.parts)
-            faded = self.log_decay(0.0, height) * max(copies - 1, 0) / copies
-            if np.log(2 * copies * missed) + faded > _HARMLESS:
-                return False
-        return True
+        slow = [(curve, k) for curve, k in self.parts if curve.trimmed(_FEW) is not None]
+        return not slow or self.log_decay(0.0, _TALLEST) < _SHORT
 
     @cached_property
     def _sandwich(self) -> Sandwich:

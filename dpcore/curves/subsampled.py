@@ -84,13 +84,18 @@ class Subsampled(Curve):
         return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return the bound by parts."""
+        """Return the bound by paths off the real axis."""
         if not isinstance(self.base, Gaussian):
             return 0.0
         return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
 
-    def mgf_reach(self, c: float, missed: float = 1e-15) -> float:
-        """Return how far up the line Re s = c the quadrature resolves."""
-        if not isinstance(self.base, Gaussian):
-            return np.inf
-        return mixture_mgf.reach(-1.0 - c if self.flipped else c, self.base.mu, self.share, missed)
+    def trimmed(self, mass: float) -> mixture_mgf.Trimmed | None:
+        """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
+        if self.flipped or not self.has_mgf or not isinstance(self.base, Gaussian):
+            return None
+        return mixture_mgf.Trimmed(self.base.mu, self.share, mass)
+
+    @property
+    def mgf_rounding(self) -> float:
+        """Rounding error of the quadrature, in units of 2^-53 M(Re s)."""
+        return mixture_mgf.ROUNDING

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line
-from dpcore.engine.contour_sum import UNIT, evaluate_terms, long_sums, short_sums
+from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_sums
 from dpcore.engine.contour_table import (
     Branch,
     Factor,
@@ -49,10 +49,10 @@ __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 _WIDTH = 2.0
 """Standard deviations of the tilted loss covered by one line."""
 
-_FINE_NODES, _PLAIN_NODES = 512, 4000
-"""Most nodes without smoothing, for nearly full precision and for the tolerance asked."""
+_FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
+"""Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
 
-_CLASSES = (100, 220, 520, _PLAIN_NODES + 8)
+_CLASSES = (100, 220, 520, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
 """Short lines of similar node counts are evaluated together."""
 
 _WORK = 10_000_000
@@ -110,6 +110,7 @@ class Contour:
         self.tolerance = tolerance
         self._exchanged = exchanged
         self._buckets: dict[tuple[int, int], Bucket] = {}
+        self._room = Room()
 
     @cached_property
     def branches(self) -> tuple[Branch, Branch, Branch]:
@@ -249,6 +250,7 @@ class Contour:
         member = np.zeros(eps.size, dtype=np.intp)
         if len(self._buckets) > _BUCKETS:
             self._buckets.clear()
+            self._room = Room()
         for kind, branch in enumerate(self.branches):
             index = np.flatnonzero(chosen == kind)
             if not index.size:
@@ -327,7 +329,7 @@ class Contour:
                 plain_line(product, bucket, fine, _FINE_NODES)
                 # a loss far from normal can be much rarer than the saddle point estimate says: keep digits in hand
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
-                or plain_line(product, bucket, 2.5 * coarse, _PLAIN_NODES)
+                or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
                 or smooth_line(product, bucket, s, coarse, cap)
             )
         elif bucket.lines[-1].count < shrink * _HOPELESS * cap and bucket.lines[-1].count < cap:
@@ -365,7 +367,7 @@ class Contour:
         level, shrink = 0, 1.0
         while index.size and (line := self._line(bucket, level, shrink)) is not None:
             x = eps[index]
-            kernel, correction, error = long_sums(self.product, line, x)
+            kernel, correction, error = long_sums(self.product, line, x, self._room)
             scale = np.exp(np.clip(line.log_scale - line.c * x, -745.0, 700.0))
             below, above = (0.0, line.excess) if bucket.kind == _I else (line.excess, 0.0)
             result = scale * (kernel - correction - error - below) - _TINY, scale * (kernel + error + above) + _TINY

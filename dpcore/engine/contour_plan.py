@@ -101,7 +101,8 @@ class Line:
     """Equally spaced nodes on Re s = c: enough to bracket the kernel at every epsilon of a bucket.
 
     `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}.
-    `terms` (kernel, and correction when smoothed) and `weights` are kept when there are few.
+    `terms` and their `weights` belong to a line without smoothing; the terms of a smoothed one (kernel and correction)
+    come in `chunks`, by their first node.
     """
 
     c: float
@@ -114,6 +115,7 @@ class Line:
     excess: float
     terms: ComplexArray | None = None
     weights: FloatArray | None = None
+    chunks: dict[int, tuple[ComplexArray, FloatArray]] = field(default_factory=dict)
 
 
 def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> Line | None:

@@ -28,14 +28,21 @@ UNIT = 2.0**-53
 _CHUNK = 1 << 15
 """Nodes evaluated at once: about 10 MB of temporaries."""
 
-_KEEP = 1 << 13
-"""Lines of at most this many nodes keep their terms for later calls."""
+_KEEP = 1 << 22
+"""Most terms of smoothed lines that are kept for later calls."""
 
 _PRODUCTS = 1 << 18
 """Complex products of one pass of the Fourier sums: 4 MB."""
 
 _MANY = 8
 """Values per line from which a matrix product for each line pays; too small ones for a library's threads."""
+
+
+class Room:
+    """How many terms of smoothed lines may still be kept for later calls."""
+
+    def __init__(self) -> None:
+        self.left = _KEEP
 
 
 def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
@@ -61,7 +68,7 @@ def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
         line.terms, line.weights = row[None], np.array(sums)
 
 
-def _smooth_terms(product: Product, line: Line, start: int, at_c: list[float]) -> tuple[ComplexArray, FloatArray]:
+def _smooth_terms(product: Product, line: Line, start: int, at_c: Sequence[float]) -> tuple[ComplexArray, FloatArray]:
     """Return kernel and correction terms of one chunk of a smoothed line, and the sums that bound their errors."""
     y = np.arange(start, min(start + _CHUNK, line.count)) * line.step
     z = np.asarray(line.c + 1j * y, dtype=np.complex128)
@@ -125,20 +132,24 @@ def _runs(member: NDArray[np.intp], at_once: int) -> Iterator[tuple[slice | NDAr
             yield order[first : min(first + at_once, int(ends[line]))], line
 
 
-def long_sums(product: Product, line: Line, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def long_sums(
+    product: Product, line: Line, epsilon: FloatArray, room: Room
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the kernel's sum, the correction's sum and their error, chunk by chunk along a smoothed line."""
     x = epsilon - line.reference
     values = np.zeros((2, x.size))
     weights = np.zeros(3)
-    at_c: list[float] = []
+    at = np.array([line.c + 0j])
+    at_c = [float(factor.log_mgf(at).real[0]) for factor, _ in product.parts]
     for start in range(0, line.count, _CHUNK):
         checkpoint(start / line.count)
-        if line.terms is None or line.weights is None:
-            terms, chunk_weights = _smooth_terms(product, line, start, at_c)
-            if line.count <= _KEEP:
-                line.terms, line.weights = terms, chunk_weights
+        if start in line.chunks:
+            terms, chunk_weights = line.chunks[start]
         else:
-            terms, chunk_weights = line.terms, line.weights
+            terms, chunk_weights = _smooth_terms(product, line, start, at_c)
+            if terms.size <= room.left:
+                room.left -= terms.size
+                line.chunks[start] = terms, chunk_weights
         weights += chunk_weights
         values += _fourier(terms, x, line.step, start)
     error = _error(weights[:, None], line.count, x, np.abs(line.c * epsilon) + abs(line.log_scale))

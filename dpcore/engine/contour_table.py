@@ -37,6 +37,12 @@ _PER_DECADE = 12
 _NEAR_ONE = -1e-4
 
 
+_LEAP, _SHARP = 1.5, 1.4
+"""Standard deviations between two exponents, and change of log phi'' there, from which more exponents are put between."""
+
+_ROUNDS, _PIECES, _MOST_LEAPS, _LEAST = 4, 6, 40, -720.0
+
+
 class Factor(Protocol):
     """One part of a product: masses at infinite loss, ends of the finite losses, and transform of the finite part.
 
@@ -62,8 +68,8 @@ class Factor(Protocol):
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s) on any branch, for a 1-d array of any complex s.
 
-        Promised accuracy: abs(error) <= u ((2 + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53 and R
-        the largest finite abs(loss) (0 if unbounded). -inf where M vanishes.
+        Promised accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
+        the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding`. -inf where M vanishes.
         """
 
     def log_decay(self, c: float, y: float) -> float:
@@ -81,6 +87,7 @@ class Product:
         self.symmetric = all(getattr(factor, "symmetric", False) for factor, _ in self.parts)
         self.max_loss = _total([(factor.max_loss, count) for factor, count in self.parts])
         self.min_loss = -_total([(-factor.min_loss, count) for factor, count in self.parts])
+        self._units = tuple(getattr(part, "mgf_rounding", 2.0) for part, _ in self.parts)
         self._reach = tuple(_finite(max(abs(part.min_loss), abs(part.max_loss))) for part, _ in self.parts)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
@@ -99,12 +106,12 @@ class Product:
         total = np.zeros_like(s)
         error = np.zeros(s.shape)
         size = np.abs(s)
-        for (factor, count), reach in zip(self.parts, self._reach, strict=True):
+        for (factor, count), units, reach in zip(self.parts, self._units, self._reach, strict=True):
             log_m = factor.log_mgf(s.ravel()).reshape(s.shape)
             at_c = log_m.real[:, :1].copy()
             np.maximum(log_m.real, at_c - _FLOOR, out=log_m.real)
             loss = np.exp(at_c - log_m.real)
-            loss *= 2 + reach * size
+            loss *= units + reach * size
             loss += 4 * np.abs(log_m)
             loss *= count
             error += loss
@@ -112,7 +119,7 @@ class Product:
         return total, error
 
     def pruned_exponent(
-        self, s: ComplexArray, at_c: list[float], floor: FloatArray
+        self, s: ComplexArray, at_c: Sequence[float], floor: FloatArray
     ) -> tuple[ComplexArray, FloatArray, NDArray[np.bool_]]:
         """Return `exponent` along one line, and which nodes it is complete for.
 
@@ -123,16 +130,13 @@ class Product:
         ratio = np.zeros(s.size)
         active = np.arange(s.size)
         nodes, size = s, np.abs(s)
-        fill = not at_c
         for i, (factor, count) in enumerate(self.parts):
             log_m = factor.log_mgf(nodes)
-            if fill:
-                at_c.append(float(log_m.real[0]))
             real = np.maximum(log_m.real, at_c[i] - _FLOOR)
             fall = real - at_c[i]
             log_m.real = real
             total[active] += count * log_m
-            error[active] += count * (np.exp(-fall) * (2 + self._reach[i] * size) + 4 * np.abs(log_m))
+            error[active] += count * (np.exp(-fall) * (self._units[i] + self._reach[i] * size) + 4 * np.abs(log_m))
             ratio[active] += count * fall
             if i % 4 == 3:
                 keep = ratio[active] >= floor[active]
@@ -192,9 +196,33 @@ def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
     grid = np.concatenate(pieces)
     with np.errstate(over="ignore", invalid="ignore"):
         values = product.log_mgf(np.asarray(grid + 1j * _STEP, dtype=np.complex128))
-    right, between = _branch(grid[:first], values[:first]), _branch(grid[first:second], values[first:second])
-    left = _exchanged(right) if product.symmetric else _branch(grid[second:], values[second:])
+    right = _refined(product, grid[:first], values[:first])
+    between = _branch(grid[first:second], values[first:second])
+    left = _exchanged(right) if product.symmetric else _refined(product, grid[second:], values[second:])
     return right, between, left
+
+
+def _refined(product: Product, c: FloatArray, values: ComplexArray) -> Branch:
+    """Return a branch with more exponents where epsilon leaps: a law of a narrow core and a rare far jump does that.
+
+    Exponents so far out that the kernel is below 1e-300 are not worth it.
+    """
+    for _ in range(_ROUNDS):
+        branch = _branch(c, values)
+        gap = np.diff(branch.steps)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            bend = np.abs(np.diff(np.log(np.diff(branch.epsilon) / np.diff(branch.c))))
+        sharp = np.fmax(np.append(bend, 0.0), np.append(0.0, bend)) > _SHARP
+        leaps = np.flatnonzero(sharp & (gap > _LEAP) & (np.maximum(branch.value[:-1], branch.value[1:]) > _LEAST))
+        if not leaps.size or leaps.size > _MOST_LEAPS:
+            return branch
+        shares = np.arange(1, _PIECES) / _PIECES
+        more = (branch.c[leaps, None] + shares * (branch.c[leaps + 1] - branch.c[leaps])[:, None]).ravel()
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = product.log_mgf(np.asarray(more + 1j * _STEP, dtype=np.complex128))
+        order = np.argsort(np.concatenate((c, more)), kind="stable")
+        c, values = np.concatenate((c, more))[order], np.concatenate((values, found))[order]
+    return _branch(c, values)
 
 
 def _exchanged(b: Branch) -> Branch:

@@ -35,6 +35,14 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def regular(app: str, browser: Browser) -> Iterator[Callable[[], Visitor]]:
+    """Give visitors who were here before: the browser has the scripts already, the app knows nothing of them."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield lambda: Visitor(context.new_page(), app)
+    context.close()
+
+
 @pytest.fixture
 def visit(app: str, browser: Browser) -> Iterator[Callable[..., Visitor]]:
     """Give a maker of visitors: ``visit(dark=True, phone=True)``."""

@@ -16,11 +16,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Download, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 PATIENCE = 120_000
+CALM = 600  # ms without a change after which a page counts as finished: the theme's message starts a second run
+
+_QUIET = """calm => {
+  const now = () => performance.now();
+  if (window.changedAt === undefined) {
+    window.changedAt = now();
+    const seen = new MutationObserver(() => { window.changedAt = now(); });
+    seen.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+  }
+  const app = document.querySelector("[data-testid='stApp']");
+  return app?.dataset.testScriptState === "notRunning" && now() - window.changedAt > calm;
+}"""
 
 
 def free_port() -> int:
@@ -87,16 +99,21 @@ class Visitor:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the app has stopped working."""
-        self.page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
-        self.page.wait_for_timeout(300)
-        self.page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+        """Wait until the app has stopped working and nothing on the page has changed for a while."""
+        self.page.wait_for_function(_QUIET, arg=CALM)
 
     def chart(self) -> str:
         """Wait for a chart and return what a screen reader says of the first one."""
         self.page.locator("[data-testid='stVegaLiteChart'] :is(svg, canvas)").first.wait_for()
+        self.page.wait_for_function(_QUIET, arg=2 * CALM)  # charts appear one by one after the script has ended
         chart = self.page.locator("[data-testid='stVegaLiteChart']").first
         return chart.get_attribute("aria-label") or ""
+
+    def download(self, label: str) -> Download:
+        """Press a figure's download button (the chart's own menu has one of a similar name) and return what comes."""
+        with self.page.expect_download() as coming:
+            self.page.get_by_test_id("stDownloadButton").get_by_role("button", name=label).first.click()
+        return coming.value
 
     def shot(self, name: str) -> None:
         """Keep a picture of the whole page for people to look at."""

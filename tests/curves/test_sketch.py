@@ -132,7 +132,8 @@ class TestBothDirections:
             above = np.append(y, y * (1 + rng.exponential(0.5, 20)))
             values = fine_transform(c + 1j * np.append(0.0, above), mu, q)
             bound = mixture_mgf.log_decay(c, y, mu, q)
-            assert np.log(np.max(np.abs(values[1:])) / abs(values[0])) <= bound + 1e-12
+            # the sum on the real axis cannot tell less than its own rounding
+            assert np.max(np.abs(values[1:])) / abs(values[0]) <= np.exp(bound) + 1e-14
             assert y < 90 or q < 0.01 or bound < -0.005  # not by saying nothing
 
     def test_scattered_points_agree_with_a_finer_rule(self) -> None:
