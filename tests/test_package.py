@@ -192,6 +192,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "conversion",
         "divergences",
         "foundations",
+        "ledger",
         "local",
         "risk",
         "threshold",

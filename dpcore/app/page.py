@@ -143,6 +143,13 @@ def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Pres
     return None
 
 
+def guide(name: str) -> None:
+    """Offer the guide's text about this page (``data/guide/NAME.md``, Markdown with LaTeX) to those who want the proof."""
+    text = (data_folder() / "guide" / f"{name}.md").read_text(encoding="utf-8")
+    with st.expander("The mathematics behind this page", icon=":material/menu_book:"):
+        st.markdown(text)
+
+
 def link() -> str:
     """Return the address that restores the page as it is."""
     base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]

@@ -1,0 +1,155 @@
+"""The charts of local privacy: what channels keep of a difference as epsilon moves, and a channel as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.charts.utility import utility_chart, utility_table
+from dpcore.local.bounds import BOUNDS
+from dpcore.local.sweeps import BEST, FREE, MANY, RATIO, TWO
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_WRITTEN = 8  # answers; with more the cells are too narrow for their numbers
+MOST_LINES = 7  # what colours and dashes tell apart
+_BESIDE_ETA = {bound.title for bound in BOUNDS if bound.name in {"contraction", "corollary", "duchi"}}
+_HEIGHT, _ROW = 330, 28  # px of the plot, and of a line of its legend
+_ROOM = 6.0  # how far above the best channel a bound is drawn
+_DEEPEST = 0.6  # share of colour in a cell of probability 1: text stays readable on it
+
+
+def sweep_figure(
+    frame: pd.DataFrame, *, value: str, epsilon: float, apart: float | None = None, look: Look = PLAIN
+) -> Figure:
+    """Return the chart of `dpcore.local.utilities` or `dpcore.local.ratios` with its table and sentence.
+
+    Parameters
+    ----------
+    frame : what those functions return.
+    value : name of what is drawn, as the axis says it.
+    epsilon : the value chosen at the moment, drawn as a dotted line.
+    apart : the measure of the hypotheses themselves, for the sentence; None or infinite leaves it out.
+    """
+    ratio = RATIO in set(frame["series"])
+    takeaway = _ratio_words(frame, epsilon) if ratio else _utility_words(frame, value, epsilon, apart)
+    table = utility_table(_drawn(frame))
+    linear = value == "total variation"
+    look = replace(look, height=look.height or _HEIGHT + _ROW * table["label"].nunique())
+    chart = utility_chart(
+        table,
+        current=epsilon,
+        parameter="Privacy loss ε of one answer",
+        value=value[:1].upper() + value[1:],
+        log_x=False,
+        log_y=not linear,
+        look=described(look, takeaway),
+    )
+    return Figure(chart, frame, takeaway, look.title or f"{value} against ε", _notes(table, frame))
+
+
+def _notes(drawn: pd.DataFrame, whole: pd.DataFrame) -> tuple[str, ...]:
+    """Say what the picture leaves out."""
+    if len(drawn) == len(whole):
+        return ()
+    some = drawn["label"].nunique() < whole["series"].nunique()
+    also = ", also of bounds that are not drawn" if some else ""
+    return (f"Lines of bounds end where they would leave the picture; the table has all values{also}.",)
+
+
+def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out bounds beyond what colours tell apart, and values so large that the channels could not be told apart."""
+    if FREE in set(frame["series"]) and frame["series"].nunique() > MOST_LINES:
+        frame = frame[~frame["series"].isin(_BESIDE_ETA)]
+    attained = frame[frame["kind"] == "exact"]["value"]
+    most = _ROOM * float(attained.max()) if len(attained) else 0.0
+    return frame[frame["value"] <= most] if most > 0 else frame
+
+
+def _here(frame: pd.DataFrame, series: str, epsilon: float) -> pd.Series | None:
+    rows = frame[frame["series"] == series]
+    if rows.empty:
+        return None
+    return rows.iloc[int((rows["parameter"] - epsilon).abs().to_numpy().argmin())]
+
+
+def _utility_words(frame: pd.DataFrame, value: str, epsilon: float, apart: float | None) -> str:
+    best = _here(frame, BEST, epsilon)
+    said = []
+    if best is not None:
+        low, high = outward(float(best["low"]), 4, up=False), outward(float(best["high"]), 4)
+        known = f"{number(float(best['value']), 4)} (exact)" if best["kind"] == "exact" else f"{low} to {high} (bounds)"
+        said.append(f"At ε = {number(float(best['parameter']), 4)} the best channel keeps a {value} of {known}")
+        if apart is not None and 0 < apart < float("inf"):
+            said.append(f", of {number(apart, 4)} without privacy")
+        said.append(". ")
+    for name in (TWO, MANY):
+        row = _here(frame, name, epsilon)
+        if row is not None:
+            said.append(f"{name[:1].upper()}{name[1:]}: {number(float(row['value']), 4)} (exact). ")
+    upper = frame[(frame["kind"] == "upper")]
+    near = [row for series in dict.fromkeys(upper["series"]) if (row := _here(upper, series, epsilon)) is not None]
+    if near:
+        least = min(near, key=lambda row: float(row["value"]))
+        words = f"of all bounds the least, {least['series']}, says at most {outward(float(least['value']), 4)} (upper bound)."
+        said.append(words[:1].upper() + words[1:])
+    return "".join(said).strip()
+
+
+def _ratio_words(frame: pd.DataFrame, epsilon: float) -> str:
+    row = _here(frame, RATIO, epsilon)
+    if row is None:
+        return "The ratio is not known."
+    kind = "exact" if row["kind"] == "exact" else "at most, the best channel is only bounded"
+    here, value = number(float(row["parameter"]), 4), number(float(row["value"]), 4)
+    said = [f"At ε = {here} the binary mechanism keeps {value} of what the best channel keeps ({kind})"]
+    lower = frame[frame["kind"] == "lower"]
+    names = [name for name in dict.fromkeys(lower["series"]) if name != RATIO]
+    found = [(name, _here(lower, name, epsilon)) for name in names]
+    parts = [f"{outward(float(one['value']), 3, up=False)} ({name})" for name, one in found if one is not None]
+    if parts:
+        said.append(f"; for any hypotheses it is at least {', '.join(parts)}")
+    return "".join(said) + "."
+
+
+def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = PLAIN) -> Figure:
+    """Return a channel as a picture: a row per letter, a column per answer, the darker the likelier.
+
+    Parameters
+    ----------
+    frame : what `Channel.frame` returns.
+    title, words : name of the channel, and the sentence that says what it does.
+    """
+    answers = list(frame.columns[1:])
+    rows = frame.melt(id_vars="letter", var_name="answer", value_name="probability")
+    rows["text"] = [f"{p:.3f}" if p >= 0.0005 or p == 0 else f"{p:.0e}" for p in rows["probability"]]
+    strong, back = theme.colour(0, dark=look.dark), theme.paper(dark=look.dark)
+    deep = theme.pale(strong, dark=look.dark, share=_DEEPEST)
+    x = alt.X(
+        "answer:N",
+        title="Answer",
+        sort=answers,
+        axis=alt.Axis(orient="top", labelAngle=0 if len(answers) <= 4 else -40, labelLimit=110),
+        scale=alt.Scale(padding=0.04),
+    )
+    y = alt.Y("letter:N", title="Private letter", sort=list(frame["letter"]), axis=alt.Axis(labelLimit=130))
+    scale = alt.Scale(domain=[0, 1], range=[back, deep], interpolate="rgb")
+    fill = alt.Color("probability:Q", scale=scale, legend=None)
+    tips = [alt.Tooltip(f"{name}:N", title=name) for name in ("letter", "answer")]
+    tips.append(alt.Tooltip("text:N", title="probability"))
+    base = alt.Chart(checked(rows)).encode(x=x, y=y)
+    cells = base.mark_rect(stroke=theme.quiet(dark=look.dark), strokeWidth=0.5, aria=False)
+    layers = [cells.encode(color=fill, tooltip=tips)]
+    if len(answers) <= MOST_WRITTEN:
+        ink = theme.ink(dark=look.dark)
+        layers.append(base.mark_text(color=ink, fontSize=theme.SMALL, aria=False).encode(text="text:N"))
+    height = 60 + 34 * len(frame)
+    chart = theme.finish(layers, described(look, words), words=words, height=min(height, 480))
+    return Figure(chart, rows.drop(columns="text"), words, look.title or title)

@@ -1,0 +1,43 @@
+"""Local privacy: everybody answers through a channel, and an analyst wants to tell two hypotheses apart.
+
+`Hypotheses` is the question, `Promise` what every answer keeps, `Channel` how one answers; `optimum` finds the best
+channel, `bounds` what is proved about all of them, `people` how many answers decide.
+"""
+
+from dpcore.local.bounds import BOUNDS, Bound, Case
+from dpcore.local.channels import Channel, binary, openly, randomized_response, silence
+from dpcore.local.checks import bounds, not_applicable
+from dpcore.local.hypotheses import Hypotheses, Promise
+from dpcore.local.measures import MEASURES, Measure, measure_named
+from dpcore.local.optimum import Optimum, optimum, why_not
+from dpcore.local.people import People, people, people_words
+from dpcore.local.sweeps import grid, ratios, regime_words, regimes, utilities
+
+__all__ = [
+    "BOUNDS",
+    "MEASURES",
+    "Bound",
+    "Case",
+    "Channel",
+    "Hypotheses",
+    "Measure",
+    "Optimum",
+    "People",
+    "Promise",
+    "binary",
+    "bounds",
+    "grid",
+    "measure_named",
+    "not_applicable",
+    "openly",
+    "optimum",
+    "people",
+    "people_words",
+    "randomized_response",
+    "ratios",
+    "regime_words",
+    "regimes",
+    "silence",
+    "utilities",
+    "why_not",
+]

@@ -1,0 +1,78 @@
+"""Every bound beside the truth: does it hold, and how far off is it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dpcore.local.bounds import BOUNDS, Bound, Case
+from dpcore.theorems.rounding import up
+
+if TYPE_CHECKING:
+    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.measures import Measure
+
+COLUMNS = ("bound", "formula", "kind", "value", "truth", "holds", "of", "source", "note")
+SLACK = 1e-9  # relative: what the optimum itself is known to
+_OF = {"optimum": "the best channel", "channel": "its total variation", "ratio": "binary mechanism / best channel"}
+
+
+def stated(measure: Measure, of: str = "optimum") -> tuple[Bound, ...]:
+    """Return the bounds of one kind for a measure, what is printed but false left out."""
+    return tuple(bound for bound in BOUNDS if measure.name in bound.measures and bound.of == of and bound.proved)
+
+
+def bounds(question: Hypotheses, promise: Promise, measure: Measure) -> pd.DataFrame:
+    """Tabulate every bound that speaks of a measure, with a check against the best channel.
+
+    Returns
+    -------
+    DataFrame
+        `bound, formula, kind, value, truth, holds, of, source, note`; `truth` is what is bounded (infinite where the
+        best channel is not known), `holds` is yes, no or "not checked". Bounds whose conditions fail are left out;
+        `not_applicable` names them.
+    """
+    case = Case(question, promise, measure)
+    rows = [_row(bound, case) for bound in BOUNDS if measure.name in bound.measures]
+    return pd.DataFrame([row for row in rows if row], columns=list(COLUMNS))
+
+
+def _row(bound: Bound, case: Case) -> tuple[str | float, ...] | None:
+    value = bound.value(case)
+    best = case.best
+    if value is None or (bound.of == "ratio" and best is not None and not 0 < best.value < math.inf):
+        return None
+    low, high = _truth(bound, case)
+    value = up(value) if bound.side == "upper" and bound.proved else value
+    if best is None:
+        holds, note = "not checked", "the best channel is not known"
+    else:
+        right = value >= low * (1 - SLACK) if bound.side == "upper" else value <= high * (1 + SLACK)
+        holds = "yes" if right else "no"
+        note = "" if bound.proved else "a misprint: nothing promises it" if right else "a misprint, and false here"
+    return bound.title, bound.formula, bound.kind, value, low, holds, _OF[bound.of], bound.source, note
+
+
+def _truth(bound: Bound, case: Case) -> tuple[float, float]:
+    """Return what is bounded, from below and from above; infinite where it is not known."""
+    best = case.best
+    if best is None:
+        return math.inf, math.inf
+    if bound.of == "channel":
+        return best.channel.total_variation, best.channel.total_variation
+    if bound.of == "ratio":
+        return case.two_value / best.upper, case.two_value / best.value
+    return best.value, best.upper
+
+
+def not_applicable(question: Hypotheses, promise: Promise, measure: Measure) -> tuple[str, ...]:
+    """Say which bounds say nothing here, and why."""
+    case = Case(question, promise, measure)
+    silent: dict[str, list[str]] = {}
+    for bound in BOUNDS:
+        meant = bound.name != "erasure" or promise.eta is not None  # without η nobody expects it
+        if meant and measure.name in bound.measures and bound.proved and bound.value(case) is None:
+            silent.setdefault(bound.needs, []).append(bound.formula)
+    return tuple(f"Not listed, as it {why}: {'; '.join(names)}." for why, names in silent.items())

@@ -1,0 +1,201 @@
+"""The question an analyst asks and the promise that every answer keeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.guarantees import DP, DPTV, TV, largest_eta
+from dpcore.registry import DELTA, EPSILON, ETA, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+
+SUM_TOLERANCE = 1e-9  # how far probabilities may be from adding up to 1; they are divided by their sum
+MOST_LETTERS = 64
+MOST_EPSILON = 100.0
+LONGEST_NAME = 24
+RESERVED = ("erased", "nothing", "letter")
+_SAME_RATIO = 1e-13  # letters whose P0 share of P0 + P1 differs by less are one letter to every test
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    r"""Two distributions of one person's private letter, one of which is true of everybody.
+
+    Parameters
+    ----------
+    p0, p1 : probabilities of the same 2 to 64 letters; each list adds up to 1 within 1e-9 (it is then divided by
+        its sum, so that 1/3, 1/3, 1/3 is exact to the last digit).
+    letters : names, by default 1, 2, 3, ...
+    """
+
+    p0: tuple[float, ...]
+    p1: tuple[float, ...]
+    letters: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check lengths, signs and sums."""
+        p0, p1 = _masses(self.p0, "P0"), _masses(self.p1, "P1")
+        if len(p0) != len(p1):
+            msg = f"P0 and P1 must have the same number of letters, got {len(p0)} and {len(p1)}."
+            raise DomainError(msg)
+        letters = tuple(self.letters) or tuple(str(i + 1) for i in range(len(p0)))
+        if len(letters) != len(p0):
+            msg = f"There must be as many names as letters ({len(p0)}), got {len(letters)}."
+            raise DomainError(msg)
+        for name in letters:
+            if not 0 < len(str(name).strip()) <= LONGEST_NAME or "," in name:
+                msg = f"A letter's name must have 1 to {LONGEST_NAME} characters and no comma, got {shown(name)}."
+                raise DomainError(msg)
+            if name in RESERVED:
+                msg = f"A letter cannot be called {name!r}: channels use that word."
+                raise DomainError(msg)
+        if len(set(letters)) < len(letters):
+            msg = f"Every letter must have its own name, got {shown(list(letters))}."
+            raise DomainError(msg)
+        for name, value in (("p0", p0), ("p1", p1), ("letters", letters)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """Number of letters."""
+        return len(self.p0)
+
+    @cached_property
+    def arrays(self) -> tuple[FloatArray, FloatArray]:
+        """P0 and P1 as arrays."""
+        return np.array(self.p0), np.array(self.p1)
+
+    @cached_property
+    def total_variation(self) -> float:
+        """Half the sum of |P0 - P1|: 0 if they are the same, 1 if no letter is possible under both."""
+        return math.fsum(abs(a - b) for a, b in zip(self.p0, self.p1, strict=True)) / 2
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Letters of equal likelihood ratio together, the most likely under P0 first; impossible letters join the first.
+
+        Averaging the rows of such letters changes no output and keeps every promise, so nothing is lost.
+        """
+        share = [a / (a + b) if a + b > 0 else math.inf for a, b in zip(self.p0, self.p1, strict=True)]
+        found: list[list[int]] = []
+        for x in sorted((x for x in range(self.size) if share[x] <= 1), key=lambda x: -share[x]):
+            if found and share[found[-1][0]] - share[x] <= _SAME_RATIO:
+                found[-1].append(x)
+            else:
+                found.append([x])
+        found[0] += [x for x in range(self.size) if share[x] > 1]
+        return tuple(tuple(sorted(group)) for group in found)
+
+    @cached_property
+    def grouped(self) -> tuple[FloatArray, FloatArray]:
+        """P0 and P1 of the groups."""
+        first, second = self.arrays
+        return np.array([first[list(g)].sum() for g in self.groups]), np.array(
+            [second[list(g)].sum() for g in self.groups]
+        )
+
+
+def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
+    """Return probabilities divided by their sum, or say which one is none."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        msg = f"{name} must be a list of probabilities, got {shown(values)}."
+        raise DomainError(msg)
+    found = list(values)
+    if not 2 <= len(found) <= MOST_LETTERS:
+        msg = f"{name} must have 2 to {MOST_LETTERS} letters, got {len(found)}."
+        raise DomainError(msg)
+    for value in found:
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not 0.0 <= float(value) <= 1.0 + SUM_TOLERANCE:
+            msg = f"A probability of {name} must be a number in [0, 1], got {shown(value)}."
+            raise DomainError(msg)
+    total = math.fsum(map(float, found))
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        msg = f"{name} must add up to 1 within {SUM_TOLERANCE:g}, got {total!r}."
+        raise DomainError(msg)
+    return tuple(float(value) / total + 0.0 for value in found)
+
+
+@dataclass(frozen=True)
+class Promise:
+    r"""What every answer keeps, whatever the letter: local (epsilon, delta)-DP and a total variation of at most eta.
+
+    .. math:: Q(S|x)\le e^{\varepsilon}Q(S|x')+\delta,\qquad d_{TV}(Q(\cdot|x),Q(\cdot|x'))\le\eta
+
+    for all letters x, x' and sets of answers S. The total variation is at most
+    :math:`\delta+(1-\delta)\tanh(\varepsilon/2)` anyway (`ceiling`); a larger eta changes nothing.
+
+    Parameters
+    ----------
+    epsilon : in [0, 100]; 0 lets nothing through.
+    delta : in [0, 1).
+    eta : in [delta, 1]; None asks for nothing beyond epsilon and delta.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    eta: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check every number against its domain."""
+        epsilon = EPSILON.but(infinite=False, high=MOST_EPSILON).check(self.epsilon)
+        delta = DELTA.but(high_open=True).check(self.delta)
+        eta = None if self.eta is None else ETA.but(low=delta).check(self.eta)
+        for name, value in (("epsilon", epsilon), ("delta", delta), ("eta", eta)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def ceiling(self) -> float:
+        """The largest total variation that epsilon and delta leave: delta + (1 - delta) tanh(epsilon / 2)."""
+        return float(largest_eta(self.epsilon, self.delta))
+
+    @property
+    def total_variation(self) -> float:
+        """The largest total variation of a channel that keeps the promise."""
+        return self.ceiling if self.eta is None else min(self.eta, self.ceiling)
+
+    @property
+    def binds(self) -> bool:
+        """Whether eta asks for more than epsilon and delta do."""
+        return self.eta is not None and self.eta < self.ceiling
+
+    @property
+    def kept(self) -> float:
+        """Share of the answers of a binary mechanism that are not erased: (eta - delta) / (ceiling - delta), at most 1."""
+        room = (1.0 - self.delta) * math.tanh(self.epsilon / 2)
+        return min(1.0, (self.total_variation - self.delta) / room) if self.binds and room > 0 else 1.0
+
+    @property
+    def region(self) -> TradeOff:
+        """What the promise alone says an attacker can do."""
+        if self.epsilon == 0:
+            return TV(self.total_variation)
+        return DPTV(self.epsilon, self.delta, self.total_variation) if self.binds else DP(self.epsilon, self.delta)
+
+    def at(self, epsilon: float) -> Promise:
+        """Return the promise with another epsilon."""
+        return Promise(epsilon, self.delta, self.eta)
+
+    def without_eta(self) -> Promise:
+        """Return the promise without its bound on the total variation."""
+        return Promise(self.epsilon, self.delta)
+
+    def __str__(self) -> str:
+        """Return (ε, δ, η) as it is written."""
+        parts = [f"ε = {self.epsilon:g}"]
+        if self.delta > 0:
+            parts.append(f"δ = {self.delta:g}")
+        if self.eta is not None:
+            parts.append(f"η = {self.eta:g}")
+        return ", ".join(parts)

@@ -1,0 +1,230 @@
+r"""The best channel under a promise, by a linear program over extremal columns.
+
+With columns S_j (`dpcore.local.extremal`) and weights :math:`\theta_j\ge 0`:
+
+.. math:: \max_\theta\ \sum_j\mu(S_j)\theta_j\quad\text{with}\quad \sum_j S_j\theta_j=1,\quad
+          \sum_j(S_{jx}-e^{\varepsilon}S_{jx'})_+\theta_j\le\delta,\quad \sum_j(S_{jx}-S_{jx'})_+\theta_j\le\eta,
+
+where :math:`\mu(S)` is the divergence's term of masses :math:`P_0\cdot S` and :math:`P_1\cdot S`. The program's own
+answer is not trusted: the channel is rebuilt from its support and measured directly, which bounds the optimum from
+below, and the dual variables, shifted until they are feasible, bound it from above.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dpcore.errors import BudgetError
+from dpcore.limits import checkpoint
+from dpcore.local.channels import Channel, binary, randomized_response, silence
+from dpcore.local.extremal import ABSENT, MOST_APPROXIMATE, MOST_PURE, columns
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.measures import Measure
+
+EXACT = 1e-9  # relative width below which the two sides count as one number
+_SCALE = 100.0  # the solver's tolerances are absolute: the objective is brought to this size
+_NOTHING = 1e-11  # weights below it are no part of the basis
+_ATTEMPTS: tuple[tuple[Literal["highs", "highs-ds", "highs-ipm"], float], ...] = (
+    ("highs-ds", 1e-10),
+    ("highs-ds", 1e-8),
+    ("highs-ipm", 1e-9),
+    ("highs", 1e-7),
+)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best channel found, with its divergence and a certified upper bound on anyone's.
+
+    Attributes
+    ----------
+    value : what the channel attains, measured on its outputs.
+    upper : no channel that keeps the promise attains more (a feasible dual solution, evaluated in doubles).
+    channel : one of the best channels; there may be others.
+    """
+
+    value: float
+    upper: float
+    channel: Channel
+
+    @property
+    def kind(self) -> str:
+        """``exact`` where both sides agree to 1e-9, otherwise ``lower``."""
+        return "exact" if self.upper <= self.value * (1 + EXACT) + 1e-300 else "lower"
+
+
+def why_not(question: Hypotheses, promise: Promise) -> str:
+    """Say why the best channel cannot be computed, and what can; empty where it can."""
+    most = MOST_PURE if promise.delta == 0 else MOST_APPROXIMATE
+    kinds = len(question.groups)
+    if kinds <= most:
+        return ""
+    extra = "" if promise.delta == 0 else f" (with δ = 0: {MOST_PURE})"
+    return (
+        f"The best channel is computed for at most {most} letters with different likelihood ratios{extra}; these "
+        f"hypotheses have {kinds}. The binary mechanism, randomized response and all bounds remain; joining letters of "
+        "similar ratio gives a question whose best channel is a lower bound."
+    )
+
+
+def optimum(question: Hypotheses, promise: Promise, measure: Measure) -> Optimum:
+    """Return the best channel for a measure; the total variation has a closed form, the others take the program.
+
+    Raises
+    ------
+    BudgetError
+        With more than 12 letters of different likelihood ratio (6 with delta > 0).
+    """
+    if len(question.groups) == 1 or promise.total_variation == 0:
+        return Optimum(0.0, 0.0, silence(question))
+    if measure.name == "tv":
+        channel = binary(question, promise)
+        value = measure.between(*channel.outputs(question))
+        return Optimum(value, max(value, promise.total_variation * question.total_variation), channel)
+    refused = why_not(question, promise)
+    if refused:
+        raise BudgetError(refused)
+    if promise.delta > 0 and math.isinf(measure.between(*question.arrays)):
+        return Optimum(math.inf, math.inf, randomized_response(question, promise))
+    checkpoint(0.0)
+    return _solved(question, promise, measure)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The program of one question: columns, objective and the rows of its constraints."""
+
+    columns: FloatArray
+    objective: FloatArray
+    limits: FloatArray
+    most: FloatArray
+
+
+def _program(question: Hypotheses, promise: Promise, measure: Measure) -> _Program:
+    k = len(question.groups)
+    column = columns(k, promise.epsilon, pure=promise.delta == 0)
+    first, second = question.grouped
+    rows, most = [], []
+    if promise.delta > 0:
+        grown = math.exp(promise.epsilon)
+        ordered = [(x, z) for x in range(k) for z in range(k) if x != z]
+        rows += [np.maximum(column[:, x] - grown * column[:, z], 0.0) for x, z in ordered]
+        most += [promise.delta] * len(ordered)
+    if promise.binds:
+        # rows that add up to 1 have equal positive and negative parts: one order of each pair is enough
+        pairs = [(x, z) for x in range(k) for z in range(x)]
+        rows += [np.maximum(column[:, x] - column[:, z], 0.0) for x, z in pairs]
+        most += [promise.total_variation] * len(pairs)
+    limits = np.array(rows) if rows else np.zeros((0, column.shape[0]))
+    return _Program(column, measure.terms(column @ first, column @ second), limits, np.array(most))
+
+
+@lru_cache(maxsize=512)  # a chart, its sentence and its bounds ask the same
+def _solved(question: Hypotheses, promise: Promise, measure: Measure) -> Optimum:
+    program = _program(question, promise, measure)
+    weight, prices, fines = _answer(program, -math.expm1(-promise.epsilon) or 1.0)
+    weight = _refined(program, weight)
+    channel = _channel(question, promise, program.columns, weight)
+    value = measure.between(*channel.outputs(question))
+    upper = min(_dual(program, prices, fines), _dual(program, *_sharpened(program, weight, prices, fines)))
+    return Optimum(value, max(value, upper), channel)
+
+
+def _answer(program: _Program, step: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return weights, prices of the letters and fines of the limits, as the solver finds them.
+
+    For small epsilon all columns are almost the same: the rows handed over are the first letter's and the differences
+    from it, divided by `step` = 1 - e^-epsilon.
+    """
+    from scipy.optimize import linprog  # noqa: PLC0415  a second of import that only this program needs
+
+    column = program.columns.T
+    scale = _SCALE / max(float(program.objective.max()), 1e-300)
+    extra: dict[str, Any] = {"A_ub": program.limits / step, "b_ub": program.most / step} if program.most.size else {}
+    rows = np.vstack((column[:1], (column[1:] - column[:1]) / step))
+    wanted = np.concatenate((np.ones(1), np.zeros(column.shape[0] - 1)))
+    for method, precision in _ATTEMPTS:
+        extra["options"] = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": precision}
+        found = linprog(-scale * program.objective, A_eq=rows, b_eq=wanted, method=method, **extra)
+        if found.x is not None and found.status == 0:
+            break
+    else:
+        msg = f"The linear program of the best channel did not end: {found.message}"
+        raise BudgetError(msg)
+    prices = -np.asarray(found.eqlin.marginals) / scale
+    prices[1:] /= step
+    prices[0] -= prices[1:].sum()
+    fines = -np.asarray(found.ineqlin.marginals) / scale / step if program.most.size else np.zeros(0)
+    return np.asarray(found.x, dtype=np.float64), prices, fines
+
+
+def _refined(program: _Program, weight: FloatArray) -> FloatArray:
+    """Solve for the weights of the support to full precision: the solver stops at its own tolerance."""
+    used = np.flatnonzero(weight > _NOTHING)
+    tight = program.limits @ weight > program.most - 1e-8 if program.most.size else np.zeros(0, dtype=bool)
+    rows = np.vstack((program.columns[used].T, program.limits[tight][:, used]))
+    wanted = np.concatenate((np.ones(program.columns.shape[1]), program.most[tight]))
+    better = np.linalg.lstsq(rows, wanted, rcond=None)[0]
+    out = np.zeros_like(weight)
+    sound = bool(np.all(better >= -1e-9)) and float(np.abs(rows @ better - wanted).max()) < 1e-9
+    out[used] = np.maximum(better, 0.0) if sound else weight[used]
+    return out
+
+
+def _sharpened(
+    program: _Program, weight: FloatArray, prices: FloatArray, fines: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Move prices and fines as little as possible so that every column in use earns exactly what it costs."""
+    used = np.flatnonzero(weight > _NOTHING)
+    paid = np.flatnonzero(fines > 0)
+    rows = np.hstack((program.columns[used], program.limits[paid][:, used].T))
+    missing = program.objective[used] - rows @ np.concatenate((prices, fines[paid]))
+    change = np.linalg.lstsq(rows, missing, rcond=None)[0]
+    moved = fines.copy()
+    moved[paid] += change[prices.size :]
+    return prices + change[: prices.size], moved
+
+
+def _dual(program: _Program, prices: FloatArray, fines: FloatArray) -> float:
+    """Return the value of a dual solution, its prices raised until no column earns more than it costs."""
+    fines = np.maximum(fines, 0.0)
+    cost = program.columns @ prices + (fines @ program.limits if fines.size else 0.0)
+    short = float(np.max((program.objective - cost) / program.columns.sum(axis=1), initial=0.0))
+    return float(math.fsum(prices) + prices.size * short + (math.fsum(fines * program.most) if fines.size else 0.0))
+
+
+def _channel(question: Hypotheses, promise: Promise, column: FloatArray, weight: FloatArray) -> Channel:
+    """Return the channel of the weights, its answers named by the letters they speak for."""
+    used = [int(j) for j in np.flatnonzero(weight > _NOTHING)]
+    used.sort(key=lambda j: (int(np.ptp(column[j]) == 0), tuple(-column[j])))
+    matrix = np.zeros((question.size, len(used)))
+    for index, group in enumerate(question.groups):
+        matrix[list(group)] = weight[used] * column[used, index]
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    names: list[str] = []
+    for j in used:
+        name = _name(question, promise, column[j])
+        names.append(name if name not in names else f"{name} ({j})")  # letters may themselves be called "a or b"
+    return Channel(tuple(map(tuple, matrix.tolist())), question.letters, tuple(names), "best channel")
+
+
+def _name(question: Hypotheses, promise: Promise, column: FloatArray) -> str:
+    """Name an answer by the letters it makes likelier, step by step; those not named are the least likely."""
+    if np.ptp(column) == 0:
+        return "nothing"
+    height = np.where(column > 0, np.round(-np.log(np.maximum(column, 1e-300)) / (promise.epsilon or 1.0)), ABSENT)
+    steps = sorted(set(height.tolist()) - {ABSENT})
+    open_ = bool(np.any(column == 0))
+    said = []
+    for step in steps if open_ or len(steps) == 1 else steps[:-1]:
+        groups = [group for group, at in zip(question.groups, height.tolist(), strict=True) if at == step]
+        said.append(" or ".join(question.letters[x] for x in sorted(x for group in groups for x in group)))
+    return ", then ".join(said) + (" only" if open_ else "")

@@ -1,0 +1,164 @@
+"""Tables over epsilon: what each channel keeps of the difference, and what is proved about all of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.local.bounds import Case
+from dpcore.local.channels import binary, randomized_response
+from dpcore.local.checks import stated
+from dpcore.local.extremal import MOST_APPROXIMATE
+from dpcore.local.optimum import EXACT, optimum, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.measures import Measure
+
+COLUMNS = ("series", "parameter", "value", "kind", "low", "high")
+BEST, FREE, TWO, MANY = "best channel", "best channel without η", "binary mechanism", "randomized response"
+RATIO = "binary mechanism / best channel"
+SHOWN = (
+    "dobrushin",
+    "sharp",
+    "sharp_symmetric",
+    "sharp_chi2",
+    "contraction",
+    "variation",
+    "corollary",
+    "duchi",
+    "erasure",
+)
+_MANY_POINTS, _FEW_POINTS = 25, 9
+
+Row = tuple[str, float, float, str, float, float]
+
+
+def grid(question: Hypotheses, promise: Promise, top: float = 6.0) -> tuple[float, ...]:
+    """Return the epsilons of a chart: even steps up to `top`, and the promise's own; fewer where each takes long."""
+    slow = len(question.groups) >= (MOST_APPROXIMATE if promise.delta > 0 else 11)
+    steps = np.linspace(0.0, top, (_FEW_POINTS if slow else _MANY_POINTS) + 1)[1:]
+    return tuple(sorted({*(float(f"{x:.10g}") for x in steps), *([promise.epsilon] if promise.epsilon > 0 else [])}))
+
+
+def utilities(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+    """Tabulate a measure of the outputs against epsilon, delta and eta as promised.
+
+    Returns
+    -------
+    DataFrame
+        `series, parameter, value, kind, low, high`: the best channel (from `low`, attained, to `high`, certified), the
+        binary mechanism and randomized response, all exact, and every bound that applies, ``upper`` or ``lower``.
+        Infinite values are left out.
+    """
+    asked = _checked(epsilons)
+    rows: list[Row] = []
+    for done, epsilon in enumerate(asked):
+        checkpoint(done / len(asked))
+        rows += _at(Case(question, promise.at(epsilon), measure))
+    return _framed([row for row in rows if math.isfinite(row[2])])
+
+
+def _at(case: Case) -> list[Row]:
+    epsilon = case.promise.epsilon
+    rows: list[Row] = []
+    if case.best is not None:
+        rows.append((BEST, epsilon, case.best.value, case.best.kind, case.best.value, case.best.upper))
+        if case.promise.eta is not None and case.free is not None:
+            rows.append((FREE, epsilon, case.free.value, case.free.kind, case.free.value, case.free.upper))
+    for name, channel in ((TWO, case.two), (MANY, randomized_response(case.question, case.promise))):
+        value = case.measure.between(*channel.outputs(case.question))
+        rows.append((name, epsilon, value, "exact", value, value))
+    for bound in stated(case.measure):
+        value_ = bound.value(case)
+        doubled = bound.name == "variation" and case.promise.eta is None  # then it is the corollary
+        if bound.name in SHOWN and value_ is not None and not doubled:
+            rows.append((bound.title, epsilon, value_, bound.kind, value_, value_))
+    return rows
+
+
+def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+    """Tabulate binary mechanism / best channel against epsilon, with the bounds that hold for all hypotheses.
+
+    Columns as in `utilities`. The bounds speak of the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
+    """
+    asked = _checked(epsilons)
+    rows: list[Row] = []
+    for done, epsilon in enumerate(asked):
+        checkpoint(done / len(asked))
+        case = Case(question, promise.at(epsilon), measure)
+        if case.best is not None and 0 < case.best.value < math.inf:
+            low, high = case.two_value / case.best.upper, case.two_value / case.best.value
+            rows.append((RATIO, epsilon, high, case.best.kind, low, high))
+        for bound in stated(measure, "ratio"):
+            value = bound.value(case)
+            if value is not None:
+                rows.append((bound.title, epsilon, value, bound.kind, value, value))
+    return _framed(rows)
+
+
+def _framed(rows: list[Row]) -> pd.DataFrame:
+    """Return the rows as a frame, series after series in the order they first appear."""
+    order: dict[str, int] = {}
+    for row in rows:
+        order.setdefault(row[0], len(order))
+    ordered = sorted(rows, key=lambda row: (order[row[0]], row[1]))
+    return pd.DataFrame(ordered, columns=list(COLUMNS))
+
+
+def regimes(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+    """Tell for each epsilon which simple channel is as good as the best one, to 1e-9.
+
+    Returns
+    -------
+    DataFrame
+        `epsilon, binary, response`: whether the binary mechanism (either side of a tie) and randomized response
+        attain the optimum; empty where the best channel cannot be computed.
+    """
+    rows = []
+    for epsilon in _checked(epsilons):
+        here = promise.at(epsilon)
+        if why_not(question, here):
+            break
+        best = optimum(question, here, measure)
+        two = max(measure.between(*binary(question, here, ties=side).outputs(question)) for side in (0, 1))
+        many = measure.between(*randomized_response(question, here).outputs(question))
+        rows.append((epsilon, *(value >= best.upper * (1 - EXACT) for value in (two, many))))
+    return pd.DataFrame(rows, columns=["epsilon", "binary", "response"])
+
+
+def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
+    """Say up to where the binary mechanism, and from where randomized response, is as good as the best channel."""
+    if table.empty:
+        return ""
+    tied = any(a == b > 0 for a, b in zip(question.p0, question.p1, strict=True))
+    two = "the binary mechanism, with ties on the better side," if tied else "the binary mechanism"
+    order = table.sort_values("epsilon")
+    said = []
+    good = order["binary"].to_numpy(dtype=bool)
+    if good.all():
+        return f"{two[:1].upper()}{two[1:]} is as good as the best channel at every ε drawn."
+    if good[0]:
+        until = float(order["epsilon"].iloc[int(np.argmin(good)) - 1])
+        said.append(f"{two} is as good as the best channel up to ε = {until:g}")
+    many = order["response"].to_numpy(dtype=bool)
+    if many[-1]:
+        last_bad = int(many.size - np.argmin(many[::-1])) if not many.all() else 0
+        also = "" if said else " is as good as the best channel"
+        said.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
+    return f"At the ε drawn, {' and '.join(said)}." if said else ""
+
+
+def _checked(epsilons: Iterable[float]) -> list[float]:
+    found = sorted({float(epsilon) for epsilon in epsilons})
+    if not found:
+        msg = "A table over ε needs at least one ε, got none."
+        raise DomainError(msg)
+    return found

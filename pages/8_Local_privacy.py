@@ -1,0 +1,51 @@
+"""Local privacy: the best channel between a private letter and an analyst's question."""
+
+import streamlit as st
+
+from dpcore.app import local, page, panels, work
+from dpcore.app import local_panels as parts
+
+page.setup(
+    "Local privacy",
+    "Nobody hands over the private letter: everybody sends an answer drawn at random through a channel. An analyst who "
+    "wants to tell two hypotheses about the letters apart sees only the answers. Which channel keeps most of the "
+    "difference, what can no channel keep, and how many people must be asked?",
+)
+page.preset_row("Local_privacy", local.DEFAULTS)
+note = st.container()
+dark = page.look().dark
+
+left, right = st.columns([5, 3], gap="large")
+with right:
+    view = parts.ask()
+with note:
+    panels.preset_note("Local_privacy", local.DEFAULTS)
+if view is None:
+    with left:
+        st.info("Correct the field beside to see the channels.", icon=":material/edit:")
+    st.stop()
+
+work.fresh(view)
+with left, work.patience("Computing"):
+    curves = parts.attempt(local.sweep_picture, view, dark=dark)
+    channel = parts.attempt(local.channel_picture, view, dark=dark)
+    region = parts.attempt(local.region_picture, view, dark=dark)
+with left:
+    st.header("What survives the channel")
+    parts.show(curves, local.sweep_code, view, key="local_curves")
+with right:
+    st.subheader("People an analyst needs")
+    parts.say_people(view)
+    parts.say_limits(view)
+
+left, right = st.columns(2, gap="large")
+with left:
+    st.header("How to answer")
+    parts.show(channel, local.channel_code, view, key="local_channel_picture", link=False)
+with right:
+    st.header("What an answer gives away")
+    parts.show(region, local.region_code, view, key="local_region", link=False)
+
+st.header("What is proved, checked here")
+parts.show_bounds(view)
+page.guide("local_privacy")
