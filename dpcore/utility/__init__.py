@@ -1,0 +1,33 @@
+"""Privacy against utility: how far answers are off, in closed form and simulated, beside the exact region.
+
+Every file of this package describes pairs of a query and a mechanism; importing the package fills `PAIRS`.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from dpcore.utility.base import PAIRS, Choice, Fact, Measure, Pair, enter, pair
+from dpcore.utility.dataset import Dataset
+from dpcore.utility.inverse import Needed, needed
+from dpcore.utility.simulate import closed_table, drawn, facts, simulate, table
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = [
+    "PAIRS",
+    "Choice",
+    "Dataset",
+    "Fact",
+    "Measure",
+    "Needed",
+    "Pair",
+    "closed_table",
+    "drawn",
+    "enter",
+    "facts",
+    "needed",
+    "pair",
+    "simulate",
+    "table",
+]

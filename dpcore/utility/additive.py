@@ -1,0 +1,215 @@
+r"""What all answers with added noise share: measures, errors, closed forms and lower bounds.
+
+Lower bounds for unbiased mechanisms (Hammersley, Chapman, Robbins): if the answer moves by D between two neighbours
+with output laws P and Q, every M with E M = f has
+
+.. math:: \mathrm{Var}_P(M) \ge \frac{D^2}{\chi^2(Q\|P)} .
+
+Under epsilon-DP the likelihood ratio lies in :math:`[e^{-\varepsilon}, e^{\varepsilon}]` and has mean 1, so its variance
+:math:`\chi^2` is at most :math:`(e^\varepsilon-1)(1-e^{-\varepsilon}) = 4\sinh^2(\varepsilon/2)`. Under mu-GDP both laws
+are made from N(0,1) and N(mu,1) by one channel, so :math:`\chi^2 \le e^{\mu^2}-1`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpcore.algebra import Assume
+from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
+from dpcore.registry import DELTA
+from dpcore.utility.base import QUANTILE, Choice, Fact, Measure, Pair
+from dpcore.utility.noise import Noise, worst_mean, worst_quantile
+from dpcore.words import of_100, outward
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.dataset import Dataset
+
+ADD_REMOVE, SUBSTITUTION = "add/remove", "substitution"
+ANALYTIC, CLASSICAL = "analytic", "classical"
+NEIGHBOURS: Final = Choice(
+    "neighbours",
+    "text",
+    label="neighbours",
+    meaning="what one person can do to the data: be replaced, or come and go",
+    choices=(SUBSTITUTION, ADD_REMOVE),
+)
+CALIBRATION: Final = Choice(
+    "calibration",
+    "text",
+    label="calibration",
+    meaning="how σ is chosen: the least that is (ε, δ)-private, or the textbook formula (proved below ε = 1 only)",
+    choices=(ANALYTIC, CLASSICAL),
+)
+SMALL_DELTA: Final = DELTA.but(low=1e-300, high=1.0, high_open=True)
+MOST_BINS: Final = 10_000
+
+
+@lru_cache(maxsize=4096)
+def unit_sigma(epsilon: float, delta: float, calibration: str = ANALYTIC) -> float:
+    """Return the standard deviation for an answer that moves by 1: exact and rounded up, or the classical formula."""
+    if calibration == CLASSICAL:
+        return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+    return math.nextafter(1.0 / largest_mu(epsilon, delta), math.inf)
+
+
+def gaussian_region(epsilon: float, delta: float, calibration: str) -> TradeOff:
+    """Return the true region of normal noise calibrated to (epsilon, delta), whatever the formula claims."""
+    return GaussianClassic(epsilon, delta) if calibration == CLASSICAL else GaussianAnalytic(epsilon, delta)
+
+
+def stated(region: TradeOff, neighbours: str) -> TradeOff:
+    """Return the region with the neighbouring relation it was computed for."""
+    return region if region.neighbours == neighbours else Assume(region, neighbours)
+
+
+def pure_floor(epsilon: float) -> float:
+    """Return 1 / (4 sinh^2(eps/2)): the least variance of an unbiased epsilon-DP answer that moves by 1."""
+    return math.exp(-epsilon) / math.expm1(-epsilon) ** 2
+
+
+def gaussian_floor(mu: float) -> float:
+    """Return 1 / (e^(mu^2) - 1): the least variance of an unbiased mu-GDP answer that moves by 1."""
+    return 1.0 / math.expm1(mu * mu) if mu < 26.0 else 0.0
+
+
+PURE_FLOOR = "every unbiased ε-DP mechanism, on its worst dataset (Hammersley-Chapman-Robbins)"
+GAUSSIAN_FLOOR = "every unbiased mechanism of this μ-GDP region, on its worst dataset (Hammersley-Chapman-Robbins)"
+
+
+def parameter_words(pair: Pair) -> str:
+    """Return ``At ε = 0.5`` or ``At ε = 0.5, δ = 1e-05``."""
+    named = [("ε", "epsilon"), ("δ", "delta")]
+    return "At " + ", ".join(f"{s} = {getattr(pair, n):g}" for s, n in named if hasattr(pair, n))
+
+
+def within_words(miss: float) -> str:
+    """Return ``95 of 100 releases``, rounded down."""
+    return f"{of_100(1.0 - miss, up=False)} releases"
+
+
+@dataclass(frozen=True)
+class Additive(Pair):
+    """An answer with independent noise of one law on every coordinate; subclasses say which answer and which law."""
+
+    @property
+    @abstractmethod
+    def miss(self) -> float:
+        """How often the error may exceed the quantile."""
+
+    @property
+    def units(self) -> str:
+        """What the answer counts."""
+        return ""
+
+    @property
+    def noun(self) -> str:
+        """The answer in a sentence."""
+        return self.query
+
+    @abstractmethod
+    def noise(self, data: Dataset, n: int | None = None) -> Noise:
+        """Return the noise of every coordinate, in units of the answer, for data of n records."""
+
+    def coordinates(self, data: Dataset) -> int:
+        """Return how many coordinates the answer has."""
+        return max(1, int(np.size(self.answer(data))))
+
+    def floor(self, data: Dataset, n: int | None = None) -> Fact | None:  # noqa: ARG002  none is known by default
+        """Return a lower bound on the mean squared error of a class of mechanisms."""
+        return None
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Quantile of the error, mean squared and mean absolute error."""
+        return scalar_measures(self.units, self.miss)
+
+    def width(self, data: Dataset) -> int:
+        """Return the coordinates of the answer."""
+        return self.coordinates(data)
+
+    def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
+        """Return the answer plus noise."""
+        answer = self.answer(data)
+        out = self.noise(data).sample(rng, (count, *answer.shape))
+        out += answer
+        return out
+
+    def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return squared, absolute and largest errors of every release."""
+        return vector_errors(releases, self.answer(data))
+
+    def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return exact moments and quantiles of the noise, and the lower bound if there is one."""
+        noise, many = self.noise(data, n), self.coordinates(data)
+        facts = additive_facts(noise, many, self.miss)
+        floor = self.floor(data, n)
+        kept = {m.name for m in self.measures}
+        return tuple(f for f in [*facts, *([floor] if floor else [])] if f.measure in kept)
+
+    def sentence(self, data: Dataset) -> str:
+        """Say how far one release is off."""
+        noise, many = self.noise(data), self.coordinates(data)
+        reach = outward(worst_quantile(noise, many, self.miss), 3)
+        mean = outward(noise.mean_abs, 3)
+        unit = f" {self.units}" if self.units else ""
+        each = "" if many == 1 else "each "
+        off = f"{self.noun} is off by at most" if many == 1 else f"none of {self.noun} is off by more than"
+        return (
+            f"{parameter_words(self)} {off} {reach}{unit} in {within_words(self.miss)}, and {each}by at most {mean}{unit} on "
+            "average (exact law of the noise, rounded up)."
+        )
+
+
+def scalar_measures(unit: str, miss: float) -> tuple[Measure, ...]:
+    """Return the measures of a single number."""
+    squared = f"{unit}²" if unit else ""
+    said = f"the error is at most this in {within_words(miss)}"
+    return (
+        Measure("quantile", f"error in {within_words(miss)}", unit, said, QUANTILE, 1.0 - miss),
+        Measure("l1", "mean absolute error", unit, "the error of a release, on average"),
+        Measure("mse", "mean squared error", squared, "the squared error of a release, on average"),
+    )
+
+
+def vector_measures(unit: str, miss: float, each: str) -> tuple[Measure, ...]:
+    """Return the measures of a vector; `each` names a coordinate."""
+    squared = f"{unit}²" if unit else ""
+    said = f"no {each} is off by more than this in {within_words(miss)}"
+    return (
+        Measure("mse", "mean squared error, total", squared, f"squared errors of all {each}s together, on average"),
+        Measure("l1", "mean absolute error, total", unit, f"absolute errors of all {each}s together, on average"),
+        Measure("worst", f"mean error of the worst {each}", unit, f"the largest error of any {each}, on average"),
+        Measure("quantile", f"worst error in {within_words(miss)}", unit, said, QUANTILE, 1.0 - miss),
+    )
+
+
+def vector_errors(releases: NDArray[np.float64], answer: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return mse, l1, worst and quantile of every release, in two arrays of the size of the releases."""
+    off = (releases - answer).reshape(len(releases), -1)
+    squared = np.einsum("ij,ij->i", off, off)
+    np.abs(off, out=off)
+    worst = off.max(axis=1)
+    return {"mse": squared, "l1": off.sum(axis=1), "worst": worst, "quantile": worst}
+
+
+def additive_facts(noise: Noise, many: int, miss: float) -> list[Fact]:
+    """Return what is known of `many` coordinates with independent noise of this law."""
+    law = type(noise).__name__
+    times = "" if many == 1 else f"{many} times "
+    largest = f"{law} noise" if many == 1 else f"the largest of {many} {law} errors"
+    return [
+        Fact("mse", many * noise.variance, "exact", f"{times}the variance of {law} noise"),
+        Fact("l1", many * noise.mean_abs, "exact", f"{times}the mean absolute value of {law} noise"),
+        Fact("worst", worst_mean(noise, many), "exact", f"mean of {largest}"),
+        Fact("quantile", worst_quantile(noise, many, miss), "exact", f"quantile of {largest}"),
+    ]

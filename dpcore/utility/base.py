@@ -1,0 +1,296 @@
+"""What a query with its mechanism has to offer: a region, releases, errors, closed forms and a sentence.
+
+A *pair* is one query answered by one mechanism at given parameters, for example a histogram with Laplace noise at
+epsilon = 0.5. A file of this package describes pairs:
+
+.. code-block:: python
+
+    @enter
+    @dataclass(frozen=True)
+    class CountLaplace(Pair):
+        name = "count_laplace"  # ClassVar[str]; how the command line, links and tests call it
+        ...  # the other class facts of `Pair`
+        epsilon: float = MAIN_EPSILON.field(0.5)  # every field has a Parameter of its own name, and a default
+        probability: float = MISS.field(0.05)
+
+so that forms, command line and tests are generated from `PAIRS`. Fields are checked by `Pair.__post_init__`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.registry import EPSILON, Parameter, shown
+from dpcore.tradeoff import parameters_of
+from dpcore.utility.dataset import Dataset
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.inverse import Needed
+
+KINDS: Final = ("exact", "upper", "lower", "approximate")
+MEAN, RATE, QUANTILE = "mean", "rate", "quantile"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Parameter):
+    """A parameter with a few named values: a text of kind ``text`` that must be one of `choices`."""
+
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: Any) -> Any:
+        """Return the text, or say which ones are allowed."""
+        if value not in self.choices:
+            near = difflib.get_close_matches(str(value), self.choices, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
+            raise DomainError(msg)
+        return value
+
+    @property
+    def domain_words(self) -> str:
+        """The values allowed."""
+        return "one of " + ", ".join(self.choices)
+
+
+MAIN_EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e3)
+MISS = Parameter(
+    "probability",
+    low=0.0,
+    high=1.0,
+    low_open=True,
+    high_open=True,
+    label="miss",
+    meaning="how often the error may be larger than the bound said",
+    example=0.05,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One way to say how good releases are.
+
+    Parameters
+    ----------
+    name : as in `Pair.errors` and in facts: lower-case ASCII, e.g. ``mse``, ``l1``, ``quantile``.
+    label : for axes and tables, e.g. "mean squared error".
+    unit : e.g. "people", "people²", "" for a rate.
+    meaning : one sentence in plain words.
+    statistic : how releases become one number. ``mean``: the mean of the per-release numbers. ``rate``: the same, of 0s
+        and 1s (a probability). ``quantile``: their quantile at `level`, the smallest t with P(error <= t) >= level.
+    level : of a quantile.
+    larger_is_better : for success probabilities; errors are better small.
+    """
+
+    name: str
+    label: str
+    unit: str = ""
+    meaning: str = ""
+    statistic: str = MEAN
+    level: float = 0.95
+    larger_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number known without simulation: `measure` is (exact), at most (upper) or at least (lower) `value`.
+
+    Parameters
+    ----------
+    measure : the name of one of the pair's measures.
+    value : finite. Never optimistic: an ``upper`` fact holds for certain, an ``exact`` one has only rounding error.
+    kind : exact, upper, lower or approximate. Several facts of one measure are allowed, e.g. exact and lower.
+    theorem : by which argument it holds, with its conditions; shown beside the number.
+    formula : LaTeX, without dollar signs; may be empty.
+    about : what is bounded: ``release``, the errors that `Pair.errors` measures, or ``any``, a lower bound on every
+        mechanism of a class that `theorem` names.
+    """
+
+    measure: str
+    value: float
+    kind: str
+    theorem: str
+    formula: str = ""
+    about: str = "release"
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that nobody knows and a value that is no number."""
+        if self.kind not in KINDS:
+            msg = f"kind must be one of {', '.join(KINDS)}, got {shown(self.kind)}."
+            raise DomainError(msg)
+        if not np.isfinite(self.value):
+            msg = f"The fact about {self.measure} must have a finite value, got {self.value!r}."
+            raise DomainError(msg)
+
+
+@dataclass(frozen=True)
+class Pair(ABC):
+    """A query answered by a mechanism at given parameters; a frozen dataclass whose fields are the parameters."""
+
+    name: ClassVar[str]  # "histogram_laplace"
+    title: ClassVar[str]  # "histogram with Laplace noise"
+    query: ClassVar[str]  # "histogram"; pairs of one query stand together
+    mechanism: ClassVar[str]  # "Laplace"
+    main: ClassVar[str] = "epsilon"  # the parameter that tables and figures move
+    span: ClassVar[tuple[float, float]] = (0.05, 5.0)  # where the main parameter is usually drawn, log scale
+    formula: ClassVar[str]  # LaTeX of the mechanism
+    assumptions: ClassVar[str]  # plain words
+    reference: ClassVar[str]
+    measure: ClassVar[str]  # name of the headline measure, one of `measures`
+    uses_data: ClassVar[bool] = True  # False: everything follows from the parameters, `data` is ignored
+
+    def __post_init__(self) -> None:
+        """Check every field against its parameter."""
+        for name, parameter in parameters_of(type(self)):
+            object.__setattr__(self, name, parameter.check(getattr(self, name)))
+
+    # ---- what a pair must offer ------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def region(self) -> TradeOff:
+        """Region of one release at these parameters, over all datasets; its `kind` says whether exact or a bound."""
+
+    @property
+    @abstractmethod
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, the headline one first."""
+
+    @abstractmethod
+    def answer(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the true answer: an array, of shape () for a number."""
+
+    @abstractmethod
+    def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
+        """Return `count` independent releases, an array of shape (count, *answer shape), without a Python loop."""
+
+    @abstractmethod
+    def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return for every measure one number per release, an array of shape (count,)."""
+
+    @abstractmethod
+    def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return what is known of the measures without simulation.
+
+        Parameters
+        ----------
+        data : the dataset.
+        n : answer as if the data had n records with the same shares (None: as they are). A pair whose facts do not
+            depend on n ignores it; one that cannot answer raises a DomainError.
+        """
+
+    @abstractmethod
+    def sentence(self, data: Dataset) -> str:
+        """Say in plain words, rounded outward, how far a release is off."""
+
+    # ---- what it may change ----------------------------------------------------------------------------------
+
+    def region_at(self, data: Dataset) -> TradeOff:  # noqa: ARG002  for those whose region depends on the data
+        """Return the region for the dataset at hand, its bounds and its worst neighbour: what a page shows.
+
+        By default that over all datasets.
+        """
+        return self.region
+
+    def example(self) -> Dataset:
+        """Return made-up data that fit this pair and its parameters."""
+        return Dataset.example()
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        """Return one name per coordinate of the answer (`answer(data).ravel()`), for tables and bars."""
+        return tuple(str(i) for i in range(np.size(self.answer(data))))
+
+    def width(self, data: Dataset) -> int:
+        """Return how many numbers one release takes while it is drawn; chunks of releases are sized by it."""
+        return max(1, int(np.size(self.answer(data))))
+
+    def depends_on_n(self) -> bool:
+        """Return whether `closed_forms` changes with n."""
+        return False
+
+    def monotone_facts(
+        self,
+        measure: str,  # noqa: ARG002  for those whose measures go up and down
+        parameter: str,  # noqa: ARG002
+        data: Dataset,
+        n: int | None = None,
+    ) -> tuple[Fact, ...]:
+        """Return the facts the inverse question may rest on: those that only grow or only fall with `parameter`."""
+        return self.closed_forms(data, n)
+
+    # ---- what every pair has ---------------------------------------------------------------------------------
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the parameters in the order of the fields."""
+        return tuple(parameter for _, parameter in parameters_of(cls))
+
+    def but(self, **changes: Any) -> Pair:
+        """Return this pair with some parameters changed; a wrong name is answered with the nearest."""
+        _check_names(type(self), changes)
+        return dataclasses.replace(self, **changes)
+
+    def measure_of(self, name: str) -> Measure:
+        """Return one measure by name; a wrong name is answered with the nearest."""
+        known = {m.name: m for m in self.measures}
+        if name not in known:
+            raise DomainError(_unknown("measure", name, list(known), self.name))
+        return known[name]
+
+    def needed(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Needed:
+        """Answer the inverse question: which epsilon (or other parameter, or ``n``) meets `target`.
+
+        See `dpcore.utility.inverse.needed`.
+        """
+        from dpcore.utility.inverse import needed  # noqa: PLC0415  it works on pairs
+
+        return needed(self, measure, target, data, of)
+
+
+PAIRS: Final[dict[str, type[Pair]]] = {}
+_P = TypeVar("_P", bound=type[Pair])
+
+
+def enter(cls: _P) -> _P:
+    """Make a pair known under its name."""
+    PAIRS[cls.name] = cls
+    return cls
+
+
+def pair(name: str, **values: Any) -> Pair:
+    """Return the pair of this name; parameters not given take their defaults.
+
+    Examples
+    --------
+    >>> from dpcore.utility import pair
+    >>> pair("count_laplace", epsilon=0.5).title
+    'count with Laplace noise'
+    """
+    if name not in PAIRS:
+        raise DomainError(_unknown("pair", name, sorted(PAIRS)))
+    _check_names(PAIRS[name], values)
+    return PAIRS[name](**values)
+
+
+def _check_names(cls: type[Pair], values: dict[str, Any]) -> None:
+    names = [p.name for p in cls.parameters()]
+    for name in values:
+        if name not in names:
+            raise DomainError(_unknown("parameter", name, names, cls.name))
+
+
+def _unknown(what: str, name: Any, known: list[str], owner: str = "") -> str:
+    near = difflib.get_close_matches(str(name), known, 1, cutoff=0.5)
+    whose = f"{owner} has no" if owner else "There is no"
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}."
+    return f"{whose} {what} {shown(name)}; {hint}"

@@ -1,0 +1,305 @@
+"""How many records reach a threshold, and the sum of a bounded column: one number with noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.guarantees import DP
+from dpcore.mechanisms.geometric import Geometric as GeometricRegion
+from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.registry import Parameter
+from dpcore.utility.additive import (
+    ANALYTIC,
+    CALIBRATION,
+    GAUSSIAN_FLOOR,
+    NEIGHBOURS,
+    PURE_FLOOR,
+    SMALL_DELTA,
+    SUBSTITUTION,
+    Additive,
+    gaussian_floor,
+    gaussian_region,
+    pure_floor,
+    stated,
+    unit_sigma,
+)
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, enter
+from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.dataset import Dataset
+
+AT_LEAST = Parameter("at_least", label="at least", meaning="records of this value or more are counted", example=65.0)
+LARGEST_MOVE = 10**6
+
+
+@dataclass(frozen=True)
+class Single(Additive):
+    """One number with noise; a neighbour moves it by `moves(data)`."""
+
+    epsilon: float = MAIN_EPSILON.field(0.5)
+    probability: float = MISS.field(0.05)
+
+    @property
+    def miss(self) -> float:
+        """How often the error may exceed the quantile."""
+        return self.probability
+
+    def moves(self, data: Dataset) -> float:  # noqa: ARG002  a count moves by 1 whatever the data
+        """Return how far the answer moves between neighbours."""
+        return 1.0
+
+    def coordinates(self, data: Dataset) -> int:  # noqa: ARG002  one number
+        """Return 1."""
+        return 1
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:  # noqa: ARG002  one number
+        """Return the name of the answer."""
+        return (self.query,)
+
+    def floor(self, data: Dataset, n: int | None = None) -> Fact | None:  # noqa: ARG002  n does not matter
+        """Return the bound for unbiased mechanisms."""
+        value = self.moves(data) ** 2 * pure_floor(self.epsilon)
+        return Fact("mse", value, "lower", PURE_FLOOR, r"\Delta^2/(4\sinh^2(\varepsilon/2))", "any")
+
+
+class Counting(Single):
+    """How many records are at least `at_least`."""
+
+    at_least: float
+
+    @property
+    def units(self) -> str:
+        """Records."""
+        return "records"
+
+    @property
+    def noun(self) -> str:
+        """A count."""
+        return "a count"
+
+    def answer(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the count."""
+        return np.array(float(np.count_nonzero(data.column >= self.at_least)))
+
+
+class Summing(Single):
+    """The sum of a column whose bounds are public."""
+
+    neighbours: str
+
+    @property
+    def noun(self) -> str:
+        """A sum."""
+        return "a sum"
+
+    def answer(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the sum."""
+        return np.array(float(data.column.sum()))
+
+    def moves(self, data: Dataset) -> float:
+        """Return upper - lower (a record is replaced) or max(|lower|, |upper|) (a record comes or goes)."""
+        return data.high - data.low if self.neighbours == SUBSTITUTION else max(abs(data.low), abs(data.high))
+
+
+class WithLaplace(Single):
+    """Laplace noise of scale moves / epsilon."""
+
+    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+        """Return the noise."""
+        return Laplace(self.moves(data) / self.epsilon)
+
+
+class WithGeometric(Single):
+    """Integer noise with ratio e^(-epsilon / moves)."""
+
+    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+        """Return the noise."""
+        return Geometric(self.epsilon / self.moves(data))
+
+
+class WithGaussian(Single):
+    """Normal noise calibrated to (epsilon, delta)."""
+
+    delta: float
+    calibration: str
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation for an answer that moves by 1."""
+        return unit_sigma(self.epsilon, self.delta, self.calibration)
+
+    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+        """Return the noise."""
+        return Gaussian(self.moves(data) * self.sigma)
+
+    def floor(self, data: Dataset, n: int | None = None) -> Fact | None:  # noqa: ARG002  n does not matter
+        """Return the bound for unbiased mechanisms of the same Gaussian region."""
+        value = self.moves(data) ** 2 * gaussian_floor(1.0 / self.sigma)
+        return Fact("mse", value, "lower", GAUSSIAN_FLOOR, r"\Delta^2/(e^{\mu^2}-1)", "any")
+
+
+@enter
+@dataclass(frozen=True)
+class CountLaplace(WithLaplace, Counting):
+    """Count with Laplace noise."""
+
+    name = "count_laplace"
+    title = "count with Laplace noise"
+    query = "count"
+    mechanism = "Laplace"
+    formula = r"\#\{x_i\ge c\}+\mathrm{Lap}(1/\varepsilon)"
+    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
+    reference = "Dwork, McSherry, Nissim, Smith 2006; lower bound: Hammersley, Chapman, Robbins"
+    measure = "quantile"
+
+    at_least: float = AT_LEAST.field(65.0)
+
+    @property
+    def region(self) -> TradeOff:
+        """The Laplace region."""
+        return LaplaceRegion(self.epsilon)
+
+
+@enter
+@dataclass(frozen=True)
+class CountGeometric(WithGeometric, Counting):
+    """Count with geometric noise."""
+
+    name = "count_geometric"
+    title = "count with geometric noise"
+    query = "count"
+    mechanism = "geometric"
+    formula = r"\#\{x_i\ge c\}+N,\quad P(N=j)\propto e^{-\varepsilon|j|}"
+    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
+    reference = "Ghosh, Roughgarden, Sundararajan 2012"
+    measure = "quantile"
+
+    at_least: float = AT_LEAST.field(65.0)
+
+    @property
+    def region(self) -> TradeOff:
+        """Exactly the (epsilon, 0) region."""
+        return GeometricRegion(self.epsilon)
+
+
+@enter
+@dataclass(frozen=True)
+class CountGaussian(WithGaussian, Counting):
+    """Count with normal noise."""
+
+    name = "count_gaussian"
+    title = "count with Gaussian noise"
+    query = "count"
+    mechanism = "Gaussian"
+    formula = r"\#\{x_i\ge c\}+\mathcal N(0,\sigma^2)"
+    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
+    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
+    measure = "quantile"
+
+    delta: float = SMALL_DELTA.field(1e-5)
+    calibration: str = CALIBRATION.field(ANALYTIC)
+    at_least: float = AT_LEAST.field(65.0)
+
+    @property
+    def region(self) -> TradeOff:
+        """The true region of the noise."""
+        return gaussian_region(self.epsilon, self.delta, self.calibration)
+
+
+@enter
+@dataclass(frozen=True)
+class SumLaplace(WithLaplace, Summing):
+    """Bounded sum with Laplace noise."""
+
+    name = "sum_laplace"
+    title = "bounded sum with Laplace noise"
+    query = "sum"
+    mechanism = "Laplace"
+    formula = r"\sum_i x_i+\mathrm{Lap}(\Delta/\varepsilon)"
+    assumptions = "Every value lies within the public bounds, which were not computed from the data."
+    reference = "Dwork, McSherry, Nissim, Smith 2006"
+    measure = "quantile"
+
+    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
+
+    @property
+    def region(self) -> TradeOff:
+        """The Laplace region."""
+        return stated(LaplaceRegion(self.epsilon), self.neighbours)
+
+
+@enter
+@dataclass(frozen=True)
+class SumGeometric(WithGeometric, Summing):
+    """Bounded sum of integers with geometric noise."""
+
+    name = "sum_geometric"
+    title = "bounded sum of integers with geometric noise"
+    query = "sum"
+    mechanism = "geometric"
+    formula = r"\sum_i x_i+N,\quad P(N=j)\propto e^{-\varepsilon|j|/\Delta}"
+    assumptions = "Values and bounds are integers; the bounds are public and were not computed from the data."
+    reference = "Ghosh, Roughgarden, Sundararajan 2012"
+    measure = "quantile"
+
+    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
+
+    @property
+    def region(self) -> TradeOff:
+        """The (epsilon, 0) region, which holds for all bounds; `region_at` knows the bounds and is exact."""
+        return stated(DP(self.epsilon), self.neighbours)
+
+    def region_at(self, data: Dataset) -> TradeOff:
+        """Return the exact region for the bounds of the data."""
+        return stated(GeometricRegion(self.epsilon, int(self.moves(data))), self.neighbours)
+
+    def moves(self, data: Dataset) -> float:
+        """Return the integer by which the sum moves; other data are refused."""
+        moved = super().moves(data)
+        if data.low != int(data.low) or data.high != int(data.high):
+            msg = f"Geometric noise needs integer bounds, got {data.low:g} and {data.high:g}."
+            raise DomainError(msg)
+        if not 1 <= moved <= LARGEST_MOVE:
+            msg = f"The sum must move by an integer in [1, {LARGEST_MOVE}] between neighbours, got {moved:g}."
+            raise DomainError(msg)
+        return moved
+
+    def answer(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the sum of integers."""
+        fractions = int(np.count_nonzero(data.column != np.floor(data.column)))
+        if fractions:
+            msg = f"Geometric noise needs integers; {fractions} of {data.n} values are not."
+            raise DomainError(msg)
+        return super().answer(data)
+
+
+@enter
+@dataclass(frozen=True)
+class SumGaussian(WithGaussian, Summing):
+    """Bounded sum with normal noise."""
+
+    name = "sum_gaussian"
+    title = "bounded sum with Gaussian noise"
+    query = "sum"
+    mechanism = "Gaussian"
+    formula = r"\sum_i x_i+\mathcal N(0,\Delta^2\sigma^2)"
+    assumptions = "Every value lies within the public bounds, which were not computed from the data."
+    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
+    measure = "quantile"
+
+    delta: float = SMALL_DELTA.field(1e-5)
+    calibration: str = CALIBRATION.field(ANALYTIC)
+    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
+
+    @property
+    def region(self) -> TradeOff:
+        """The true region of the noise."""
+        return stated(gaussian_region(self.epsilon, self.delta, self.calibration), self.neighbours)

@@ -1,0 +1,191 @@
+"""The data behind a query: numbers with public bounds, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+MOST_RECORDS = 10**7
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Records with public bounds.
+
+    Parameters
+    ----------
+    values : one number per record, or a row of d numbers per record; finite and within the bounds. Kept as a read-only
+        float64 array of shape (n,) or (n, d).
+    lower, upper : bounds known before the data are seen, one number or one per column; lower < upper. Kept as arrays of
+        shape (d,). They are part of the mechanism (they fix the sensitivity) and must not be computed from the data.
+    name : what the data are, for titles and sentences.
+    categories : for categorical data the names of the values 0, 1, ..., m - 1; empty for numbers.
+    """
+
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    name: str = "data"
+    categories: tuple[str, ...] = ()
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the values against the bounds and freeze the arrays."""
+        values = _records(self.values)
+        lower, upper = _bounds(self.lower, self.upper, 1 if values.ndim == 1 else values.shape[1])
+        outside = _outside(values, lower, upper)
+        if outside:
+            msg = f"values must lie within [{_said(lower)}, {_said(upper)}]; {outside} of {len(values)} records do not."
+            raise DomainError(msg)
+        if self.categories:
+            _check_categories(values, self.categories)
+        for name, array in (("values", values), ("lower", lower), ("upper", upper)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def clipped(cls, values: Any, lower: Any, upper: Any, name: str = "data") -> tuple[Dataset, int]:
+        """Return the data moved into the bounds, and how many records had to be moved.
+
+        The number is for the message to the owner of the data; it depends on the data and must not be published.
+        """
+        array = _records(values)
+        low, high = _bounds(lower, upper, 1 if array.ndim == 1 else array.shape[1])
+        return cls(np.clip(array, *_aligned(array, low, high)), low, high, name), _outside(array, low, high)
+
+    @classmethod
+    def coded(cls, codes: Any, categories: Sequence[str], name: str = "data") -> Dataset:
+        """Return categorical data: `codes` are 0, ..., m - 1, the places of the answers among `categories`."""
+        names = tuple(categories)
+        if len(names) < 2:
+            msg = f"categories must be at least two names, got {shown(names)}."
+            raise DomainError(msg)
+        return cls(codes, np.array(0.0), np.array(len(names) - 1.0), name, names)
+
+    @classmethod
+    def example(cls, n: int = 1000, d: int = 1) -> Dataset:
+        """Return n made-up ages between 0 and 100 (the same ones each time), or n rows of d of them."""
+        if n < 1 or d < 1 or n * d > MOST_RECORDS:
+            msg = f"n and d must be integers from 1 with n d at most {MOST_RECORDS}, got n = {n!r}, d = {d!r}."
+            raise DomainError(msg)
+        ages = np.clip(np.rint(42.0 + 18.0 * ndtri((np.arange(n) + 0.5) / n)), 0.0, 100.0)
+        if d == 1:
+            return cls(ages, np.array(0.0), np.array(100.0), "made-up ages")
+        # the records in another order for every column
+        orders = [np.argsort((np.arange(n) * (0.6180339887498949 + 0.1 * j)) % 1.0, kind="stable") for j in range(d)]
+        return cls(np.stack([ages[o] for o in orders], axis=1), np.zeros(d), np.full(d, 100.0), "made-up ages")
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` computes from these data, computed once; it is forgotten together with the data."""
+        if key not in self._known:
+            self._known[key] = make()
+        return cast("T", self._known[key])
+
+    @property
+    def n(self) -> int:
+        """How many records there are."""
+        return len(self.values)
+
+    @property
+    def d(self) -> int:
+        """How many columns there are."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """The values as n rows of d columns."""
+        return self.values.reshape(self.n, self.d)
+
+    @property
+    def column(self) -> NDArray[np.float64]:
+        """The values of data with one column; several columns are refused."""
+        if self.d != 1:
+            msg = f"This query takes one column, got data with {self.d}."
+            raise DomainError(msg)
+        return self.values.reshape(self.n)
+
+    @property
+    def low(self) -> float:
+        """Lower bound of data with one column."""
+        return self._one(self.lower)
+
+    @property
+    def high(self) -> float:
+        """Upper bound of data with one column."""
+        return self._one(self.upper)
+
+    def _one(self, bound: NDArray[np.float64]) -> float:
+        if self.d != 1:
+            msg = f"This query takes one column, got data with {self.d}."
+            raise DomainError(msg)
+        return float(bound[0])
+
+
+def _records(values: Any) -> NDArray[np.float64]:
+    """Return a fresh float64 array of shape (n,) or (n, d), finite, n >= 1."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"values must be numbers, one per record or one row per record, got {shown(values)}."
+        raise DomainError(msg) from None
+    if array.ndim not in (1, 2) or array.size == 0:
+        msg = f"values must be at least one record in one or two dimensions, got an array of shape {array.shape}."
+        raise DomainError(msg)
+    bad = int(np.count_nonzero(~np.isfinite(array)))
+    if bad:
+        msg = f"values must be finite numbers; {bad} of {array.size} are not."
+        raise DomainError(msg)
+    return array
+
+
+def _bounds(lower: Any, upper: Any, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds, one per column; lower < upper."""
+    pair = []
+    for name, bound in (("lower", lower), ("upper", upper)):
+        try:
+            array = np.array(np.broadcast_to(np.asarray(bound, dtype=np.float64), (d,)))
+        except (TypeError, ValueError):
+            msg = f"{name} must be one number, or one for each of the {d} columns, got {shown(bound)}."
+            raise DomainError(msg) from None
+        if not np.isfinite(array).all():
+            msg = f"{name} must be finite, got {shown(bound)}."
+            raise DomainError(msg)
+        pair.append(array)
+    if not (pair[0] < pair[1]).all():
+        msg = f"lower must be below upper, got {_said(pair[0])} and {_said(pair[1])}."
+        raise DomainError(msg)
+    return pair[0], pair[1]
+
+
+def _aligned(values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Any:
+    """Return the bounds in the shape in which they compare with the values."""
+    return (lower[0], upper[0]) if values.ndim == 1 else (lower, upper)
+
+
+def _outside(values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> int:
+    """Return how many records lie outside the bounds in some column."""
+    low, high = _aligned(values, lower, upper)
+    out = (values < low) | (values > high)
+    return int(np.count_nonzero(out if out.ndim == 1 else out.any(axis=1)))
+
+
+def _check_categories(values: NDArray[np.float64], categories: tuple[str, ...]) -> None:
+    if values.ndim != 1 or (values != np.floor(values)).any() or values.min() < 0 or values.max() > len(categories) - 1:
+        msg = f"Categorical values must be integers from 0 to {len(categories) - 1}, one per record."
+        raise DomainError(msg)
+
+
+def _said(bound: NDArray[np.float64]) -> str:
+    return ", ".join(f"{x:g}" for x in bound[:3]) + (", ..." if len(bound) > 3 else "")

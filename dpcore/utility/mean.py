@@ -1,0 +1,331 @@
+r"""The mean of n records in a box of R^d, with Gaussian or Laplace noise, and how well any unbiased mechanism can do.
+
+Let w_j be the widths of the box. A replaced record moves the mean by at most ||w||_2 / n in l2.
+
+Gaussian: sigma = ||w||_2 s(epsilon, delta) / n in every coordinate, so the mean squared error is sigma^2 per dimension.
+Laplace: column j gets scale d w_j / (n epsilon). Each coordinate is then (epsilon/d)-private whatever the widths, and the
+exact region is that of d Laplace answers of epsilon/d.
+
+*Empirical* accuracy compares a release with the mean of the data at hand. *Statistical* accuracy takes the data as the
+population: every release sees n fresh records drawn from it, and is compared with the population's mean. As the noise is
+independent of the sample, the mean squared error is that of the noise plus Var(x)/n.
+
+Lower bounds for unbiased epsilon-DP mechanisms of a number whose records have width w, f moving by D_k = k w/n when k
+records change: the course's sup_k D_k^2 / (4 (1 + e^(2 k epsilon))) over k <= n, its corollary D_1^2 / (68 epsilon^2) for
+epsilon <= 1/2 and ceil(1/(2 epsilon)) <= n, and the sharper D_1^2 / (4 sinh^2(epsilon/2)) (see `additive`). They hold on
+the dataset of equal records at a corner of the box. In several dimensions they add up over the columns.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.registry import Parameter
+from dpcore.utility.additive import (
+    ANALYTIC,
+    CALIBRATION,
+    GAUSSIAN_FLOOR,
+    PURE_FLOOR,
+    SMALL_DELTA,
+    SUBSTITUTION,
+    gaussian_floor,
+    gaussian_region,
+    parameter_words,
+    pure_floor,
+    stated,
+    unit_sigma,
+    within_words,
+)
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Choice, Fact, Measure, Pair, enter
+from dpcore.utility.dataset import Dataset
+from dpcore.utility.noise import Gaussian, Laplace, Noise
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.tradeoff import TradeOff
+
+EMPIRICAL, STATISTICAL = "empirical", "statistical"
+MOST_COLUMNS: Final = 1000
+DIMENSION: Final = Parameter(
+    "d", "integer", low=1, high=MOST_COLUMNS, label="d", meaning="how many columns the data have", example=1
+)
+ACCURACY: Final = Choice(
+    "accuracy",
+    "text",
+    label="accuracy",
+    meaning="error against the mean of the data, or against the population they are drawn from",
+    choices=(EMPIRICAL, STATISTICAL),
+)
+
+
+@dataclass(frozen=True)
+class Mean(Pair):
+    """The mean of every column, with noise."""
+
+    query = "mean"
+    measure = "mse"
+
+    epsilon: float = MAIN_EPSILON.field(0.5)
+    d: int = DIMENSION.field(1)
+    accuracy: str = ACCURACY.field(EMPIRICAL)
+    probability: float = MISS.field(0.05)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Squared error in total and per dimension, and a quantile of the worst coordinate."""
+        whom = "mean of the data" if self.accuracy == EMPIRICAL else "mean of the population"
+        within = within_words(self.probability)
+        said = f"no coordinate is further from the {whom} than this in {within}"
+        return (
+            Measure("mse", "mean squared error", "", f"squared distance to the {whom}, on average"),
+            Measure("mse_per_dimension", "mean squared error per dimension", "", "the same, divided by d"),
+            Measure("quantile", f"error in {within}", "", said, QUANTILE, 1.0 - self.probability),
+        )
+
+    @abstractmethod
+    def noises(self, data: Dataset, n: int) -> list[Noise]:
+        """Return the noise of every coordinate."""
+
+    @abstractmethod
+    def floors(self, widths: NDArray[np.float64], n: int) -> list[Fact]:
+        """Return lower bounds on the empirical mean squared error of unbiased mechanisms."""
+
+    @abstractmethod
+    def least(self) -> tuple[float, str]:
+        """Return the least variance of an unbiased answer that moves by 1, and for whom it holds."""
+
+    def widths(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the widths of the box; data with another number of columns are refused."""
+        if data.d != self.d:
+            msg = f"d must be the number of columns of the data, {data.d}, got {self.d}."
+            raise DomainError(msg)
+        return data.upper - data.lower
+
+    def example(self) -> Dataset:
+        """Return made-up data with d columns."""
+        return Dataset.example(1000, self.d)
+
+    def answer(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the mean of every column."""
+        self.widths(data)
+        return data.kept("mean", lambda: data.table.mean(axis=0))
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        """Return the columns."""
+        return tuple(f"column {j + 1}" for j in range(data.d)) if data.d > 1 else ("mean",)
+
+    def width(self, data: Dataset) -> int:
+        """Return how many numbers a release takes; a fresh sample costs its records."""
+        if self.accuracy == EMPIRICAL:
+            return self.d
+        rows, _ = population(data)
+        return self.d + min(len(rows), data.n * self.d)
+
+    def depends_on_n(self) -> bool:
+        """Return True: every record moves the mean by at most its width over n."""
+        return True
+
+    def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
+        """Return the means (of the data, or of fresh samples of it) plus noise."""
+        noises = self.noises(data, data.n)
+        out = np.stack([noise.sample(rng, (count,)) for noise in noises], axis=1)
+        out += self.answer(data) if self.accuracy == EMPIRICAL else sample_means(data, rng, count)
+        return out
+
+    def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return squared and largest errors of every release."""
+        off = releases - self.answer(data)
+        squared = np.einsum("ij,ij->i", off, off)
+        return {"mse": squared, "mse_per_dimension": squared / self.d, "quantile": np.abs(off).max(axis=1)}
+
+    def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the variance of the noise (plus that of the sample), quantiles, and lower bounds."""
+        size = n or data.n
+        widths = self.widths(data)
+        noises = self.noises(data, size)
+        squared = float(sum(noise.variance for noise in noises))
+        if self.accuracy == EMPIRICAL:
+            reach = Fact("quantile", joint_quantile(noises, self.probability), "exact", "product of the noise laws")
+            facts = [Fact("mse", squared, "exact", "the variance of the noise, σ² per dimension"), reach]
+            return tuple(per_dimension([*facts, *self.floors(widths, size)], self.d))
+        variance = data.kept("variance", lambda: float(data.table.var(axis=0).sum()))
+        known = squared + variance / size
+        least, whom = self.least()
+        ceiling = squared + float((widths**2).sum()) / (4.0 * size)
+        # at every dataset some record can move column j by at least half its width
+        floor = variance / size + least * float((widths**2).sum()) / (4.0 * size**2)
+        facts = [
+            Fact("mse", known, "exact", "variance of the noise plus variance of the population over n"),
+            Fact("mse", ceiling, "upper", "any population within the bounds: its variance is at most w²/4"),
+            Fact("mse", floor, "lower", f"{whom}; unbiased for every dataset, on this population", "", "any"),
+            Fact("quantile", math.sqrt(known / self.probability), "upper", "Chebyshev"),
+        ]
+        return tuple(per_dimension(facts, self.d))
+
+    def sentence(self, data: Dataset) -> str:
+        """Say how far one release is off."""
+        facts = {f.measure: f for f in reversed(self.closed_forms(data)) if f.about == "release" and f.kind != "lower"}
+        reach, kind = outward(facts["quantile"].value, 3), facts["quantile"].kind
+        whom = "the mean of the data" if self.accuracy == EMPIRICAL else "the mean of the population"
+        each = "" if self.d == 1 else f" in any of the {self.d} columns"
+        said = "exact law of the noise" if kind == "exact" else "upper bound"
+        return (
+            f"{parameter_words(self)} and n = {data.n} the released mean is within {reach} of {whom}{each} in "
+            f"{within_words(self.probability)} ({said}, rounded up)."
+        )
+
+
+def per_dimension(facts: list[Fact], d: int) -> list[Fact]:
+    """Return the facts, and those about mse once more per dimension."""
+    shares = [
+        Fact("mse_per_dimension", fact.value / d, fact.kind, fact.theorem, fact.formula, fact.about)
+        for fact in facts
+        if fact.measure == "mse"
+    ]
+    return [*facts, *shares]
+
+
+def joint_quantile(noises: list[Noise], miss: float) -> float:
+    """Return the smallest t with P(some |N_j| > t) <= miss, rounded up; the noises are independent."""
+
+    def missed(t: float) -> float:
+        at = np.array([t])
+        return -math.expm1(sum(math.log1p(-min(2.0 * float(noise.above(at)[0]), 1.0)) for noise in noises))
+
+    low, high = (max(n.quantile(p) for n in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
+    if len(noises) == 1:
+        return high
+    low = math.nextafter(low, 0.0)
+    while missed(high) > miss:
+        high = math.nextafter(high, math.inf)
+    while high - low > 1e-14 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if missed(middle) <= miss else (middle, high)
+    return high
+
+
+def population(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the different records and their shares."""
+
+    def make() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        rows, counts = np.unique(data.table, axis=0, return_counts=True)
+        return rows, counts / data.n
+
+    return data.kept("population", make)
+
+
+def sample_means(data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
+    """Return the means of `count` samples of n records drawn with replacement."""
+    rows, shares = population(data)
+    if len(rows) < data.n:
+        return np.asarray(rng.multinomial(data.n, shares, count) @ rows / data.n, dtype=np.float64)
+    drawn = rng.integers(0, data.n, (count, data.n))
+    return np.stack([column[drawn].mean(axis=1) for column in data.table.T], axis=1)
+
+
+def course_floor(epsilon: float, width: float, n: int) -> float:
+    """Return max over k <= n of (k w/n)^2 / (4 (1 + e^(2 k epsilon))), the bound of the course.
+
+    k^2/(1 + e^(2 k eps)) has one maximum in k, at 2 k eps = x with x = 2 (1 + e^-x), so x = 2.2177...; the integers at its
+    sides are enough.
+    """
+    peak = 2.217715 / (2.0 * epsilon)
+    around = {min(n, max(1, math.floor(peak) + j)) for j in (-1, 0, 1, 2)}
+    best = max(k * k * math.exp(-2.0 * k * epsilon) / (1.0 + math.exp(-2.0 * k * epsilon)) for k in around)
+    return 0.25 * best * (width / n) ** 2
+
+
+@enter
+@dataclass(frozen=True)
+class MeanGaussian(Mean):
+    """Mean with normal noise."""
+
+    name = "mean_gaussian"
+    title = "mean with Gaussian noise"
+    mechanism = "Gaussian"
+    formula = r"\bar x+\mathcal N\left(0,\sigma^2 I_d\right),\quad \sigma=\frac{\|w\|_2}{n}\,s(\varepsilon,\delta)"
+    assumptions = "n and the box that holds every record are public; one record is replaced."
+    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
+
+    delta: float = SMALL_DELTA.field(1e-5)
+    calibration: str = CALIBRATION.field(ANALYTIC)
+
+    @property
+    def unit_sigma(self) -> float:
+        """Standard deviation for an answer that moves by 1."""
+        return unit_sigma(self.epsilon, self.delta, self.calibration)
+
+    @property
+    def region(self) -> TradeOff:
+        """The true region of the noise, whatever the dimension."""
+        return stated(gaussian_region(self.epsilon, self.delta, self.calibration), SUBSTITUTION)
+
+    def sigma(self, data: Dataset, n: int | None = None) -> float:
+        """Return the standard deviation of every coordinate."""
+        return float(np.linalg.norm(self.widths(data))) * self.unit_sigma / (n or data.n)
+
+    def noises(self, data: Dataset, n: int) -> list[Noise]:
+        """Return the same normal noise d times."""
+        return [Gaussian(self.sigma(data, n))] * self.d
+
+    def least(self) -> tuple[float, str]:
+        """Return the bound for the same Gaussian region."""
+        return gaussian_floor(1.0 / self.unit_sigma), GAUSSIAN_FLOOR
+
+    def floors(self, widths: NDArray[np.float64], n: int) -> list[Fact]:
+        """Return the bound for unbiased mechanisms of the same Gaussian region."""
+        least, whom = self.least()
+        value = least * float((widths**2).sum()) / n**2
+        return [Fact("mse", value, "lower", whom, r"\|w\|^2/(n^2(e^{\mu^2}-1))", "any")]
+
+
+@enter
+@dataclass(frozen=True)
+class MeanLaplace(Mean):
+    """Mean with Laplace noise."""
+
+    name = "mean_laplace"
+    title = "mean with Laplace noise"
+    mechanism = "Laplace"
+    formula = r"\bar x_j+\mathrm{Lap}\left(\frac{d\,w_j}{n\varepsilon}\right),\quad j=1,\dots,d"
+    assumptions = "n and the box that holds every record are public; one record is replaced."
+    reference = "Dwork, McSherry, Nissim, Smith 2006; lower bounds: course on DP for machine learning, part 4"
+
+    @property
+    def region(self) -> TradeOff:
+        """Exactly d Laplace answers of epsilon/d."""
+        each = LaplaceRegion(self.epsilon / self.d)
+        return stated(each if self.d == 1 else each**self.d, SUBSTITUTION)
+
+    def noises(self, data: Dataset, n: int) -> list[Noise]:
+        """Return Laplace noise in proportion to the widths."""
+        return [Laplace(self.d * float(w) / (n * self.epsilon)) for w in self.widths(data)]
+
+    def least(self) -> tuple[float, str]:
+        """Return the bound for epsilon-DP."""
+        return pure_floor(self.epsilon), PURE_FLOOR
+
+    def floors(self, widths: NDArray[np.float64], n: int) -> list[Fact]:
+        """Return the three bounds for unbiased epsilon-DP mechanisms."""
+        e, squares = self.epsilon, float((widths**2).sum())
+        sharp = pure_floor(e) * squares / n**2
+        course = sum(course_floor(e, float(w), n) for w in widths)
+        whom = "every unbiased ε-DP mechanism, on its worst dataset"
+        facts = [
+            Fact("mse", sharp, "lower", PURE_FLOOR, r"\|w\|^2/(4n^2\sinh^2(\varepsilon/2))", "any"),
+            Fact("mse", course, "lower", f"{whom} (course, any k)", r"\sup_k D_k^2/(4(1+e^{2k\varepsilon}))", "any"),
+        ]
+        if e <= 0.5 and math.ceil(1.0 / (2.0 * e)) <= n:
+            value = squares / (68.0 * e * e * n * n)
+            facts.append(Fact("mse", value, "lower", f"{whom} (course, k = ⌈1/(2ε)⌉)", r"D^2/(68\varepsilon^2)", "any"))
+        return facts

@@ -1,0 +1,171 @@
+"""The median of a line of values, chosen by the exponential mechanism.
+
+Score -|S(c)| with S(c) = #{x < c} - #{x > c}; one substitution moves S(c) by at most 2, so P(c) ~ exp(-eps |S(c)| / 4).
+With the mid-rank position(c) = #{x < c} + #{x = c} / 2, S(c) = 2 (position(c) - n/2) exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpcore.mechanisms.exponential import Exponential
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
+from dpcore.utility.choosing import SIZE, WITHIN, Choosing, candidates, counts, log_softmax, slopes_bound
+from dpcore.utility.neighbourhood import Bound, Found, Moves, moved_records
+from dpcore.words import of_100, outward
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.dataset import Dataset
+
+MORE_RECORDS = "sum over the values of distance times largest chance: it only falls with n"
+AT_HAND = "the data at hand against every substitution of one record, both directions (exact)"
+
+
+@enter
+@dataclass(frozen=True)
+class MedianExponential(Choosing):
+    """The median among m evenly spaced values; records count at the nearest of them."""
+
+    name: ClassVar[str] = "median_exponential"
+    title: ClassVar[str] = "median with the exponential mechanism"
+    query: ClassVar[str] = "median"
+    mechanism: ClassVar[str] = "exponential"
+    span: ClassVar[tuple[float, float]] = (0.001, 5.0)
+    formula: ClassVar[str] = r"P(c)\propto e^{-\varepsilon|S(c)|/4},\quad S(c)=\#\{x_i<c\}-\#\{x_i>c\}"
+    assumptions: ClassVar[str] = (
+        "Substitution of one record. Records are moved to the nearest of m values; errors are ranks among these. "
+        "Bounds and number of values are public."
+    )
+    reference: ClassVar[str] = "McSherry, Talwar 2007; privacy-visualisation thesis, Proposition 51, corrected"
+    measure: ClassVar[str] = "miss"
+
+    epsilon: float = MAIN_EPSILON.field(0.05)
+    size: int = SIZE.field(101)
+    within: float = WITHIN.field(25.0, meaning="rank error, in records, that counts as a miss", unit="records")
+    probability: float = MISS.field(0.05)
+
+    @property
+    def region(self) -> TradeOff:
+        """The worst case over all exponential mechanisms, which contains the region of every dataset."""
+        return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Chance of a rank error of at least t, rank error, distance."""
+        t = f"{self.within:g}"
+        sure = 1.0 - self.probability
+        return (
+            Measure(
+                "miss", f"chance of a rank error ≥ {t}", meaning=f"The answer is {t} ranks or more off.", statistic=RATE
+            ),
+            Measure("rank", "mean rank error", "records", "How many records lie between the answer and the middle."),
+            Measure("quantile", f"rank error, {sure:.4g} quantile", "records", "", QUANTILE, sure),
+            Measure("distance", "mean distance to the median", "", "In the units of the data."),
+        )
+
+    def options(self, data: Dataset) -> FloatArray:
+        """Return the m values."""
+        return candidates(data, self.size)
+
+    def balance(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return S(c) = #{x < c} - #{x > c} of every candidate, ascending integers."""
+        found = counts(data, self.size, n)
+        below = np.cumsum(found) - found
+        return np.asarray(2 * below + found - found.sum(), dtype=np.float64)
+
+    def chances(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return exp(-eps |S(c)| / 4), normalised."""
+        return np.exp(log_softmax(-self.epsilon / 4 * np.abs(self.balance(data, n))))
+
+    def costs(self, data: Dataset, n: int | None = None) -> dict[str, FloatArray]:
+        """Return miss, rank error and distance of every candidate."""
+        unbalance = np.abs(self.balance(data, n))
+        rank, options = unbalance / 2, self.options(data)
+        distance = np.abs(options - options[np.argmin(unbalance)])
+        return {"miss": (rank >= self.within) * 1.0, "rank": rank, "quantile": rank, "distance": distance}
+
+    def answer(self, data: Dataset) -> FloatArray:
+        """Return the smallest candidate with the best score."""
+        return np.array(self.options(data)[np.argmin(np.abs(self.balance(data)))])
+
+    def bounds(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the corrected bound and the printed one, which is no bound where ties leave no balanced median."""
+        unbalance = np.abs(self.balance(data, n))
+        least, best = float(unbalance.min()), int(np.sum(unbalance == unbalance.min()))
+        right = corrected_bound(self.epsilon, self.size, self.within, least, best)
+        printed = printed_bound(self.epsilon, self.size, self.within)
+        return (
+            Fact(
+                "miss",
+                right,
+                "upper",
+                "thesis, Proposition 51, corrected: o = least |S|, C* its minimisers",
+                r"\frac{m}{|C^*|}e^{-\varepsilon(2t-o)/4}",
+            ),
+            Fact(
+                "miss",
+                printed,
+                "upper" if right <= printed else "approximate",
+                "thesis, Proposition 51, as printed: a bound where it is above the corrected one, false in general",
+                r"m\,e^{-\varepsilon t/4}",
+            ),
+        )
+
+    def promises(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Add the mean distance as the records become more: each |S| is off by at most 1 from its share of n."""
+        if parameter != "n":
+            return super().promises(measure, parameter, data, n)
+        if measure != "distance":
+            return ()
+        behind = np.abs(self.balance(data))
+        rise = (behind - behind.min()) * ((n or data.n) / data.n)
+        value = slopes_bound(self.costs(data)["distance"], rise, 2.0, self.epsilon / 4)
+        return (Fact("distance", value, "upper", MORE_RECORDS),)
+
+    def region_at(self, data: Dataset) -> TradeOff:
+        """Return the exact region of the data at hand against all their neighbours under substitution."""
+        balance = self.balance(data)
+        up = line_changes(balance)
+        down = line_changes(-balance[::-1])
+        occupied = counts(data, self.size) > 0
+        log_p = log_softmax(-self.epsilon / 4 * np.abs(balance))
+        polygon = moved_records(log_p, self.epsilon / 4, occupied, up, down)
+        return Found(polygon, "median of the data at hand", "substitution", AT_HAND)
+
+    def sentence(self, data: Dataset) -> str:
+        """Say how many ranks the answer is off."""
+        facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
+        return (
+            f"At ε = {self.epsilon:g} the released median of {data.n} records is off by at most "
+            f"{outward(facts['quantile'], 3)} ranks in {of_100(1 - self.probability, up=False)} releases (exact for these "
+            f"data); by {self.within:g} or more in at most {of_100(min(1.0, facts['miss']))}."
+        )
+
+
+def line_changes(balance: FloatArray) -> Moves:
+    """Return the change of -|S| when a record moves up: S falls by 2 between the two places and by 1 at each of them."""
+    inside = np.abs(balance) - np.abs(balance - 2)
+    end = np.abs(balance) - np.abs(balance - 1)
+    return Moves(end, inside, end)
+
+
+def printed_bound(epsilon: float, size: int, within: float) -> float:
+    """Return min(1, m exp(-eps t / 4)), as the thesis prints it for every dataset."""
+    return min(1.0, size * math.exp(-epsilon * within / 4))
+
+
+def corrected_bound(epsilon: float, size: int, within: float, least: float, best: int) -> float:
+    """Return min(1, (m / |C*|) exp(-eps (2t - o) / 4)): P(|position - n/2| >= t) is at most this.
+
+    Parameters
+    ----------
+    least : o, the smallest |S(c)|; 0 if the median is balanced.
+    best : |C*|, how many candidates attain it.
+    """
+    return math.exp(min(0.0, math.log(size / best) - epsilon * (2 * within - least) / 4))

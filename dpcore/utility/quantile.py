@@ -1,0 +1,194 @@
+"""Any quantile of numbers in an interval, by the exponential mechanism: exact on the data at hand.
+
+Between neighbouring records the count i = #{x < c} is constant, so the density is a step function: the interval between
+the i-th and the next record has probability ~ width exp(-eps |i - q n| / 2) (score -|i - q n|, sensitivity 1 under
+substitution). Drawing is exact: an interval first, then a uniform point in it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.mechanisms.exponential import Exponential
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
+from dpcore.utility.choosing import LEVEL, WITHIN, not_steady, quantile_of
+from dpcore.utility.neighbourhood import Bound
+from dpcore.utility.quantile_region import region_of_intervals
+from dpcore.words import of_100, outward
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.dataset import Dataset
+
+INTEGRAL = "sum over the intervals between records of the chance of each, for the data at hand"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The release's law: intervals from `start` to `end` with their chances, and the rank error in each."""
+
+    start: FloatArray
+    end: FloatArray
+    chance: FloatArray
+    rank: FloatArray
+
+
+@enter
+@dataclass(frozen=True)
+class QuantileExponential(Pair):
+    """A quantile in the interval between the public bounds."""
+
+    name: ClassVar[str] = "quantile_exponential"
+    title: ClassVar[str] = "quantile with the exponential mechanism"
+    query: ClassVar[str] = "quantile"
+    mechanism: ClassVar[str] = "exponential"
+    span: ClassVar[tuple[float, float]] = (0.01, 5.0)
+    formula: ClassVar[str] = r"p(c)\propto e^{-\varepsilon|\#\{x_i<c\}-qn|/2}"
+    assumptions: ClassVar[str] = "Substitution of one record. The bounds of the data are public."
+    reference: ClassVar[str] = "Smith 2011; McSherry, Talwar 2007"
+    measure: ClassVar[str] = "distance"
+
+    epsilon: float = MAIN_EPSILON.field(0.2)
+    level: float = LEVEL.field(0.5)
+    within: float = WITHIN.field(25.0, meaning="rank error, in records, that counts as a miss", unit="records")
+    probability: float = MISS.field(0.05)
+
+    @property
+    def region(self) -> TradeOff:
+        """The worst case over all exponential mechanisms, which contains the region of every dataset."""
+        return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Distance to the true quantile, its quantile, rank error and chance of a large one."""
+        sure, t = 1.0 - self.probability, f"{self.within:g}"
+        return (
+            Measure("distance", "mean distance to the quantile", "", "In the units of the data."),
+            Measure("quantile", f"distance to the quantile, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            Measure("rank", "mean rank error", "records", "Records between the answer and the wanted rank."),
+            Measure("miss", f"chance of a rank error ≥ {t}", "", f"The answer is {t} ranks or more off.", RATE),
+        )
+
+    def answer(self, data: Dataset) -> FloatArray:
+        """Return the record of rank ⌈q n⌉."""
+        rank = min(data.n, max(1, math.ceil(self.level * data.n - 1e-9)))
+        return np.array(np.partition(data.column, rank - 1)[rank - 1])
+
+    def steps(self, data: Dataset) -> Steps:
+        """Return the intervals of positive width with their exact chances."""
+        knots = np.concatenate(([data.low], np.sort(data.column), [data.high]))
+        width, rank = np.diff(knots), np.abs(np.arange(data.n + 1) - self.level * data.n)
+        use = width > 0
+        log_mass = np.log(width[use]) - self.epsilon / 2 * rank[use]
+        mass = np.exp(log_mass - log_mass.max())
+        return Steps(knots[:-1][use], knots[1:][use], mass / mass.sum(), rank[use])
+
+    def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
+        """Draw an interval, then a point in it."""
+        steps = self.steps(data)
+        ladder = np.cumsum(steps.chance)
+        at = np.minimum(np.searchsorted(ladder, rng.random(count) * ladder[-1], side="right"), ladder.size - 1)
+        return np.asarray(steps.start[at] + rng.random(count) * (steps.end - steps.start)[at], dtype=np.float64)
+
+    def errors(self, data: Dataset, releases: FloatArray) -> dict[str, FloatArray]:
+        """Return distances and rank errors."""
+        below = np.searchsorted(np.sort(data.column), releases, side="left")
+        rank = np.abs(below - self.level * data.n)
+        distance = np.abs(releases - float(self.answer(data)))
+        return {"distance": distance, "quantile": distance, "rank": rank, "miss": (rank >= self.within) * 1.0}
+
+    def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the exact numbers of the data at hand and the bound of the utility theorem."""
+        if n is not None and n != data.n:
+            msg = f"The quantile of {data.n} records is known for these records only, got n = {n}."
+            raise DomainError(msg)
+        steps, truth = self.steps(data), float(self.answer(data))
+        distance = float(np.dot(steps.chance, np.abs((steps.start + steps.end) / 2 - truth)))
+        far = float(steps.chance[steps.rank >= self.within].sum())
+        width = steps.end - steps.start
+        best = steps.rank == steps.rank.min()
+        log_bound = math.log(width.sum() / width[best].sum()) - self.epsilon / 2 * (
+            self.within - float(steps.rank.min())
+        )
+        return (
+            Fact("distance", distance, "exact", INTEGRAL),
+            Fact("quantile", self.distance_quantile(data, 1 - self.probability), "exact", INTEGRAL),
+            Fact("rank", float(np.dot(steps.chance, steps.rank)), "exact", INTEGRAL),
+            Fact("miss", far, "exact", INTEGRAL),
+            Fact(
+                "miss",
+                math.exp(min(0.0, log_bound)),
+                "upper",
+                "utility theorem: W the range, W* the width of the best intervals, o their rank error",
+                r"\frac{W}{W^*}e^{-\varepsilon(t-o)/2}",
+            ),
+        )
+
+    def distance_quantile(self, data: Dataset, level: float) -> float:
+        """Return the smallest d with P(|release - quantile| <= d) >= level.
+
+        The distribution of the distance is piecewise linear between the distances of the records and the bounds.
+        """
+        steps, truth = self.steps(data), float(self.answer(data))
+        edges = np.append(steps.start, steps.end[-1])
+        chances = np.concatenate(([0.0], np.cumsum(steps.chance)))
+        knots = np.unique(np.concatenate(([0.0], np.abs(edges - truth))))
+        ladder = np.interp(truth + knots, edges, chances) - np.interp(truth - knots, edges, chances)
+        at = min(int(np.searchsorted(ladder, level, side="left")), knots.size - 1)
+        if at == 0 or ladder[at] == ladder[at - 1]:
+            return float(knots[at])
+        share = (level - ladder[at - 1]) / (ladder[at] - ladder[at - 1])
+        return float(knots[at - 1] + min(1.0, max(0.0, share)) * (knots[at] - knots[at - 1]))
+
+    def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return what only grows or falls with a parameter: rank errors, and the distances that go with them.
+
+        More epsilon tilts the chances towards smaller rank errors. Distances may grow meanwhile; the largest distance of
+        all intervals with that rank error or less cannot.
+        """
+        by_definition = {"within": "miss", "probability": "quantile"}
+        own = tuple(f for f in self.closed_forms(data, n) if f.measure == measure and f.kind == "exact")
+        if measure == by_definition.get(parameter) or (parameter == "epsilon" and measure in ("rank", "miss")):
+            return own
+        if parameter != "epsilon":
+            raise not_steady(self, measure, parameter)
+        steps, truth = self.steps(data), float(self.answer(data))
+        order = np.argsort(steps.rank, kind="stable")
+        rank = steps.rank[order]
+        reach = np.maximum(np.abs(steps.start - truth), np.abs(steps.end - truth))[order]
+        largest = np.maximum.accumulate(reach)[np.searchsorted(rank, rank, side="right") - 1]
+        chance = steps.chance[order]
+        mean = measure == "distance"
+        value = float(np.dot(chance, largest)) if mean else quantile_of(largest, chance, 1 - self.probability)
+        return (Fact(measure, value, "upper", "largest distance at that rank error or less: it only falls with ε"),)
+
+    def rank_quantile(self, data: Dataset, level: float) -> float:
+        """Return the smallest rank error t with P(rank error <= t) >= level."""
+        steps = self.steps(data)
+        return quantile_of(steps.rank, steps.chance, level)
+
+    def region_at(self, data: Dataset) -> TradeOff:
+        """Return the region of the data at hand against every substitution, between two polygons."""
+        return region_of_intervals(data, self.level, self.epsilon)
+
+    def width(self, data: Dataset) -> int:  # noqa: ARG002  one number
+        """Return a few numbers per release."""
+        return 4
+
+    def sentence(self, data: Dataset) -> str:
+        """Say how far the quantile is off."""
+        reach = self.distance_quantile(data, 1 - self.probability)
+        ranks = self.rank_quantile(data, 1 - self.probability)
+        return (
+            f"At ε = {self.epsilon:g} the released {self.level:g} quantile of {data.n} records is off by at most "
+            f"{outward(reach, 3)} in the units of the data, and by at most {outward(ranks, 3)} ranks, in "
+            f"{of_100(1 - self.probability, up=False)} releases each (exact for these data)."
+        )

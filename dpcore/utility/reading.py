@@ -1,0 +1,248 @@
+"""One column of a user's CSV as numbers or as answers, with every loss counted and said.
+
+Nothing is kept: the bytes belong to the caller, and each function reads them from the start. Rows are streamed, so that a
+million of them need little more memory than the numbers they hold.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.registry import shown
+from dpcore.utility.dataset import Dataset
+from dpcore.utility.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_ROWS = 2_000_000
+MOST_LABELS = 100
+OUTSIDE = ("clip", "drop")
+_CHUNK = 20_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One column, cleaned: ``rows == dataset.n + sum(dropped.values())``, so that nothing is lost unsaid.
+
+    The counts depend on the data: they are for its owner, and must not be published beside a private release.
+
+    Attributes
+    ----------
+    dataset : the numbers within their bounds, or the answers as places in their list.
+    rows : data rows of the file, empty lines between them included.
+    dropped : why a row gives no value -> how many rows.
+    clipped : how many values were moved up to the lower and down to the upper bound.
+    told : all of this in sentences.
+    """
+
+    dataset: Dataset = field(repr=False)
+    rows: int
+    dropped: dict[str, int]
+    clipped: tuple[int, int]
+    told: tuple[str, ...]
+
+
+def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: str = "clip") -> Reading:
+    """Return a column as numbers between two bounds.
+
+    The bounds must be chosen without looking at the data: the noise protects a person only within them.
+
+    Parameters
+    ----------
+    sheet : what `open_csv` returned.
+    column : its name.
+    low, high : bounds of the values.
+    outside : ``clip`` moves a value outside to the nearer bound, ``drop`` leaves its row out; both are counted.
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        msg = f"The lower bound must be below the upper bound, both finite; got {low!r} and {high!r}."
+        raise DomainError(msg)
+    if outside not in OUTSIDE:
+        msg = f"outside must be one of {', '.join(OUTSIDE)}, got {shown(outside)}."
+        raise DomainError(msg)
+    found, notes = array("d"), _Notes()
+    for cells in _chunks(sheet, sheet.place(column), notes):
+        found.extend(_all_numbers(cells) or _each_number(cells, notes, comma=sheet.delimiter != ","))
+    values = np.array(found, dtype=np.float64)
+    below, above = int((values < low).sum()), int((values > high).sum())
+    clipped = (below, above) if outside == "clip" else (0, 0)
+    if outside == "drop":
+        notes.dropped["outside the bounds"] = below + above
+        values = values[(values >= low) & (values <= high)]
+    if not len(values):
+        raise notes.nothing(column, "number")
+    data, _ = Dataset.clipped(values, low, high, column)
+    told = notes.words(column, data.n, "numbers")
+    if any(clipped):
+        told.append(_clipped_words(below, above, low, high))
+    return Reading(data, notes.rows, notes.lost(), clipped, tuple(told))
+
+
+def read_labels(sheet: Sheet, column: str, most: int = MOST_LABELS) -> Reading:
+    """Return a column as answers from a list: sorted, numbers by their size.
+
+    The list itself is taken from the data, so it must be public anyway, like the printed answers of a survey.
+
+    Parameters
+    ----------
+    sheet : what `open_csv` returned.
+    column : its name.
+    most : how many different answers are allowed.
+    """
+    found, notes, places = array("q"), _Notes(), dict[str, int]()
+    for cells in _chunks(sheet, sheet.place(column), notes):
+        for cell in cells:
+            text = " ".join(cell.split())[:LONGEST_NAME]
+            if text.lower() in MISSING:
+                notes.drop("empty" if not text else "marked as missing", cell)
+            else:
+                found.append(places.setdefault(text, len(places)))
+        if len(places) > most:
+            msg = (
+                f"Column {shown(column)} has more than {most} different answers; at most {most} can be told apart. "
+                "Read it as numbers, or choose another column."
+            )
+            raise DomainError(msg)
+    if not found:
+        raise notes.nothing(column, "answer")
+    labels = sorted(places, key=_label_order)
+    if len(labels) < 2:
+        msg = f"Every answer in column {shown(column)} is {shown(labels[0])}; at least two different ones are needed."
+        raise DomainError(msg)
+    order = np.zeros(len(labels), dtype=np.intp)
+    for rank, label in enumerate(labels):
+        order[places[label]] = rank
+    data = Dataset.coded(order[np.array(found)], labels, column)
+    told = notes.words(column, data.n, f"answers of {len(labels)} kinds")
+    return Reading(data, notes.rows, notes.lost(), (0, 0), tuple(told))
+
+
+def _label_order(label: str) -> tuple[bool, float, str]:
+    number = number_in(label)
+    return number is None, number or 0.0, label.lower()
+
+
+def _all_numbers(cells: list[str]) -> list[float] | None:
+    """Return the numbers of the cells if every one holds a number: the quick way."""
+    try:
+        values = list(map(float, cells))
+    except ValueError:
+        return None
+    return values if all(map(math.isfinite, values)) and not any("_" in cell for cell in cells) else None
+
+
+def _each_number(cells: list[str], notes: _Notes, *, comma: bool) -> Iterator[float]:
+    """Read cell by cell, and count what gives no number."""
+    for cell in cells:
+        value = number_in(cell)
+        if value is None and comma and cell.count(",") == 1 and "." not in cell:
+            value = number_in(cell.replace(",", "."))
+            notes.commas += value is not None
+        if value is not None:
+            yield value
+            continue
+        text = cell.strip().lower()
+        if text in MISSING:
+            notes.drop("empty" if not text else "marked as missing", cell)
+        elif text.lstrip("+-") in {"inf", "infinity"} or _overflows(text):
+            notes.drop("not finite", cell)
+        else:
+            notes.drop("no number", cell)
+
+
+def _overflows(text: str) -> bool:
+    try:
+        return math.isinf(float(text))
+    except ValueError:
+        return False
+
+
+def _clipped_words(below: int, above: int, low: float, high: float) -> str:
+    parts = [f"{_values(below)} below {low:g}"] * bool(below) + [f"{_values(above)} above {high:g}"] * bool(above)
+    return f"{' and '.join(parts)} moved to the nearer bound (clipped)."
+
+
+def _chunks(sheet: Sheet, place: int, notes: _Notes) -> Iterator[list[str]]:
+    """Read the cells of one column, some thousand at a time; an empty line or a short row gives an empty cell."""
+    source = io.BytesIO(sheet.data)
+    reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
+    width, cells, begun, before = len(sheet.columns), list[str](), False, 0
+    for row in rows_of(reader):
+        notes.breaks += reader.line_num - before - 1
+        before = reader.line_num
+        if not begun:  # empty lines above the table, then the names
+            begun = filled(row)
+            if sheet.header or not begun:
+                continue
+        notes.rows += 1
+        notes.uneven += len(row) != width and bool(row)
+        cells.append(row[place] if len(row) > place else "")
+        if len(cells) == _CHUNK:
+            yield cells
+            cells = []
+            checkpoint(source.tell() / len(sheet.data))
+            if notes.rows >= MOST_ROWS:
+                msg = f"The file has {grouped(MOST_ROWS)} rows or more; files with fewer are read."
+                raise DomainError(msg)
+    yield cells
+
+
+class _Notes:
+    """What is counted while a column is read."""
+
+    def __init__(self) -> None:
+        self.rows = self.commas = self.breaks = self.uneven = 0
+        self.dropped: dict[str, int] = {}
+        self.examples: dict[str, str] = {}
+
+    def drop(self, why: str, cell: str) -> None:
+        """Count a row that gives no value."""
+        self.dropped[why] = self.dropped.get(why, 0) + 1
+        self.examples.setdefault(why, cell)
+
+    def lost(self) -> dict[str, int]:
+        """Return why rows were dropped -> how many."""
+        return {why: count for why, count in self.dropped.items() if count}
+
+    def reasons(self) -> str:
+        """Say why rows were dropped, with the first cell of each kind."""
+        return ", ".join(f"{grouped(count)} {why}{self._first(why)}" for why, count in self.lost().items())
+
+    def _first(self, why: str) -> str:
+        cell = self.examples.get(why, "")
+        return f" (the first: {shown(cell)})" if cell.strip() else ""
+
+    def nothing(self, column: str, what: str) -> DomainError:
+        """Return the error of a column without any value."""
+        if not self.rows:
+            return DomainError(f"The file has 0 rows of data under its first line, so column {shown(column)} is empty.")
+        rows = f"{grouped(self.rows)} row{'s' * (self.rows != 1)}"
+        return DomainError(f"Column {shown(column)} gives no {what}: of its {rows}, {self.reasons()}.")
+
+    def words(self, column: str, kept: int, what: str) -> list[str]:
+        """Say how many values there are, and what became of the other rows."""
+        told = [f"{grouped(kept)} {what} read from {grouped(self.rows)} rows of column {shown(column)}."]
+        if self.lost():
+            told.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
+        if self.commas:
+            told.append(f"In {_values(self.commas)} the comma was read as the decimal sign.")
+        if self.uneven:
+            told.append(f"{_values(self.uneven, 'row')} with more or fewer fields than the first; extra ones not used.")
+        if self.breaks:
+            told.append(f"{_values(self.breaks, 'line break')} inside quotation marks: look whether a mark is missing.")
+        return told
+
+
+def _values(count: int, what: str = "value") -> str:
+    return f"{grouped(count)} {what}{'s' * (count != 1)}"

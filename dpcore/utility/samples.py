@@ -1,0 +1,123 @@
+"""The sample datasets that come with the package: invented people, described in ``data/datasets/datasets.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+from dpcore.utility.dataset import Dataset
+from dpcore.utility.reading import read_labels, read_numbers
+from dpcore.utility.sheet import open_csv
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One column of a sample dataset.
+
+    Attributes
+    ----------
+    name : ``dataset.column``, such as ``ages.age``.
+    title : what it is, for a menu.
+    kind : ``numbers`` or ``labels``.
+    low, high : public bounds of numbers.
+    provenance : where the rows are from.
+    """
+
+    name: str
+    title: str
+    kind: str
+    file: Path
+    column: str
+    low: float
+    high: float
+    provenance: str
+
+
+def _folder() -> Path:
+    """Return the folder of the datasets: inside the package in a wheel, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    bundled = package / "_bundle" / "data"
+    return (bundled if bundled.is_dir() else package.parent / "data") / "datasets"
+
+
+@lru_cache(maxsize=1)
+def samples() -> dict[str, Sample]:
+    """Return name -> sample, for every column of every sample dataset."""
+    described = tomllib.loads((_folder() / "datasets.toml").read_text(encoding="utf-8"))
+    found = {}
+    for dataset, facts in described.items():
+        for column, about in facts["columns"].items():
+            name = f"{dataset}.{column}"
+            found[name] = Sample(
+                name,
+                f"{facts['title']}: {about['title']}",
+                about["kind"],
+                _folder() / facts["file"],
+                column,
+                float(about.get("low", 0.0)),
+                float(about.get("high", 0.0)),
+                facts["provenance"],
+            )
+    return found
+
+
+@lru_cache(maxsize=16)
+def _whole(name: str) -> Dataset:
+    """Return all rows of a sample column."""
+    known = samples()
+    if name not in known:
+        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(known)}."
+        raise DomainError(msg)
+    about = known[name]
+    sheet = open_csv(about.file.read_bytes())
+    if about.kind == "labels":
+        return read_labels(sheet, about.column).dataset
+    return read_numbers(sheet, about.column, about.low, about.high).dataset
+
+
+def sample(name: str, *, n: int | None = None, low: float | None = None, high: float | None = None) -> Dataset:
+    """Return a sample column as data, by a name such as ``ages.age`` or ``survey.cheated``.
+
+    Parameters
+    ----------
+    name : dataset and column.
+    n, low, high : as in `part`.
+
+    Examples
+    --------
+    >>> from dpcore.utility.samples import sample
+    >>> sample("ages.age").n
+    2000
+    """
+    whole = _whole(name)
+    # a copy for every caller: what a dataset remembers of itself goes with the caller, and cannot pile up here
+    own = Dataset(whole.values, whole.lower, whole.upper, whole.name, whole.categories)
+    return part(own, n=n, low=low, high=high)
+
+
+def part(data: Dataset, *, n: int | None = None, low: float | None = None, high: float | None = None) -> Dataset:
+    """Return the first n records, clipped to other public bounds; what is not given stays.
+
+    Parameters
+    ----------
+    n : from 1 to as many as there are.
+    low, high : bounds of a column of numbers; answers from a list have none.
+    """
+    if n is not None and not 1 <= n <= data.n:
+        msg = f"n must be an integer from 1 to {data.n}, the records there are, got {n!r}."
+        raise DomainError(msg)
+    if low is None and high is None:
+        return (
+            data
+            if n in (None, data.n)
+            else Dataset(data.values[:n], data.lower, data.upper, data.name, data.categories)
+        )
+    if data.categories:
+        msg = f"Answers from a list have no bounds, got {low!r} and {high!r}."
+        raise DomainError(msg)
+    lower, upper = data.lower if low is None else low, data.upper if high is None else high
+    return Dataset.clipped(data.values[:n], lower, upper, data.name)[0]

@@ -1,0 +1,119 @@
+"""The best of a table of scores, by the exponential mechanism or by report noisy max.
+
+The scores are given as they are; neighbouring datasets move each of them by at most Δ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.mechanisms.exponential import Exponential
+from dpcore.registry import SENSITIVITY, Parameter
+from dpcore.utility.base import Choice, enter
+from dpcore.utility.picking import FORMULAS, MECHANISMS, REFERENCES, Picking, score_box
+from dpcore.utility.winners import MOST
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+    from dpcore.utility.base import Fact
+    from dpcore.utility.dataset import Dataset
+
+TABLE: Final = Parameter("scores", "numbers", meaning="one score per candidate", example=(30.0, 28.0, 20.0))
+MOVES = Choice(
+    "moves",
+    "text",
+    label="scores move",
+    meaning="whether the scores of neighbouring datasets differ any way, or all in the same direction",
+    choices=("any", "same"),
+)
+
+
+@dataclass(frozen=True)
+class ScoreTable(Picking):
+    """Given scores; the data at hand are not looked at."""
+
+    query: ClassVar[str] = "best of a table of scores"
+    assumptions: ClassVar[str] = (
+        "One record changes each score by at most Δ. Scale 2Δ/ε; Δ/ε if all scores that change move the same way."
+    )
+
+    scores: tuple[float, ...] = TABLE.field((30.0, 28.0, 25.0, 20.0, 10.0))
+    sensitivity: float = SENSITIVITY.field(1.0)
+    moves: str = MOVES.field("any")
+
+    def __post_init__(self) -> None:
+        """Check the fields and the number of candidates."""
+        super().__post_init__()
+        if not 2 <= len(self.scores) <= MOST:
+            msg = f"scores must be a list of 2 to {MOST} numbers, got {len(self.scores)}."
+            raise DomainError(msg)
+
+    def table(self, data: Dataset, n: int | None = None) -> FloatArray:  # noqa: ARG002  the scores are given
+        """Return the scores."""
+        return np.array(self.scores)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise: 2Δ/ε, or Δ/ε."""
+        return (2.0 if self.moves == "any" else 1.0) * self.sensitivity / self.epsilon
+
+    def region_at(self, data: Dataset) -> TradeOff:
+        """Return the region of these scores against all scores within Δ of them."""
+        return score_box(self.table(data) / self.scale, self.epsilon, self.noise, self.epsilon)
+
+    def promises(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Add that a larger sensitivity acts as a smaller epsilon."""
+        return super().promises(measure, "epsilon" if parameter == "sensitivity" else parameter, data, n)
+
+    def depends_on_n(self) -> bool:
+        """Return False: the scores are given."""
+        return False
+
+
+@enter
+@dataclass(frozen=True)
+class TableExponential(ScoreTable):
+    """Exponential mechanism, which is report noisy max with Gumbel noise."""
+
+    noise: ClassVar[str] = "gumbel"
+    name: ClassVar[str] = "scores_exponential"
+    title: ClassVar[str] = "best score with the exponential mechanism"
+    mechanism: ClassVar[str] = MECHANISMS["gumbel"]
+    formula: ClassVar[str] = FORMULAS["gumbel"]
+    reference: ClassVar[str] = REFERENCES["gumbel"]
+
+    @property
+    def region(self) -> TradeOff:
+        """Exactly the bounded-range region: the union over all tables of scores, two candidates are enough."""
+        return Exponential(self.epsilon)
+
+
+@enter
+@dataclass(frozen=True)
+class TablePermute(ScoreTable):
+    """Permute and flip, which is report noisy max with exponential noise."""
+
+    noise: ClassVar[str] = "exponential"
+    name: ClassVar[str] = "scores_permute"
+    title: ClassVar[str] = "best score with permute and flip"
+    mechanism: ClassVar[str] = MECHANISMS["exponential"]
+    formula: ClassVar[str] = FORMULAS["exponential"]
+    reference: ClassVar[str] = REFERENCES["exponential"]
+
+
+@enter
+@dataclass(frozen=True)
+class TableLaplace(ScoreTable):
+    """Report noisy max with Laplace noise."""
+
+    noise: ClassVar[str] = "laplace"
+    name: ClassVar[str] = "scores_laplace"
+    title: ClassVar[str] = "best score with Laplace noisy max"
+    mechanism: ClassVar[str] = MECHANISMS["laplace"]
+    formula: ClassVar[str] = FORMULAS["laplace"]
+    reference: ClassVar[str] = REFERENCES["laplace"]

@@ -1,0 +1,230 @@
+"""Seeded simulation of releases beside what is known in closed form, as tidy frames."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint, claim
+from dpcore.registry import Parameter, shown
+from dpcore.utility.base import QUANTILE, RATE, Fact, Measure, Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.utility.dataset import Dataset
+
+RELEASES = 2000
+_COUNT = Parameter("releases", "integer", low=2, high=10**8)
+_NUMBERS_AT_ONCE = 2_000_000  # 16 MB an array
+SIMULATED = ["measure", "simulated", "standard_error", "releases"]
+CLOSED = ["parameter", "value", "measure", "closed_form", "kind", "theorem", "about"]
+TABLE = ["parameter", "value", "measure", "closed_form", "simulated", "standard_error", "kind", "theorem", "about"]
+
+
+def simulate(
+    pair: Pair,
+    data: Dataset,
+    rng: Generator,
+    releases: int = RELEASES,
+    *,
+    progress: tuple[float, float] = (0.0, 1.0),
+) -> pd.DataFrame:
+    """Return what `releases` simulated releases say of every measure, with standard errors.
+
+    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.limits` hears of every chunk.
+
+    Parameters
+    ----------
+    pair : query, mechanism and parameters.
+    data : the dataset; it is used as it is in every release.
+    rng : the source of randomness; the same seed gives the same frame.
+    releases : how many, from 2 to 10^8.
+    progress : which part of the whole work this is, for the listener.
+
+    Returns
+    -------
+    DataFrame
+        Columns `measure, simulated, standard_error, releases`, one row per measure of the pair.
+    """
+    releases = _COUNT.check(releases)
+    measures = pair.measures
+    claim(8.0 * len(measures) * releases, f"Keeping the errors of {releases} releases")
+    kept = {m.name: np.empty(releases) for m in measures}
+    chunk = max(1, min(releases, _NUMBERS_AT_ONCE // pair.width(data)))
+    first, last = progress
+    for start in range(0, releases, chunk):
+        checkpoint(first + (last - first) * start / releases)
+        count = min(chunk, releases - start)
+        errors = pair.errors(data, pair.release(data, rng, count))
+        for name, array in kept.items():
+            array[start : start + count] = errors[name]
+    rows = [(m.name, *_summary(m, kept[m.name]), releases) for m in measures]
+    return pd.DataFrame(rows, columns=SIMULATED)
+
+
+def _summary(measure: Measure, errors: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the statistic of a measure and its standard error."""
+    if not np.isfinite(errors).all():
+        msg = f"The simulated {measure.label} is not finite in {np.count_nonzero(~np.isfinite(errors))} releases."
+        raise DomainError(msg)
+    n = len(errors)
+    if measure.statistic == QUANTILE:
+        return _quantile(errors, measure.level)
+    mean = float(errors.mean())
+    if measure.statistic == RATE:
+        # one more of each outcome, so that a rate seen as 0 or 1 does not claim to be known exactly
+        smooth = (float(errors.sum()) + 1.0) / (n + 2.0)
+        return mean, math.sqrt(smooth * (1.0 - smooth) / n)
+    return mean, float(errors.std(ddof=1)) / math.sqrt(n)
+
+
+def _quantile(errors: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """Return an order statistic, and a quarter of the distance of those two binomial deviations to its sides."""
+    n = len(errors)
+    order = np.sort(errors)
+    spread = 2.0 * math.sqrt(n * level * (1.0 - level))
+    at = [min(n - 1, max(0, math.ceil(n * level + shift) - 1)) for shift in (-spread, 0.0, spread)]
+    low, middle, high = (float(order[i]) for i in at)
+    return middle, 0.25 * (high - low)
+
+
+def closed_table(pair: Pair, parameter: str, values: Iterable[float], data: Dataset) -> pd.DataFrame:
+    """Return the closed forms as a parameter moves, one row per value and fact.
+
+    Parameters
+    ----------
+    pair : query and mechanism; its other parameters stay.
+    parameter : the name of one of its parameters, or ``n``, the number of records (the data keep their shares).
+    values : what the parameter takes.
+
+    Returns
+    -------
+    DataFrame
+        Columns `parameter, value, measure, closed_form, kind, theorem, about`.
+    """
+    rows = [
+        (parameter, value, fact.measure, float(fact.value), fact.kind, fact.theorem, fact.about)
+        for value in _listed(values)
+        for fact in facts(*moved(pair, parameter, value), data)
+    ]
+    return pd.DataFrame(rows, columns=CLOSED)
+
+
+def table(
+    pair: Pair,
+    parameter: str,
+    values: Iterable[float],
+    data: Dataset,
+    rng: Generator,
+    releases: int = RELEASES,
+) -> pd.DataFrame:
+    """Return closed forms beside simulations as a parameter moves, one row per value and fact.
+
+    Columns: `parameter, value, measure, closed_form, simulated, standard_error, kind, theorem, about`. `kind` says
+    what `closed_form` is: the exact value, an upper or lower bound, or an approximation; a measure with several facts
+    has several rows with the same simulated number. About a measure nobody knows a closed form of there is one true,
+    if weak, row: the lower bound 0 (see `facts`). So no cell is empty.
+
+    Parameters
+    ----------
+    pair : query and mechanism; its other parameters stay.
+    parameter : the name of one of its parameters. (``n`` cannot be simulated with the data at hand.)
+    values : what the parameter takes.
+    data, rng, releases : as in `simulate`, at every value; every value has randomness of its own.
+    """
+    listed = _listed(values)
+    rows = []
+    for index, (value, own) in enumerate(zip(listed, rng.spawn(len(listed)), strict=True)):
+        at, n = moved(pair, parameter, value)
+        if n is not None:
+            msg = "A table with simulations moves a parameter of the pair; n, the number of records, has closed forms only."
+            raise DomainError(msg)
+        part = (index / len(listed), (index + 1) / len(listed))
+        seen = {row[0]: row[1:3] for row in simulate(at, data, own, releases, progress=part).to_numpy().tolist()}
+        for fact in facts(at, None, data):
+            simulated, error = seen[fact.measure]
+            rows.append(
+                (
+                    parameter,
+                    value,
+                    fact.measure,
+                    float(fact.value),
+                    simulated,
+                    error,
+                    fact.kind,
+                    fact.theorem,
+                    fact.about,
+                )
+            )
+    return pd.DataFrame(rows, columns=TABLE)
+
+
+def facts(pair: Pair, n: int | None, data: Dataset) -> list[Fact]:
+    """Return the closed forms in the order of the measures; a measure without any is at least 0, which is said."""
+    known = pair.closed_forms(data, n)
+    out = []
+    for measure in pair.measures:
+        own = [fact for fact in known if fact.measure == measure.name]
+        out += own or [Fact(measure.name, 0.0, "lower", "no closed form is known; the measure is never negative")]
+    return out
+
+
+def moved(pair: Pair, parameter: str, value: float) -> tuple[Pair, int | None]:
+    """Return the pair with one parameter set, and the number of records if that is what was set."""
+    if parameter != "n" or "n" in {p.name for p in pair.parameters()}:
+        whole = {p.name: p.kind for p in pair.parameters()}.get(parameter) == "integer"
+        return pair.but(**{parameter: int(value) if whole and float(value).is_integer() else value}), None
+    if value != int(value) or value < 1:
+        msg = f"n must be an integer from 1, got {shown(value)}."
+        raise DomainError(msg)
+    return pair, int(value)
+
+
+def drawn(frame: pd.DataFrame, measure: str, *, deviations: float = 2.0) -> pd.DataFrame:
+    """Return the rows of one measure as a utility chart takes them: `parameter, value, kind, low, high, series`.
+
+    Closed forms keep their kind (their low and high are the value); simulations become points whose bars reach
+    `deviations` standard errors to both sides.
+    """
+    rows = frame[frame["measure"] == measure]
+    lines = pd.DataFrame(
+        {
+            "parameter": rows["value"].astype(float),
+            "value": rows["closed_form"],
+            "kind": rows["kind"],
+            "low": rows["closed_form"],
+            "high": rows["closed_form"],
+            "series": np.where(rows["about"] == "any", "any mechanism", "release"),
+        }
+    )
+    if "simulated" not in rows.columns:
+        return lines.reset_index(drop=True)
+    seen = rows.drop_duplicates("value")
+    reach = deviations * seen["standard_error"]
+    points = pd.DataFrame(
+        {
+            "parameter": seen["value"].astype(float),
+            "value": seen["simulated"],
+            "kind": "simulation",
+            "low": seen["simulated"] - reach,
+            "high": seen["simulated"] + reach,
+            "series": "release",
+        }
+    )
+    return pd.concat([lines, points], ignore_index=True)
+
+
+def _listed(values: Iterable[float]) -> list[Any]:
+    listed = [value.item() if hasattr(value, "item") else value for value in values]
+    if not listed:
+        msg = "A table needs at least one value of its parameter, got none."
+        raise DomainError(msg)
+    return listed
