@@ -11,38 +11,39 @@ page.setup(
     "each mechanism, and on the theorem that adds it up. Here all of them speak about the same k mechanisms.",
 )
 page.preset_row("Composition", composition.DEFAULTS)
-note = st.container()
-asked = composition.ask()
+left, right = st.columns([5, 3], gap="large")
+titles = composition.theorems()
+with right:
+    asked = composition.ask()
+    view = composition.options()
+    panels.preset_note("Composition", composition.DEFAULTS)
 if asked is None:
-    st.info("Correct the field above to see the composition.", icon=":material/edit:")
+    with left:
+        st.info("Correct the field beside to see the composition.", icon=":material/edit:")
     st.stop()
 
 work.fresh(asked)
-try:
-    with work.patience("Composing"):
-        _, told = composition.found(asked)
-        composition.rows(asked)
-        deltas = composition.deltas(asked)
-except DpcoreError as error:
-    st.error(figure.plain(str(error)))
-    st.stop()
-for warning in told:
-    st.warning(figure.plain(warning))
-
-best = st.container()
-view, titles = composition.options()
-with note:
-    panels.preset_note("Composition", composition.DEFAULTS)
-with best:
-    composition.say(asked, titles)
 dark = page.look().dark
-try:
-    with work.patience("Drawing"):
-        drawn = composition.picture(asked, view, titles, dark=dark)
-    code = composition.code(asked, view, titles)
-    figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked))
-except DpcoreError as error:
-    st.error(figure.plain(str(error)))
+below = st.container()
+with left:
+    try:
+        with work.patience("Composing"):
+            _, told = composition.found(asked)
+            composition.rows(asked)
+            deltas = composition.deltas(asked)
+    except DpcoreError as error:
+        st.error(figure.plain(str(error)))
+        st.stop()
+    for warning in told:
+        st.warning(figure.plain(warning))
+    composition.say(asked, titles)
+    try:
+        with work.patience("Drawing"):
+            drawn = composition.picture(asked, view, titles, dark=dark)
+        code = composition.code(asked, view, titles)
+        figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked), below=below)
+    except DpcoreError as error:
+        st.error(figure.plain(str(error)))
 
 st.header("What each theorem promises")
 composition.show_summary(asked)

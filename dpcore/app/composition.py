@@ -64,11 +64,8 @@ class Asked:
 
 def ask() -> Asked | None:
     """Show the fields and return what they ask, or None with the reason shown under the field."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        text = _mechanism()
-    with right:
-        k, delta, slack = _counts()
+    text = _mechanism()
+    k, delta, slack = _counts()
     if text is None or k is None or delta is None or slack is None:
         return None
     return Asked(text, k, delta, slack)
@@ -131,8 +128,8 @@ def _counts() -> tuple[int | None, float | None, float | None]:
     return k, delta, slack
 
 
-def options() -> tuple[dict[str, Any], list[str]]:
-    """Show how to draw; return the view and the titles of the theorems to draw."""
+def options() -> dict[str, Any]:
+    """Show how to draw and return it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picture = st.segmented_control(
             "Picture",
@@ -160,6 +157,11 @@ def options() -> tuple[dict[str, Any], list[str]]:
             bind="query-params",
             help=OF_REGIONS,
         )
+    return {"picture": picture, "axes": axes, "draw": draw}
+
+
+def theorems() -> list[str]:
+    """Show the theorems and return the titles of those to draw."""
     chosen = st.pills(
         "Theorems drawn",
         list(TITLES.values()),
@@ -168,8 +170,7 @@ def options() -> tuple[dict[str, Any], list[str]]:
         key="show",
         bind="query-params",
     )
-    titles = [title for title in TITLES.values() if title in (chosen or DEFAULTS["show"])]
-    return {"picture": picture, "axes": axes, "draw": draw}, titles
+    return [title for title in TITLES.values() if title in (chosen or DEFAULTS["show"])]
 
 
 # ---- what is computed ----------------------------------------------------------------------------------------
