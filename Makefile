@@ -30,6 +30,7 @@ types: $(VENV)/.dev-ready  ## mypy, strict
 benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
 	@$(PY) tests/benchmarks/import_time.py
 	@$(PY) tests/benchmarks/utility.py
+	@$(PY) tests/benchmarks/pages.py
 	@$(PY) tests/benchmarks/run.py
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again

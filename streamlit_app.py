@@ -76,8 +76,8 @@ with right:
 
 st.header("Go on")
 doors = story.doors(Path(__file__).parent / "pages")
-columns = st.columns(3)
-for index, door in enumerate(doors):
-    with columns[index % 3], st.container(border=True, height="stretch"):
-        st.page_link(door.path, label=f"**{door.label}**", icon=":material/arrow_forward:")
-        st.markdown(door.purpose)
+for first in range(0, len(doors), 3):
+    for column, door in zip(st.columns(3), doors[first : first + 3], strict=False):
+        with column, st.container(border=True, height="stretch"):
+            st.page_link(door.path, label=f"**{door.label}**", icon=":material/arrow_forward:")
+            st.markdown(door.purpose)

@@ -7,7 +7,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import streamlit as st
 
 from dpcore.app.page import link_box
@@ -50,9 +49,9 @@ def show(
     -------
     The selection event of the chart, if `on_select` was given in `chart_options`.
     """
-    chart = figure.chart.copy(deep=False)
-    chart.description = alt.Undefined  # `alt` says it; Streamlit warns about both
-    event = st.altair_chart(chart, key=key, alt=figure.takeaway, theme=None, width="stretch", **chart_options)
+    event = st.vega_lite_chart(
+        spec=dict(figure.spec), key=key, alt=figure.takeaway, theme=None, width="stretch", **chart_options
+    )
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.app import work
 from dpcore.charts import Look, region_figure
 from dpcore.charts.noise import marked, noise_figure
 from dpcore.mechanisms.laplace import Laplace
@@ -108,7 +109,10 @@ class Story:
         )
         seen = self.answer(number) if number else None
         look = Look(dark=dark, description=words)
-        return replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
+        asked = ("story noise", self.epsilon, self.threshold, number, dark)
+        return work.shelf().get(
+            asked, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
+        )
 
     def region(self, *, dark: bool = False) -> Figure:
         """Return the privacy region with the point this guess makes."""
@@ -116,9 +120,13 @@ class Story:
             f"The point is this guess: {about(self.test.alpha)} wrongly accused, {about(self.test.beta)} missed. It lies "
             "on the border: whoever accuses as few people wrongly misses at least as many (exact)."
         )
-        figure = region_figure(self.mechanism, look=Look(dark=dark, description=words), legend=False)
         point = (self.test.alpha, self.test.beta, THIS_GUESS)
-        return replace(marked(figure, [point], dark=dark), takeaway=words)
+
+        def make() -> Figure:
+            figure = region_figure(self.mechanism, look=Look(dark=dark, description=words), legend=False)
+            return replace(marked(figure, [point], dark=dark), takeaway=words)
+
+        return work.shelf().get(("story region", self.epsilon, self.threshold, dark), make)
 
     def noise_code(self, number: int = 0) -> str:
         """Return the Python lines that draw the noise."""

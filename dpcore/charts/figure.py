@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -27,6 +28,18 @@ class Figure:
     takeaway: str
     title: str
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The chart as Vega-Lite reads it, made once; the words that describe it are left to whoever shows it.
+
+        Altair's check against the schema takes longer than all else; the tests make it for every kind of chart.
+        """
+        chart = self.chart.copy(deep=False)
+        chart.description = alt.Undefined
+        with alt.data_transformers.enable("default", max_rows=None):
+            found: dict[str, Any] = chart.to_dict(validate=False)
+        return found
 
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:
