@@ -116,8 +116,9 @@ class _Chain:
         drop = float(self.beta[i + 1] - self.beta[j])
         drop = drop if drop > 1e-3 * self.beta[i + 1] else float(self.q[i + 1 : j].sum())
         ratio = math.exp(self.loss[j] - self.loss[i])
-        run = (_times_exp(drop, -self.loss[i]) - width * ratio) / (1.0 - ratio)
-        fall = (_times_exp(width, self.loss[j]) - drop * ratio) / (1.0 - ratio)
+        rest = -math.expm1(self.loss[j] - self.loss[i])  # 1 - ratio, never 0 for different losses
+        run = (_times_exp(drop, -self.loss[i]) - width * ratio) / rest
+        fall = (_times_exp(width, self.loss[j]) - drop * ratio) / rest
         return (
             float(self.alpha[i + 1]) + min(max(run, 0.0), width),
             float(self.beta[j]) + min(max(fall, 0.0), drop),

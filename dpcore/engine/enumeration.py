@@ -40,7 +40,7 @@ def count(groups: Iterable[tuple[int, int]]) -> int:
 
 
 def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, size: float | None = None) -> Part:
-    """Sort atoms by loss and add up those whose losses agree to rounding.
+    """Sort atoms by loss and add up those whose losses agree to rounding; what is 0 to rounding becomes 0.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, siz
     largest = max(-float(loss[0]), float(loss[-1])) if size is None else size
     same = max(4, terms) * 2.0**-52 * largest
     starts = np.flatnonzero(np.append(True, np.diff(loss) > same))
-    if starts.size == loss.size:
-        return loss, p, q
-    return loss[starts], np.add.reduceat(p, starts), np.add.reduceat(q, starts)
+    if starts.size < loss.size:
+        loss, p, q = loss[starts], np.add.reduceat(p, starts), np.add.reduceat(q, starts)
+    return np.where(np.abs(loss) <= same, 0.0, loss), p, q
 
 
 def product(parts: Sequence[Part]) -> Part:

@@ -1,0 +1,149 @@
+"""Several statements as pictures: one mechanism, k of them, the thesis's guess, and the worst pair behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.regions import region_figure
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
+from dpcore.errors import DomainError
+from dpcore.words import grouped, kind_of, of_100, outward
+
+if TYPE_CHECKING:
+    from dpcore.tradeoff import TradeOff
+
+MOST_BARS = 120
+P0, P1 = "not in the data (P0)", "in the data (P1)"
+
+
+# ---- regions -------------------------------------------------------------------------------------------------
+
+
+def constraint_regions(given: Constraints, k: int, guess: Conjecture | None = None) -> dict[str, TradeOff]:
+    """Return the regions of one mechanism, of k by the exact theorem, and of k by the thesis's guess, named."""
+    guess = conjectured(given, k) if guess is None else guess
+    if k == 1:
+        return {"one mechanism": given.region, "guess for k = 1": guess.region}
+    return {"one mechanism": given.region, f"k = {k}, exact": given.composed(k), f"k = {k}, guess": guess.region}
+
+
+def gap_sentence(found: Gap, guess: Conjecture) -> str:
+    """Say how far the guess is from the truth."""
+    if found.largest <= 1e-12:
+        return "The guess of the thesis is right here: both borders are the same."
+    kind = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}[found.kind]
+    part = "" if guess.kind == "exact" else f" It is made of {grouped(guess.used)} of {grouped(guess.total)} products."
+    return (
+        f"The guess of the thesis is safe but too large: its border runs up to {outward(found.largest, 3)} lower, at "
+        f"false positives of {found.alpha:.3g}, with an area of {outward(found.area, 3)} between the two ({kind}).{part}"
+    )
+
+
+def constraints_figure(
+    given: Constraints,
+    k: int,
+    *,
+    regions: dict[str, TradeOff] | None = None,
+    guess: Conjecture | None = None,
+    look: Look = PLAIN,
+    **options: Any,
+) -> Figure:
+    """Return the regions of one and of k mechanisms with the thesis's guess; `options` are those of `region_chart`.
+
+    Parameters
+    ----------
+    given, k : the statements that every mechanism satisfies, and how many mechanisms.
+    regions, guess : what `constraint_regions` and `conjectured` return, for a caller that keeps them.
+    """
+    guess = conjectured(given, k) if guess is None else guess
+    drawn = constraint_regions(given, k, guess) if regions is None else regions
+    exact = list(drawn)[0 if k == 1 else 1]
+    found = gap(drawn[exact], guess)
+    words = f"{_attack(given.region, drawn[exact], k, guess)} {gap_sentence(found, guess)}"
+    figure = region_figure(drawn, look=described(look, words), **options)
+    return replace(figure, takeaway=words, title=look.title or "Several constraints")
+
+
+def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float = 0.05) -> str:
+    """Say what the best attacker finds from one mechanism, from k, and what the guess would say."""
+    found = [
+        f"{of_100(float(region.power(fpr)))} from {name} ({kind_of(region)})" for region, name in _sources(one, many, k)
+    ]
+    kind = "exact" if guess.kind == "exact" else "from some products only"
+    return (
+        f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds, of the people inside it, at most "
+        f"{' and '.join(found)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
+        f"guessing finds {of_100(fpr)}."
+    )
+
+
+def _sources(one: TradeOff, many: TradeOff, k: int) -> list[tuple[TradeOff, str]]:
+    return [(one, "one mechanism"), *([(many, f"{grouped(k)} of them")] if k > 1 else [])]
+
+
+# ---- the dominating pair -------------------------------------------------------------------------------------
+
+
+def pair_takeaway(region: TradeOff) -> str:
+    """Say how many kinds of answers the worst mechanism has, and how often one is a proof."""
+    table = dominating_pair(region)
+    sure = float(table.loc[table["loss"] == np.inf, "q"].sum())
+    finite = table.loc[np.isfinite(table["loss"]), "loss"]
+    if finite.empty:
+        return "The worst mechanism gives every person away: nothing is promised."
+    often = (
+        f"in {of_100(sure)} answers about a person in the data it is infinite, a proof" if sure else "never infinite"
+    )
+    return (
+        f"The worst mechanism that the statements allow has {len(table)} kinds of answers; its loss is at most "
+        f"{number(float(finite.max()), 4)} where finite, and {often} (exact)."
+    )
+
+
+def pair_figure(region: TradeOff, *, look: Look = PLAIN) -> Figure:
+    """Return the probabilities of the dominating pair by loss: bars, table and sentence."""
+    table = dominating_pair(region)
+    if len(table) > MOST_BARS:
+        msg = f"The pair has {len(table)} losses; at most {MOST_BARS} are drawn."
+        raise DomainError(msg)
+    takeaway = pair_takeaway(region)
+    return Figure(pair_chart(table, look=described(look, takeaway)), table, takeaway, look.title or "Dominating pair")
+
+
+def pair_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
+    """Draw two bars per loss: how likely such an answer is without and with the person's data."""
+    series = Series([P0, P1], dark=look.dark)
+    labels = [number(loss, 4) for loss in table["loss"]]
+    rows = pd.concat(
+        [
+            pd.DataFrame({"loss_label": labels, "label": name, "mass": table[column].to_numpy()})
+            for name, column in ((P0, "p"), (P1, "q"))
+        ],
+        ignore_index=True,
+    )
+    rows = rows.assign(
+        mass_text=[number(v, 6) for v in rows["mass"]],
+        edge=rows["label"].map(series.paint()),
+    )
+    x = alt.X("loss_label:N", title="Loss (log likelihood ratio)", sort=labels, axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mass:Q", title="Probability", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True))
+    names = {"loss_label": "loss", "label": "person", "mass_text": "probability (exact)"}
+    legend = alt.Legend(title=None, orient="bottom", symbolType="square", labelLimit=300, columns=2)
+    scale = alt.Scale(domain=[P0, P1], range=[series.fills()[P0], series.paint()[P1]])
+    bars = alt.Chart(checked(rows)).encode(x=x, xOffset=alt.XOffset("label:N", sort=[P0, P1]), y=y)
+    layers = [
+        bars.mark_bar(aria=False, strokeWidth=1.5).encode(
+            fill=alt.Fill("label:N", title=None, scale=scale, legend=legend),
+            stroke=alt.Stroke("edge:N", scale=None),
+            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()],
+        )
+    ]
+    return theme.finish(layers, look, words="Probabilities of the dominating pair by loss.", height=300)

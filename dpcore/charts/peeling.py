@@ -1,0 +1,121 @@
+"""The peeling as a picture: the weight of every level, and what the factors found so far explain of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.constraints import Split, level_table
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_LEVELS = 400
+_CROSS = "M-1,-1L1,1M-1,1L1,-1"
+REGION, EXPLAINED = "weight in the region", "explained by the factors found"
+
+
+def peeling_figure(answer: Split, step: int | None = None, *, look: Look = PLAIN) -> Figure:
+    """Return the levels of a region after some steps of its peeling.
+
+    Parameters
+    ----------
+    answer : what `dpcore.constraints.split` returned.
+    step : how many rows of `answer.steps` to take into account; all by default.
+    """
+    shown = len(answer.steps) if step is None else min(max(step, 0), len(answer.steps))
+    done = answer.steps.iloc[:shown]
+    factors = [(float(e), int(c)) for e, c in zip(done["factor_epsilon"], done["copies"], strict=True) if c > 0]
+    table = level_table(answer.region, factors)
+    if table.empty:
+        msg = "The region has no loss above 0: there is nothing to peel."
+        raise DomainError(msg)
+    takeaway = _takeaway(answer, factors, shown)
+    drawn = table.head(MOST_LEVELS)
+    notes = () if len(table) <= MOST_LEVELS else (f"The first {MOST_LEVELS} of {len(table)} levels are drawn.",)
+    chart = peeling_chart(drawn, look=described(look, takeaway))
+    return Figure(chart, table, takeaway, look.title or "Peeling", notes)
+
+
+def _takeaway(answer: Split, factors: Sequence[tuple[float, int]], shown: int) -> str:
+    """Say what has been found and what comes next."""
+    found = ", ".join(f"ε = {e:.6g}" + (f" ({c} times)" if c > 1 else "") for e, c in factors)
+    start = f"Found after {_steps(shown)}: {found}." if found else f"Nothing has been found after {_steps(shown)}."
+    if shown < len(answer.steps):
+        row = answer.steps.iloc[shown]
+        return (
+            f"{start} The first level that is not explained is loss {row['loss']:.6g}: weight {row['weight']:.7g}, "
+            f"explained {row['explained']:.7g}."
+        )
+    if answer.is_product:
+        return f"{start} Every weight is explained."
+    return f"{start} {answer.reason}"
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
+
+
+def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
+    """Draw the weights as circles and what is explained as crosses; where they meet, nothing is missing."""
+    shades = theme.palette(look.dark)
+    weight = table["weight"].to_numpy(dtype=np.float64)
+    low = min(0.7, 0.7 * float(weight.min()))
+    known = table["explained"].to_numpy(dtype=np.float64)
+    rows = pd.concat(
+        [
+            _points(table, weight, REGION, table["weight"]),
+            _points(table, np.maximum(known, low), EXPLAINED, table["explained"]),
+        ],
+        ignore_index=True,
+    )
+    x = alt.X("drop:Q", title="Way down u = (largest loss - loss) / 2", axis=alt.Axis(tickCount=7, format=".6~g"))
+    high = 1.5 * max(1.0, float(weight.max()), float(known.max()))
+    # a level that nothing explains lies at the lower edge
+    scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
+    y = alt.Y(
+        "height:Q", title="Weight (sign patterns)", scale=scale, axis=alt.Axis(values=_ticks(low, high), format=".6~g")
+    )
+    names = {"label": "what", "loss_text": "loss", "drop_text": "way down u", "value_text": "value"}
+    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    domain, colours = [REGION, EXPLAINED], [shades[0], shades[1]]
+    legend = alt.Legend(title=None, orient="bottom", symbolSize=120, labelLimit=300, columns=1)
+    shape = alt.Shape("label:N", title=None, scale=alt.Scale(domain=domain, range=["circle", _CROSS]), legend=legend)
+    colour = alt.Stroke("label:N", title=None, scale=alt.Scale(domain=domain, range=colours), legend=legend)
+    points = alt.Chart(checked(rows)).mark_point(size=80, strokeWidth=2, fillOpacity=0, aria=False)
+    return theme.finish(
+        [points.encode(x=x, y=y, shape=shape, stroke=colour, tooltip=tips)],
+        look,
+        words="Weights of the levels of a region and what its factors explain.",
+        height=300,
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2, 5 of few decades, powers of ten of many, inside the axis only: a clamped one would be a lie."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1,) if len(decades) > 4 else (1, 2, 3, 5)
+    every = -(-len(decades) // 8)
+    found = [step * 10.0**power for power in decades if power % every == 0 for step in steps]
+    return [tick for tick in found if low <= tick <= high]
+
+
+def _points(table: pd.DataFrame, height: object, label: str, value: pd.Series[float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "drop": table["drop"],
+            "height": height,
+            "label": label,
+            "loss_text": [number(v) for v in table["loss"]],
+            "drop_text": [number(v) for v in table["drop"]],
+            "value_text": [number(v, 8) for v in value],
+        }
+    )

@@ -1,0 +1,67 @@
+"""The worst mechanism that a polygon allows, and the corners of its compositions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.composition.tables import statements
+from dpcore.composition.ways import Way
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import BudgetError, DomainError
+from dpcore.tradeoff import shorten
+
+if TYPE_CHECKING:
+    from dpcore.tradeoff import TradeOff
+
+MOST_LEVELS = 100_000
+MOST_ROWS = 1000
+
+
+def polygon_of(region: TradeOff) -> Polygon:
+    """Return the polygon of a region, or say that it has none, or too many corners."""
+    curve = region.curve
+    if not isinstance(curve, Polygon):
+        msg = f"{shorten(str(region))} is not a polygon: it has no finite list of losses."
+        raise DomainError(msg)
+    if curve.corner_count > MOST_LEVELS:
+        msg = f"{shorten(str(region))} has {curve.corner_count} losses; at most {MOST_LEVELS} are listed."
+        raise BudgetError(msg)
+    return curve
+
+
+def dominating_pair(region: TradeOff) -> pd.DataFrame:
+    r"""Return the pair of distributions whose trade-off is the polygon: its segments, read as probabilities.
+
+    A segment of slope :math:`-e^L` is an answer of loss L, its width the probability under P0 (the record is not in
+    the data) and its drop that under P1. In words: no mechanism that the region allows reveals more, and the
+    mechanism that releases a draw of this pair reveals as much.
+
+    Returns
+    -------
+    DataFrame
+        `loss, p, q, kind`: losses ascending from -inf (an answer that only P0 gives) to inf (only P1); both columns
+        add up to 1.
+    """
+    curve = polygon_of(region)
+    inner = (curve.p > 0) | (curve.q > 0)
+    loss = np.concatenate(([-np.inf], curve.loss[inner], [np.inf]))
+    p = np.concatenate(([curve.p_inf], curve.p[inner], [0.0]))
+    q = np.concatenate(([0.0], curve.q[inner], [curve.q_inf]))
+    keep = (p > 0) | (q > 0)
+    return pd.DataFrame({"loss": loss[keep] + 0.0, "p": p[keep], "q": q[keep], "kind": "exact"})
+
+
+def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
+    """Return a region as (epsilon, delta) statements: its corners, or points of a curve that is no polygon.
+
+    Returns
+    -------
+    DataFrame
+        `epsilon, delta, kind, note`, epsilon ascending from 0; polygons with more corners than `longest` are thinned
+        evenly (`note` says so), every row stays true.
+    """
+    way = Way("exact", "exact", region, "exact", "")
+    return statements([way], longest)[["epsilon", "delta", "kind", "note"]]

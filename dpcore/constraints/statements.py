@@ -1,0 +1,113 @@
+"""A list of (epsilon, delta) statements that one mechanism satisfies all at once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+from dpcore.guarantees import DP, DPTV, TV
+from dpcore.language import parse
+from dpcore.registry import DELTA, EPSILON
+from dpcore.tradeoff import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpcore.tradeoff import TradeOff
+
+MOST = 40
+LONGEST = 4000
+_REGION = re.compile(r"(?!(?:log|sqrt|inf)\b)[A-Za-z_(]")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """(epsilon, delta)-DP in both directions; epsilon 0 bounds the total variation by delta."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check that epsilon is finite and not negative, and that delta is a probability."""
+        object.__setattr__(self, "epsilon", EPSILON.but(infinite=False).check(self.epsilon) + 0.0)
+        object.__setattr__(self, "delta", DELTA.check(self.delta) + 0.0)
+
+    @property
+    def region(self) -> TradeOff:
+        """Its region: ``tv(delta)`` where epsilon is 0."""
+        return TV(self.delta) if self.epsilon == 0 else DP(self.epsilon, self.delta)
+
+    def __str__(self) -> str:
+        """Return ``0.6, 0.05``."""
+        return f"{_short(self.epsilon)}, {_short(self.delta)}"
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Statements that hold together, in the order given.
+
+    Examples
+    --------
+    >>> Constraints.read("0.6, 0.05; 0, 0.2").region
+    dp(0.6, 0.05) & tv(0.2)
+    """
+
+    items: tuple[Constraint, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there are some, and not too many."""
+        if not 1 <= len(self.items) <= MOST:
+            msg = f"A list of statements holds from 1 to {MOST} of them, got {len(self.items)}."
+            raise DomainError(msg)
+
+    @classmethod
+    def of(cls, *pairs: tuple[float, float]) -> Constraints:
+        """Return the list of some pairs (epsilon, delta)."""
+        return cls(tuple(Constraint(*pair) for pair in pairs))
+
+    @classmethod
+    def read(cls, text: str) -> Constraints:
+        """Read ``0.6, 0.05; 0, 0.2``: pairs joined by ``;``, numbers as in the language (``log(3)``, ``1/3``).
+
+        ``dp(0.6, 0.05)``, ``tv(0.2)`` and ``dptv(0.6, 0.05, 0.2)`` may stand for pairs, and ``&`` for ``;``.
+        """
+        if len(text) > LONGEST:
+            msg = f"A list of statements is written in at most {LONGEST} characters, got {len(text)}."
+            raise DomainError(msg)
+        pieces = [piece.strip() for piece in text.replace("&", ";").split(";")]
+        return cls(tuple(one for piece in pieces if piece for one in _piece(piece)))
+
+    @property
+    def text(self) -> str:
+        """The list as it is written in a field or a link."""
+        return "; ".join(str(item) for item in self.items)
+
+    @cached_property
+    def region(self) -> TradeOff:
+        """What all statements together promise: the intersection of their regions, f = max_i f_i."""
+        return reduce(and_, (item.region for item in self.items))
+
+    def composed(self, k: int) -> TradeOff:
+        """Return what k such mechanisms promise together: f tensored k times, which some mechanism attains."""
+        return self.region if k == 1 else self.region**k
+
+
+def _piece(text: str) -> Iterable[Constraint]:
+    """Return the statements that one piece of a list stands for."""
+    atom = parse(text if _REGION.match(text) else f"dp({text})")
+    if isinstance(atom, DP):
+        return [Constraint(atom.epsilon_, atom.delta_)]
+    if isinstance(atom, TV):
+        return [Constraint(0.0, atom.eta)]
+    if isinstance(atom, DPTV):
+        return [Constraint(atom.epsilon_, atom.delta_), Constraint(0.0, atom.eta)]
+    msg = f"A list holds pairs ε, δ, or dp, tv and dptv; {shorten(str(atom))} is something else."
+    raise DomainError(msg)
+
+
+def _short(value: float) -> str:
+    return repr(value).removesuffix(".0")
