@@ -12,9 +12,11 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
+from dpcore.words import outward
 
 COLUMNS = ("parameter", "value", "kind", "low", "high")
 MEASURED = ("simulation", "measured")
+DECADES = 1e-15  # a logarithmic axis shows this share of its largest value at most
 
 
 def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -22,8 +24,8 @@ def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : `parameter, value, kind, low, high` and optionally `series`. Rows of kind ``simulation`` or ``measured``
-        become points with error bars from low to high, all others a line in a band.
+    frame : `parameter, value, kind, low, high` and optionally `series` or `label`. Rows of kind ``simulation`` or
+        ``measured`` become points with error bars from low to high, all others a line in a band.
     """
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
@@ -32,6 +34,8 @@ def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         msg = "A utility chart needs at least one row, got none."
         raise DomainError(msg)
+    if "label" in frame.columns:
+        return frame[["label", *COLUMNS]].reset_index(drop=True)
     several = "series" in frame.columns and len(set(frame["series"])) > 1
     label = frame["series"].astype(str) + ", " + frame["kind"] if several else frame["kind"]
     return frame.assign(label=label.to_numpy())[["label", *COLUMNS]].reset_index(drop=True)
@@ -40,7 +44,7 @@ def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
 def utility_takeaway(
     frame: pd.DataFrame, *, current: float | None = None, parameter: str = "ε", value: str = "error"
 ) -> str:
-    """Say the value at the current parameter, or at both ends; each number with what it is."""
+    """Say the value at the current parameter, or at both ends; each number with what it is, bounds rounded outward."""
     table = utility_table(frame)
     said = []
     for label, rows in table.groupby("label", sort=False):
@@ -51,9 +55,10 @@ def utility_takeaway(
         else:
             chosen = [order.iloc[0], order.iloc[-1]]
         words = " and ".join(
-            f"{number(row['value'], 3)} at {parameter} = {number(row['parameter'], 4)}" for row in chosen
+            f"{_said(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in chosen
         )
-        said.append(f"{theme.short(value)} ({theme.short(str(label))}): {words}.")
+        name = theme.short(value)
+        said.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
     return " ".join(said[:4])
 
 
@@ -72,7 +77,20 @@ def utility_figure(
     chart = utility_chart(
         table, current=current, parameter=parameter, value=value, look=described(look, takeaway), **options
     )
-    return Figure(chart, table, takeaway, look.title or f"{value} against {parameter}")
+    notes = utility_notes(table, log_y=options.get("log_y", True))
+    return Figure(chart, table, takeaway, look.title or f"{value} against {parameter}", notes)
+
+
+def utility_notes(table: pd.DataFrame, *, log_y: bool = True) -> tuple[str, ...]:
+    """Say how many values a logarithmic axis has no place for."""
+    count = len(table) - len(_drawable(table, log=log_y)[0])
+    what = "One value of 0 or close to it has" if count == 1 else f"{count} values of 0 or close to it have"
+    return (f"{what} no place on the log axis; all are in the table.",) * bool(count)
+
+
+def _said(value: float, kind: str) -> str:
+    """Return three digits: bounds to their safe side, other numbers to the nearest."""
+    return outward(value if kind in ("upper", "lower") else float(f"{value:.3g}"), 3, up=kind != "lower")
 
 
 def utility_chart(
@@ -93,8 +111,11 @@ def utility_chart(
     table : what `utility_table` returns.
     current : the parameter chosen at the moment.
     parameter, value : titles of the axes.
-    log_x, log_y : logarithmic axes; an axis with a value of 0 or below is drawn linear.
+    log_x, log_y : logarithmic axes. Across, a value of 0 or below makes the axis linear. Up, what is below
+        1e-15 of the largest value has no place: such values are left out, bars and bands end at the bottom, and the
+        axis is linear if every other value would be lost.
     """
+    table, y_log = _drawable(table, log=log_y)
     series = Series(table["label"], dark=look.dark)
     drawn = table.assign(
         label=table["label"].map(series.shown),
@@ -102,7 +123,7 @@ def utility_chart(
         parameter_text=[number(v) for v in table["parameter"]],
         value_text=[f"{number(v)} ({number(a)} to {number(b)})" for v, a, b in _triples(table)],
     )
-    x_log, y_log = log_x and _positive(table, "parameter"), log_y and _positive(table, "value", "low", "high")
+    x_log = log_x and bool((table["parameter"] > 0).all())
     x = alt.X(
         "parameter:Q",
         title=theme.short(parameter),
@@ -162,8 +183,23 @@ def _triples(table: pd.DataFrame) -> zip[tuple[float, float, float]]:
     return zip(table["value"], table["low"], table["high"], strict=True)
 
 
-def _positive(table: pd.DataFrame, *names: str) -> bool:
-    return all(bool((table[name] > 0).all()) for name in names)
+def _floor(table: pd.DataFrame) -> float:
+    """Return the least value a logarithmic axis has a place for; infinity if it should be linear."""
+    values = table["value"].to_numpy(dtype=np.float64)
+    top = float(max(table["high"].max(), values.max()))
+    if top <= 0:
+        return np.inf
+    kept = values[values >= top * DECADES]
+    return float(kept.min()) if 2 * len(kept) >= len(values) else np.inf
+
+
+def _drawable(table: pd.DataFrame, *, log: bool) -> tuple[pd.DataFrame, bool]:
+    """Return the rows that fit the axis, and whether it is logarithmic."""
+    floor = _floor(table) if log else np.inf
+    if not np.isfinite(floor):
+        return table, False
+    rows = table[table["value"] >= floor]
+    return rows.assign(low=rows["low"].clip(lower=0.5 * floor), high=rows["high"].clip(lower=0.5 * floor)), True
 
 
 def _scale(*, log: bool) -> alt.Scale:

@@ -101,6 +101,12 @@ def _encoding(data: bytes) -> tuple[str, list[str]]:
     return encoding, [words] if words else []
 
 
+def decoded(data: bytes) -> tuple[str, list[str]]:
+    """Return the text of a file and what is to be said about its encoding; a byte-order mark is left out."""
+    encoding, told = _encoding(data)
+    return data.decode(encoding), told
+
+
 def _first_lines(data: bytes, encoding: str) -> Iterator[str]:
     found = 0
     for line in io.TextIOWrapper(io.BytesIO(data), encoding=encoding):

@@ -1,0 +1,78 @@
+"""Make the sample datasets: invented people whose answers look like real ones. Seeded; a test runs it again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SEED = 1965  # the year of Warner's paper on randomized response
+PEOPLE, STUDENTS = 2000, 1500
+
+# share of each five-year group, from 0-4 to 95-99, in thousandths: a population that grows slowly older
+AGE_GROUPS = (49, 50, 52, 54, 60, 66, 70, 71, 67, 64, 66, 69, 64, 54, 46, 39, 29, 18, 9, 3)
+# households of 1, 2, ... people, in hundredths, for those below 20, from 20 to 64, and above
+HOUSEHOLDS = ((0, 10, 27, 39, 16, 5, 2, 1), (22, 33, 20, 17, 5, 2, 1, 0), (38, 50, 7, 3, 1, 1, 0, 0))
+CHEATED = 0.22
+TRANSPORT = {"walk": 0.16, "bicycle": 0.27, "bus": 0.21, "train": 0.26, "car": 0.10}
+SATISFACTION = {1: 0.05, 2: 0.12, 3: 0.28, 4: 0.37, 5: 0.18}
+
+
+def pick(rng: random.Random, values: list[str], weights: list[float]) -> str:
+    """Return one value with chances in proportion to the weights, by one uniform number.
+
+    Only ``random.Random.random`` is used: its numbers are the same in every version of Python.
+    """
+    place = rng.random() * sum(weights)
+    for value, weight in zip(values, weights, strict=True):
+        place -= weight
+        if place < 0:
+            return value
+    return values[-1]
+
+
+def person(rng: random.Random) -> list[str]:
+    """Return the age and the size of the household of one person."""
+    group = int(pick(rng, [str(i) for i in range(len(AGE_GROUPS))], [float(w) for w in AGE_GROUPS]))
+    age = 5 * group + int(5 * rng.random())
+    sizes = HOUSEHOLDS[(age >= 20) + (age >= 65)]
+    return [str(age), pick(rng, [str(i + 1) for i in range(len(sizes))], [float(w) for w in sizes])]
+
+
+def student(rng: random.Random) -> list[str]:
+    """Return the answers of one student: cheated, transport, satisfaction, hours of study in a week."""
+    cheated = rng.random() < CHEATED
+    transport = pick(rng, list(TRANSPORT), list(TRANSPORT.values()))
+    satisfied = pick(rng, [str(v) for v in SATISFACTION], list(SATISFACTION.values()))
+    hours = 16.0 + 14.0 * (rng.random() + rng.random() + rng.random() - 1.5) - 3.0 * cheated + 1.5 * int(satisfied)
+    return ["yes" if cheated else "no", transport, satisfied, f"{min(60.0, max(0.0, hours)):.1f}"]
+
+
+def table(header: list[str], rows: list[list[str]]) -> bytes:
+    """Return a CSV file."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([header, *rows])
+    return out.getvalue().encode()
+
+
+def datasets() -> dict[str, bytes]:
+    """Return file name -> content."""
+    rng = random.Random(SEED)
+    people = [person(rng) for _ in range(PEOPLE)]
+    students = [student(rng) for _ in range(STUDENTS)]
+    return {
+        "ages.csv": table(["age", "household"], people),
+        "survey.csv": table(["cheated", "transport", "satisfaction", "study_hours"], students),
+    }
+
+
+def main() -> None:
+    """Write the files beside this script."""
+    for name, content in datasets().items():
+        (HERE / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

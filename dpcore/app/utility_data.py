@@ -1,0 +1,263 @@
+"""The data of the page: a sample, made-up records, or the visitor's own CSV, which stays in the visitor's own session.
+
+An upload is held by the session alone: no shelf that visitors share ever sees it, the link carries no part of it, and it is
+let go when the file is removed or other data are chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import work
+from dpcore.app.figure import plain
+from dpcore.app.inputs import Interval, read_integer, read_number
+from dpcore.errors import DpcoreError
+from dpcore.utility.reading import MOST_ROWS, OUTSIDE, Reading, read_labels, read_numbers
+from dpcore.utility.samples import part, sample, samples
+from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from streamlit.delta_generator import DeltaGenerator
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from dpcore.utility import Dataset, Pair
+
+MADE_UP, UPLOAD = "made-up", "your CSV"
+FIRST = "ages: age in years"
+BOUND = Interval(-1e12, 1e12)
+KINDS = ("numbers", "answers")
+MOST_OWN = 24  # pictures of an upload that its visitor's session keeps
+_OWN = "_utility_own"
+_CLIPPING = {"clip": "move them to the nearer bound", "drop": "leave their rows out"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data, how many records there are to take them from, where results may be kept, and the Python that reads them."""
+
+    data: Dataset
+    most: int
+    key: Hashable
+    shelf: work.Shelf
+    imports: tuple[str, ...]
+    code: tuple[str, ...]
+
+
+def options() -> dict[str, str]:
+    """Return what the menu and the link say -> name of the sample; made-up data and an upload have none."""
+    named = {f"{name.split('.')[0]}: {about.title.split(': ')[1]}": name for name, about in samples().items()}
+    return {**named, MADE_UP: "", UPLOAD: ""}
+
+
+def fitting(chosen: Pair, now: str) -> str:
+    """Return data that the pair can answer about, as the menu says them: those chosen now if possible."""
+    known = options()
+    if now in (MADE_UP, UPLOAD) or not chosen.uses_data:
+        return now
+    for option in (now, FIRST, *known):
+        try:
+            chosen.closed_forms(sample(known[option]))
+            chosen.answer(sample(known[option]))
+        except (DpcoreError, KeyError):
+            continue
+        return option
+    return MADE_UP
+
+
+def choose() -> str:
+    """Show the menu of the data and return what it says."""
+    name = st.selectbox(
+        "Data",
+        list(options()),
+        index=list(options()).index(FIRST),
+        key="utility_data",
+        bind="query-params",
+        on_change=_other_data,
+        help="Invented samples that come with the app, or a table of yours, which stays in your session.",
+    )
+    if name != UPLOAD:
+        st.session_state.pop(_OWN, None)
+    return str(name)
+
+
+def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
+    """Show what the data need and return them; None where something is to be corrected, which is said.
+
+    Parameters
+    ----------
+    chosen : the query, for which data may be made up.
+    name : what the menu says.
+    details : where an upload's layout is shown.
+    """
+    try:
+        if not chosen.uses_data:
+            st.caption("This query looks at no data: its parameters say all.")
+            return Source(chosen.example(), 0, (), work.shelf(), (), ("data = query.example()",))
+        if name == UPLOAD:
+            return _upload(details)
+        return _public(name, chosen)
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+
+
+def _other_data() -> None:
+    """Forget bounds and size that were typed for other data."""
+    for key in ("utility_n", "utility_low", "utility_high"):
+        st.session_state[key] = ""
+
+
+# ---- public data ---------------------------------------------------------------------------------------------
+
+
+def _public(name: str, chosen: Pair) -> Source:
+    """Return a sample or made-up data, cut to the size and bounds typed."""
+    known = options()[name]
+    whole = sample(known) if known else chosen.example()
+    with st.expander(f"{grouped(whole.n)} records{_range(whole)}", icon=":material/dataset:"):
+        _about(known)
+        cut = _cut(whole)
+    data = part(whole, **cut)
+    if any(value is not None for value in cut.values()):
+        st.caption(f"Used: {grouped(data.n)} records{_range(data)}.")
+    typed = "".join(f", {key}={value!r}" for key, value in cut.items() if value is not None)
+    if not known:
+        code = ("data = query.example()",) if not typed else (f"data = part(query.example(){typed})",)
+        imports = ("from dpcore.utility.samples import part",) if typed else ()
+    else:
+        code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
+    return Source(data, whole.n, (name, chosen.name if not known else "", *cut.values()), work.shelf(), imports, code)
+
+
+def _about(name: str) -> None:
+    if name in samples():
+        st.caption(plain(samples()[name].provenance))
+    else:
+        st.caption("Records computed by the library for this query, the same each time.")
+
+
+def _range(data: Dataset) -> str:
+    if data.categories:
+        return f", {len(data.categories)} answers"
+    return f" in [{data.low:g}, {data.high:g}]" if data.d == 1 else f" of {data.d} numbers"
+
+
+def _cut(whole: Dataset) -> dict[str, Any]:
+    """Show the fields for size and bounds; empty fields leave the data as they are."""
+    columns = st.columns(3)
+    texts = {}
+    fields = {"n": ("First n records", str(whole.n))}
+    if not whole.categories and whole.d == 1:
+        fields |= {"low": ("Lower bound", f"{whole.low:g}"), "high": ("Upper bound", f"{whole.high:g}")}
+    for column, (name, (label, shown)) in zip(columns, fields.items(), strict=False):
+        with column:
+            texts[name] = st.text_input(
+                label, "", key=f"utility_{name}", bind="query-params", placeholder=shown, help="May be empty."
+            ).strip()
+    n = read_integer(texts["n"], "First n records", 1, whole.n) if texts["n"] else None
+    low, high = (read_number(texts[k], fields[k][0], BOUND) if texts.get(k) else None for k in ("low", "high"))
+    return {"n": n, "low": low, "high": high}
+
+
+# ---- an upload -----------------------------------------------------------------------------------------------
+
+
+def _upload(details: DeltaGenerator) -> Source | None:
+    """Show the uploader and what the file needs; say what was read and what was lost."""
+    columns = st.columns(3)
+    with columns[0]:
+        file = st.file_uploader(
+            "CSV file",
+            type=["csv", "txt", "tsv"],
+            key="utility_file",
+            max_upload_size=MOST_BYTES // 1_000_000,
+            help=f"Up to {MOST_BYTES // 1_000_000} MB and {grouped(MOST_ROWS)} rows. It is held in the memory of your "
+            "session, never stored, shared or put into the link.",
+        )
+    if file is None:
+        st.session_state.pop(_OWN, None)
+        st.info(
+            "Choose a file to see its answers. It stays in the memory of your session; the link carries parameters only.",
+            icon=":material/upload_file:",
+        )
+        return None
+    with details:
+        sheet = _layout(file)
+    with columns[1]:
+        column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
+        kind = st.segmented_control("Read as", KINDS, default=KINDS[0], required=True, key="utility_kind") or KINDS[0]
+    if kind == KINDS[1]:
+        return _read(file, sheet, column, kind, (math.nan, math.nan, OUTSIDE[0]))
+    with columns[2]:
+        bounds = _bounds()
+    return None if bounds is None else _read(file, sheet, column, kind, bounds)
+
+
+def _layout(file: UploadedFile) -> Sheet:
+    """Show how the file is read, and let the delimiter and the number of rows be chosen."""
+    marks = {"": "found by itself", **DELIMITERS}
+    with st.expander("How the file is read", icon=":material/table_view:"):
+        mark = st.selectbox("Fields are separated by", list(marks), key="utility_mark", format_func=marks.__getitem__)
+        st.text_input(
+            "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
+        )
+        sheet = open_csv(file.getvalue(), delimiter=mark or None)
+        for words in sheet.told:
+            st.caption(plain(words))
+    return sheet
+
+
+def _bounds() -> tuple[float, float, str] | None:
+    """Ask for the bounds: public numbers, which the app must not read off the data."""
+    left, right = st.columns(2)
+    with left:
+        low = st.text_input("Lower bound", "", key="utility_low", bind="query-params", placeholder="0").strip()
+    with right:
+        high = st.text_input("Upper bound", "", key="utility_high", bind="query-params", placeholder="100").strip()
+    outside = st.selectbox(
+        "Values outside the bounds", OUTSIDE, key="utility_outside", format_func=_CLIPPING.__getitem__
+    )
+    if not low or not high:
+        st.info(
+            "Type both bounds. They are public and must not be read off the data: the noise hides one person only within "
+            "them.",
+            icon=":material/straighten:",
+        )
+        return None
+    return read_number(low, "Lower bound", BOUND), read_number(high, "Upper bound", BOUND), outside
+
+
+def _read(file: UploadedFile, sheet: Sheet, column: str, kind: str, how: tuple[float, float, str]) -> Source:
+    """Read the column once per choice, into the session; say what became of every row."""
+    asked = (file.file_id, sheet.delimiter, column, kind, repr(how))
+    own = st.session_state.get(_OWN)
+    if own is None or own[0] != asked:
+        with work.patience("Reading"):
+            found = read_labels(sheet, column) if kind == KINDS[1] else read_numbers(sheet, column, *how)
+        own = st.session_state[_OWN] = (asked, found, work.Shelf(MOST_OWN))
+    reading: Reading = own[1]
+    lost = bool(reading.dropped) or any(reading.clipped)
+    words = " ".join(plain(text) for text in reading.told)
+    (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
+    st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
+    text = str(st.session_state.get("utility_n", "")).strip()
+    n = read_integer(text, "First n records", 1, reading.dataset.n) if text else None
+    call = f"{column!r}" if kind == KINDS[1] else f"{column!r}, {how[0]!r}, {how[1]!r}, {how[2]!r}"
+    read = "read_labels" if kind == KINDS[1] else "read_numbers"
+    imports = [
+        "from pathlib import Path",
+        f"from dpcore.utility.reading import {read}",
+        "from dpcore.utility.sheet import open_csv",
+    ]
+    mark = f", delimiter={sheet.delimiter!r}" if sheet.delimiter in DELIMITERS else ""
+    code = [f'sheet = open_csv(Path("your.csv").read_bytes(){mark})', f"data = {read}(sheet, {call}).dataset"]
+    if n is not None:
+        imports, code = [*imports, "from dpcore.utility.samples import part"], [*code, f"data = part(data, n={n})"]
+    return Source(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), own[2], tuple(imports), tuple(code))

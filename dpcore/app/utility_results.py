@@ -1,0 +1,185 @@
+"""What the page of privacy and utility shows of a view: figures, slider, sentence, facts and the inverse question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import figure, page, work
+from dpcore.app.figure import plain
+from dpcore.app.inputs import Interval, read_integer, read_number
+from dpcore.app.utility import (
+    RECORDS,
+    View,
+    known_facts,
+    label_of,
+    meant,
+    movable,
+    needed_code,
+    numbers_of,
+    read,
+    said,
+    written,
+)
+from dpcore.app.utility_panels import choice
+from dpcore.charts.pairs import pair_grid
+from dpcore.errors import BudgetError, DpcoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpcore.charts.figure import Figure
+    from dpcore.registry import Parameter
+
+STEPS = 61  # of the slider
+TARGET = Interval(0.0, 1e15)
+
+
+def slider(view: View) -> None:
+    """Show the slider of the parameter across with its exact field; both write the setting."""
+    value = view.source.data.n if view.moves == RECORDS else getattr(view.pair, view.moves)
+    parameter = numbers_of(view.pair).get(view.moves)
+    label = label_of(parameter) if parameter is not None else "Number of records (n)"
+    whole = parameter is None or parameter.kind == "integer"
+    options = _steps(view, parameter, value)
+    st.session_state["utility_slide"] = value
+    st.session_state["utility_exact"] = str(value) if whole else said(parameter, value)  # type: ignore[arg-type]  # a number has its parameter
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        st.select_slider(
+            f"{label}, on a log scale",
+            options,
+            key="utility_slide",
+            format_func=lambda x: f"{x:.6g}",
+            on_change=_take_slide,
+            args=(view.moves,),
+        )
+    with right:
+        st.text_input(
+            f"{label}, exactly",
+            key="utility_exact",
+            on_change=_take_exact,
+            args=(view.moves,),
+            help="Typed as 0.5, 1e-6, log(3) or 1/3.",
+        )
+    told = st.session_state.pop("_utility_told", "")
+    if told:
+        st.error(plain(told), icon=":material/error:")
+
+
+def _steps(view: View, parameter: Parameter | None, value: float) -> list[Any]:
+    """Return the values of the slider, the present one among them."""
+    places = [x for x in pair_grid(view.pair, view.source.data, view.moves, STEPS) if x != value]
+    if parameter is None:
+        top = view.source.most
+        places = [x for x in places if x <= top] + [float(top)]
+    if parameter is None or parameter.kind == "integer":
+        return sorted({int(x) for x in places} | {int(value)})
+    return sorted({*places, value})
+
+
+def _take_slide(moves: str) -> None:
+    _set(moves, st.session_state["utility_slide"])
+
+
+def _take_exact(moves: str) -> None:
+    """Take a typed value; a wrong one is explained on the page."""
+    text = str(st.session_state["utility_exact"])
+    try:
+        chosen = read(st.session_state["utility"])
+        known = numbers_of(chosen)
+        _set(moves, meant(known[moves], text) if moves in known else read_integer(text, "n", 1, 10**9))
+    except DpcoreError as error:
+        st.session_state["_utility_told"] = str(error)
+
+
+def _set(moves: str, value: Any) -> None:
+    try:
+        chosen = read(st.session_state["utility"])
+        if moves == RECORDS and moves not in numbers_of(chosen):
+            page.change("utility_n", str(value))
+        else:
+            page.change("utility", written(chosen.but(**{moves: value})))
+    except DpcoreError as error:
+        st.session_state["_utility_told"] = str(error)
+
+
+# ---- what is found -------------------------------------------------------------------------------------------
+
+
+def attempt(make: Callable[..., Any], view: View, **options: Any) -> Any:
+    """Return what was made, or the error that it ended with: one that fails does not keep the others away."""
+    try:
+        return make(view, **options)
+    except DpcoreError as error:
+        return error
+
+
+def show(made: Figure | DpcoreError, code: Callable[[View], str], view: View, *, key: str, **options: Any) -> None:
+    """Show a figure with the code that makes it, or the error that it ended with."""
+    if isinstance(made, DpcoreError):
+        st.error(plain(str(made)), icon=":material/error:")
+        if isinstance(made, BudgetError):
+            st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
+    else:
+        figure.show(made, key=key, code=code(view), **options)
+
+
+def show_words(found: str | DpcoreError) -> None:
+    """Say how far a release is off, and what an attacker can do."""
+    if isinstance(found, DpcoreError):
+        st.error(plain(str(found)), icon=":material/error:")
+    else:
+        st.info(plain(found), icon=":material/balance:")
+
+
+def show_facts(view: View) -> None:
+    """List what is known without simulation, with its theorem and formula."""
+    with st.expander("What is known without simulation", icon=":material/function:"):
+        try:
+            rows = known_facts(view)
+        except DpcoreError as error:
+            st.error(plain(str(error)))
+            return
+        if not rows:
+            st.markdown("No closed form is known here; the points are simulated.")
+        for label, value, theorem, formula in rows:
+            math_text = f" ${formula}$" if formula else ""
+            st.markdown(f"- **{plain(label)}**: {plain(value)}.{math_text} {plain(theorem)}.")
+
+
+def ask_needed(view: View) -> None:
+    """Ask the inverse question: which parameter, or how many records, this error needs."""
+    measure = view.pair.measure_of(view.measure)
+    least = "at least" if measure.larger_is_better else "at most"
+    left, right = st.columns(2)
+    with left:
+        of = choice("Which value of", "utility_of", movable(view.pair), view.pair.main)
+    with right:
+        unit = f" ({measure.unit})" if measure.unit else ""
+        text = st.text_input(
+            f"{measure.label[:1].upper()}{measure.label[1:]}, {least}{unit}",
+            "",
+            key="utility_target",
+            bind="query-params",
+            placeholder="type a number",
+        ).strip()
+    if not text:
+        st.caption("Type the error you can bear; the closed forms are solved for the parameter.")
+        return
+    try:
+        target = read_number(text, "The target", TARGET)
+        with work.patience("Solving"):
+            found = view.kept(
+                ("needed", *view.key, of, target), lambda: view.pair.needed(view.measure, target, view.source.data, of)
+            )
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    st.markdown(plain(found.words))
+    if of in numbers_of(view.pair):
+        value = int(found.value) if numbers_of(view.pair)[of].kind == "integer" else found.value
+        st.button(f"Look at {of} = {value:.6g}", icon=":material/visibility:", on_click=_set, args=(of, value))
+    with st.expander("Python that solves this", icon=":material/code:"):
+        st.code(needed_code(view, view.measure, target, of), language="python", wrap_lines=True)

@@ -1,0 +1,221 @@
+"""A query with its mechanism as a figure: what is known of its error and what was simulated, as a parameter moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.charts.figure import Figure
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.charts.utility import utility_chart, utility_notes, utility_takeaway
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.utility.simulate import moved, simulate
+
+if TYPE_CHECKING:
+    from dpcore.utility import Dataset, Pair
+    from dpcore.utility.base import Measure
+
+COLUMNS = ("label", "parameter", "value", "kind", "low", "high", "theorem")
+POINTS = 41  # of the lines
+SIMULATED = 9  # points of the simulation
+RELEASES = 400
+SIMULATION = "simulation ± 2 standard errors"
+_WORDS = {"exact": "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
+_ANY = "lower bound on any mechanism"
+_IN_PART = "no bound"  # everywhere: at some places it is one, as the kind of each row says
+LONGEST_LABEL = 48
+_REACH = 20.0  # a parameter without a usual range is drawn from a 20th to 20 times its value
+_LARGEST_N = 10**6
+
+
+def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -> list[float]:
+    """Return where a parameter is looked at: evenly on the log scale, round numbers, its present value among them.
+
+    Parameters
+    ----------
+    parameter : one of the pair's numbers, or ``n``, the number of records.
+    points : about how many.
+    """
+    low, high, now, whole = _span(pair, data, parameter)
+    places = [float(f"{x:.3g}") for x in np.geomspace(low, high, points)]
+    if whole:
+        places = [float(round(x)) for x in places]
+    inside = {x for x in places if low <= x <= high}
+    return sorted({*inside, now})
+
+
+def _span(pair: Pair, data: Dataset, parameter: str) -> tuple[float, float, float, bool]:
+    """Return the ends of the axis, the present value, and whether only integers are meant."""
+    known = {p.name: p for p in pair.parameters()}
+    if parameter not in known:
+        low, high = (1.0, float(max(_LARGEST_N, 100 * data.n)))
+        return low, high, float(data.n), True
+    about = known[parameter]
+    if about.kind not in ("number", "integer"):
+        msg = f"Only a number can move along the axis; {parameter} is {about.domain_words}."
+        raise DomainError(msg)
+    now = float(getattr(pair, parameter))
+    if parameter == pair.main:
+        low, high = pair.span
+    elif about.high <= 1:
+        low, high = (1e-9, 0.5) if parameter == "delta" else (0.01, 0.99)
+    else:
+        low, high = now / _REACH, now * _REACH
+    whole = about.kind == "integer"
+    low = max(low, about.low, 1.0 if whole else 1e-300)
+    high = max(min(high, about.high), low)
+    return min(low, now) if now > 0 else low, max(high, now), now, whole
+
+
+def pair_table(
+    pair: Pair,
+    data: Dataset,
+    *,
+    parameter: str | None = None,
+    measure: str | None = None,
+    releases: int = RELEASES,
+    seed: int = 0,
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return what is known and what was simulated of one measure as a parameter moves, and what could not be asked.
+
+    Parameters
+    ----------
+    pair, data : query with mechanism, and the data.
+    parameter : what moves; the pair's main parameter by default. ``n`` has closed forms only.
+    measure : the headline one by default.
+    releases : simulated at each of nine places; 0 for none.
+    seed : of the simulation.
+
+    Returns
+    -------
+    DataFrame
+        `label, parameter, value, kind, low, high, theorem`: closed forms have low = high = value, simulations reach two
+        standard errors to both sides.
+    tuple of str
+        Why some places are empty.
+    """
+    name, wanted = parameter or pair.main, pair.measure_of(measure or pair.measure)
+    rows: list[tuple[Any, ...]] = []
+    refused: list[tuple[float, str]] = []
+    grid = pair_grid(pair, data, name)
+    for index, x in enumerate(grid):
+        checkpoint(0.5 * index / len(grid))
+        try:
+            at, n = moved(pair, name, x)
+            found = [fact for fact in at.closed_forms(data, n) if fact.measure == wanted.name]
+        except DomainError as error:
+            refused.append((x, str(error)))
+            continue
+        rows += [(x, f.value, f.kind, f.value, f.value, f.theorem, f.about) for f in found]
+    rows += _simulated(pair, data, name, wanted, releases, seed)
+    if not rows:
+        msg = refused[0][1] if refused else f"Nothing is known of the {wanted.label} without a simulation."
+        raise DomainError(msg)
+    frame = pd.DataFrame(rows, columns=["parameter", "value", "kind", "low", "high", "theorem", "about"])
+    # exact first, then the simulation, so that their colours are the same in every figure
+    rank = frame["kind"].map({"exact": 0, "simulation": 1}).fillna(2)
+    frame = frame.assign(rank=rank).sort_values("rank", kind="stable", ignore_index=True)
+    return frame.assign(label=_labels(frame))[list(COLUMNS)], _gaps(name, refused)
+
+
+def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
+    """Say where nothing is drawn, and why there first."""
+    if not refused:
+        return ()
+    first, last = refused[0][0], refused[-1][0]
+    places = f"{first:.6g}" if first == last else f"{len(refused)} places from {first:.6g} to {last:.6g}"
+    return (f"Nothing is drawn at {name} = {places}: {refused[0][1]}",)
+
+
+def _simulated(
+    pair: Pair, data: Dataset, name: str, measure: Measure, releases: int, seed: int
+) -> list[tuple[Any, ...]]:
+    """Return a row for each place at which releases were simulated."""
+    if not releases or name not in {p.name for p in pair.parameters()}:
+        return []
+    grid, rows = pair_grid(pair, data, name, SIMULATED), []
+    for index, (x, rng) in enumerate(zip(grid, np.random.default_rng(seed).spawn(len(grid)), strict=True)):
+        part = (0.5 + 0.5 * index / len(grid), 0.5 + 0.5 * (index + 1) / len(grid))
+        try:
+            found = simulate(moved(pair, name, x)[0], data, rng, releases, progress=part)
+        except DomainError:
+            continue  # said by the closed forms
+        row = found[found["measure"] == measure.name].iloc[0]
+        value, error = float(row["simulated"]), float(row["standard_error"])
+        theorem = f"{releases} simulated releases"
+        rows.append((x, value, "simulation", value - 2 * error, value + 2 * error, theorem, "release"))
+    return rows
+
+
+def _labels(frame: pd.DataFrame) -> list[str]:
+    """Name each line: by what its numbers are, and by its theorem where two would have one name."""
+    short = frame["theorem"].str.split(":").str[0].str.strip()
+    groups: dict[tuple[str, str], set[str]] = {}
+    for theorem, about, kind in zip(short, frame["about"], frame["kind"], strict=True):
+        groups.setdefault((theorem, about), set()).add(kind)
+    names = {}
+    for (theorem, about), kinds in groups.items():
+        if kinds == {"simulation"}:
+            names[theorem, about] = SIMULATION
+        elif about == "any":
+            names[theorem, about] = _ANY
+        else:
+            names[theorem, about] = _WORDS[next(iter(kinds))] if len(kinds) == 1 else _IN_PART
+    twice = {name for name in names.values() if list(names.values()).count(name) > 1 or name == _IN_PART}
+    seen: dict[str, int] = {}
+    full = {}
+    for key, name in names.items():
+        seen[name] = seen.get(name, 0) + 1
+        long = f"{name}: {key[0]}"
+        full[key] = name if name not in twice else long if len(long) <= LONGEST_LABEL else f"{name} ({seen[name]})"
+    return [full[key] for key in zip(short, frame["about"], strict=True)]
+
+
+def _theorems(table: pd.DataFrame) -> tuple[str, ...]:
+    """Say which theorems stand behind numbered lines."""
+    rows = table[table["label"].str.endswith(")")].drop_duplicates("label")
+    return tuple(f"{label}: {theorem}." for label, theorem in zip(rows["label"], rows["theorem"], strict=True))
+
+
+def pair_figure(
+    pair: Pair,
+    data: Dataset,
+    *,
+    parameter: str | None = None,
+    measure: str | None = None,
+    releases: int = RELEASES,
+    seed: int = 0,
+    look: Look = PLAIN,
+    **options: Any,
+) -> Figure:
+    """Return the utility of a pair against one of its parameters; `options` are those of `utility_chart`.
+
+    Errors are drawn on a logarithmic axis, chances of success on a linear one.
+    """
+    name, wanted = parameter or pair.main, pair.measure_of(measure or pair.measure)
+    options.setdefault("log_y", not wanted.larger_is_better)
+    table, notes = pair_table(pair, data, parameter=name, measure=wanted.name, releases=releases, seed=seed)
+    about = next((p for p in pair.parameters() if p.name == name), None)
+    now = float(getattr(pair, name)) if about is not None else float(data.n)
+    sign = (about.label or about.name) if about is not None else "n"
+    axis = f"{wanted.label} ({wanted.unit})" if wanted.unit else wanted.label
+    takeaway = utility_takeaway(table, current=now, parameter=sign, value=wanted.label)
+    chart = utility_chart(
+        table.drop(columns="theorem"),
+        current=now,
+        parameter=sign,
+        value=axis,
+        look=described(look, takeaway),
+        **options,
+    )
+    title = look.title or f"{pair.title}: {wanted.label} against {sign}"
+    return Figure(
+        chart,
+        table,
+        takeaway,
+        title,
+        (*notes, *_theorems(table), *utility_notes(table, log_y=options["log_y"])),
+    )

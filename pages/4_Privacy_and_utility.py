@@ -1,0 +1,53 @@
+"""Privacy and utility: how far answers are off, beside what an attacker can do."""
+
+import streamlit as st
+
+from dpcore.app import page, utility, work
+from dpcore.app import panels as examples
+from dpcore.app import utility_panels as panels
+from dpcore.app import utility_results as results
+
+page.setup(
+    "Privacy and utility",
+    "More noise hides a person better and answers worse. Choose a question and how it is answered: on the left how far the "
+    "answers are off, on the right what an attacker can do, and one slider for both.",
+)
+page.preset_row("Privacy_and_utility", utility.DEFAULTS)
+note = st.container()
+dark = page.look().dark
+asked, figures, slider, under, last = st.container(), st.container(), st.container(), st.container(), st.container()
+left, right = last.columns(2, gap="large")
+with asked:
+    view = panels.ask(draws=left)
+if view is None:
+    st.info("Correct or complete the fields above to see the trade-off.", icon=":material/edit:")
+    st.stop()
+
+with note:
+    examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
+work.fresh((*view.key, view.seed))
+with figures, work.patience("Simulating"):
+    words = results.attempt(utility.words, view)
+    regions = results.attempt(utility.region_picture, view, dark=dark)
+    release = results.attempt(utility.release_picture, view, dark=dark)
+    drawn = results.attempt(utility.utility_picture, view, dark=dark)  # last: what comes before it survives a Stop
+with left:
+    results.show(release, utility.release_code, view, key="utility_release", link=False)
+with right:
+    st.header("The inverse question")
+    results.ask_needed(view)
+
+below = under.columns(2, gap="large")
+left, right = figures.columns(2, gap="large")
+with left:
+    st.header("Utility")
+    results.show(drawn, utility.utility_code, view, key="utility_figure", below=below[0])
+with right:
+    st.header("Privacy region")
+    results.show(regions, utility.region_code, view, key="utility_region", below=below[1], link=False)
+with slider:
+    results.slider(view)
+    results.show_words(words)
+with below[1]:
+    results.show_facts(view)
+page.guide("privacy_and_utility")

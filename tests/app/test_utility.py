@@ -1,0 +1,435 @@
+"""The page of privacy and utility: every pair, preset and error; an upload stays with its visitor; the code runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from altair.utils.schemapi import debug_mode
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import composition, mechanism, page, utility, utility_data, utility_panels, utility_results, work
+from dpcore.errors import DomainError
+from dpcore.utility import PAIRS, pair
+from dpcore.utility.samples import part, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "4_Privacy_and_utility.py"
+PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Privacy_and_utility"}
+PROMISED: dict[str, str] = {}  # what each preset says
+CSV = b"age;answer\n51;yes\n74;no\nold;yes\n130;no\n;yes\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_charts() -> Iterator[None]:
+    """Skip Altair's check of every chart against its schema, which tests/charts makes, and which takes most of the time."""
+    with debug_mode(False):
+        yield
+
+
+def opened(**parameters: Any) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = str(value)
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Privacy and utility"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def alts(app: AppTest) -> list[str]:
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+def click(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return ran(app)
+
+
+def source(name: str, **cut: Any) -> utility_data.Source:
+    typed = "".join(f", {key}={value!r}" for key, value in cut.items())
+    imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
+    return utility_data.Source(sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(9), imports, code)
+
+
+# ---- the setting as text -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_text_of_a_pair_is_that_pair(name: str) -> None:
+    assert utility.read(utility.written(pair(name))) == pair(name)
+    moved = [p.name for p in pair(name).parameters() if p.kind in ("number", "integer") and p.name != utility.COLUMNS]
+    assert list(utility.movable(pair(name)))[: len(moved)] == sorted(moved, key=lambda n: n != pair(name).main)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "The setting is empty"),
+        ("count_laplase", "did you mean count_laplace?"),
+        ("count_laplace epsilon", "There is no pair 'count_laplace epsilon'"),
+        ("count_laplace epsilom=1", "did you mean epsilon?"),
+        ("count_laplace epsilon=-1", "epsilon must be a number in (0, 1000], got -1"),
+        ("count_laplace epsilon=abc", "epsilon must be a number in (0, 1000], got 'abc'"),
+        ("histogram_laplace bins=2.5", "bins must be an integer"),
+        ("histogram_laplace unit=x", "unit must be one of counts, frequencies"),
+        ("scores_exponential scores=[1", "scores must be"),
+        ("x" * 3000, "at most 2000 characters"),
+        ("<script>alert(1)</script>", "There is no pair"),
+    ],
+)
+def test_a_wrong_setting_is_explained(text: str, words: str) -> None:
+    with pytest.raises(DomainError) as found:
+        utility.read(text)
+    assert words in str(found.value)
+
+
+@pytest.mark.parametrize("text", ["count_laplase", "x" * 3000, "<script>alert(1)</script>"])
+def test_a_wrong_link_gets_a_page_and_a_sentence(text: str) -> None:
+    app = opened(utility=text)
+    assert "There is no pair" in errors(app) or "at most 2000 characters" in errors(app)
+    assert "Correct or complete the fields" in said(app)
+    assert not alts(app)
+
+
+def test_reset_brings_a_broken_page_back() -> None:
+    assert len(alts(click(opened(utility="nothing"), "Reset"))) == 3
+
+
+def test_numbers_may_be_written_as_in_the_language() -> None:
+    assert utility.read("survey_rr epsilon=log(3)").epsilon == pytest.approx(math.log(3), rel=1e-15)  # type: ignore[attr-defined]  # a survey
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    first, second, third = alts(app)
+    assert "Mean squared error, total (exact): 320 at ε = 0.5" in first  # 8 k / eps^2
+    assert "simulation ± 2 standard errors" in first
+    assert "lower bound on any mechanism" in first
+    assert second.startswith("exact region: An attacker who wrongly accuses")
+    assert "(a simulation, not a promise)" in third
+    assert "An attacker who wrongly accuses" in said(app)
+    assert not errors(app)
+    assert not app.warning
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_preset(name: str) -> None:
+    preset = PRESETS[name]
+    assert set(preset.state) <= set(utility.DEFAULTS)
+    app = opened(**preset.state)
+    assert not errors(app)
+    assert len(alts(app)) == 3
+    state = {**utility.DEFAULTS, **preset.state}
+    assert app.text_input(key="utility").value == state["utility"] == utility.written(utility.read(state["utility"]))
+    assert app.selectbox(key="utility_data").value == state["utility_data"]
+    PROMISED[name] = alts(app)[0] + said(app)
+    if name == "utility_thesis_3_2":  # the one that sets most fields, by its button
+        other = opened()
+        next(button for button in other.button if button.key == f"preset_{name}").click()
+        ran(other)
+        assert alts(other) == alts(app)
+        assert said(other) == said(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("utility_count", "a count is off by at most 6 records in 95 of 100 releases"),
+        ("utility_thesis_3_2", "(exact): 0.808 at δ = 0.1"),  # 2 log(12.5) 100 / (50 * 0.5)^2
+        ("utility_thesis_3_11", "(exact): 320 at ε = 0.5"),  # 8 * 10 / 0.5^2
+        ("utility_thesis_3_12", "as printed): 0.000112 at ε = 0.5"),  # 30 exp(-12.5), rounded up
+        ("utility_ties", "(exact): 1 at ε = 0.5"),
+        ("utility_ties", "(no bound: thesis, Proposition 51, as printed): 7.45e-6 at ε = 0.5"),
+        ("utility_thesis_3_13", "(upper bound): 0.886 at ε = 0.5"),  # 5 / (sqrt(e) + 4)
+        ("utility_cheater", "tells the truth with a chance of 75 of 100"),
+        ("utility_records", "at n = 2000"),
+        ("utility_records", "2829"),  # sqrt(2 * 200^2 / 0.01) = 2828.4
+    ],
+)
+def test_what_the_presets_promise(name: str, words: str) -> None:
+    if name not in PROMISED:  # run alone
+        test_each_preset(name)
+    assert words in PROMISED[name]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_pair_can_be_chosen_and_drawn(name: str) -> None:
+    """With the data that the menu chooses with it; without the page, for speed."""
+    assert name in utility_panels._queries()[PAIRS[name].query]
+    option = utility_data.fitting(pair(name), utility_data.FIRST)
+    known = utility_data.options()[option]
+    public = source(known) if known and PAIRS[name].uses_data else source("ages.age")
+    view = utility.View(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
+    for draw in (utility.utility_picture, utility.release_picture):
+        assert draw(view, dark=False).takeaway
+    assert next(iter(view.regions)) in ("exact region", "bound for all data")
+    assert "An attacker who wrongly accuses" in utility.words(view)
+    assert utility.known_facts(view)
+    assert utility_results._steps(view, utility.numbers_of(view.pair)[view.moves], getattr(view.pair, view.moves))
+
+
+def test_another_query_brings_its_data_and_measure() -> None:
+    app = opened(utility_releases="0", utility_measure="l1", utility_n="50")
+    app.selectbox(key="utility_query").select("survey")
+    ran(app)
+    assert app.text_input(key="utility").value == utility.written(pair("survey_rr"))
+    assert app.text_input(key="utility_measure").value == ""
+    assert not errors(app)
+    assert len(alts(app)) == 3
+    click(app, "Undo")
+    assert app.text_input(key="utility").value == utility.DEFAULTS["utility"]
+    assert app.text_input(key="utility_measure").value == "l1"
+
+
+def test_a_mechanism_keeps_the_parameters_of_the_query() -> None:
+    app = opened(utility="histogram_laplace epsilon=0.7 bins=7")
+    app.selectbox(key="utility_mechanism").select("histogram_gaussian")
+    ran(app)
+    kept: Any = utility.read(app.text_input(key="utility").value)
+    assert (kept.epsilon, kept.bins, kept.delta) == (0.7, 7, 1e-5)
+    click(app, "Undo")
+    assert utility.read(app.text_input(key="utility").value) == pair("histogram_laplace", epsilon=0.7, bins=7)
+
+
+def test_slider_field_and_parameters_write_the_setting() -> None:
+    app = opened()
+    options = app.select_slider(key="utility_slide").options
+    app.select_slider(key="utility_slide").set_value(float(options[-1]))
+    ran(app)
+    assert utility.read(app.text_input(key="utility").value).epsilon == 5.0  # type: ignore[attr-defined]  # a histogram
+    app.text_input(key="utility_exact").set_value("log(3)")
+    ran(app)
+    assert f"epsilon={math.log(3)!r}" in app.text_input(key="utility").value
+    app.text_input(key="utility_histogram_laplace_bins").set_value("20")
+    ran(app)
+    assert "bins=20" in app.text_input(key="utility").value
+    app.text_input(key="utility_exact").set_value("-4")
+    ran(app)
+    assert "epsilon must be a number in (0, 1000], got -4" in errors(app)
+    assert f"epsilon={math.log(3)!r}" in app.text_input(key="utility").value
+    app.text_input(key="utility_histogram_laplace_bins").set_value("1")
+    ran(app)
+    assert "bins must be an integer in [2," in errors(app)
+
+
+def test_records_move_too() -> None:
+    app = opened(utility="mean_laplace", utility_moves="n")
+    assert "at n = 2000" in alts(app)[0]
+    app.text_input(key="utility_exact").set_value("500")
+    ran(app)
+    assert app.text_input(key="utility_n").value == "500"
+    assert "at n = 500" in alts(app)[0]
+    app.text_input(key="utility_exact").set_value("3000")
+    ran(app)
+    assert "First n records must be an integer from 1 to 2000, got '3000'" in errors(app)
+
+
+def test_release_again() -> None:
+    app = opened(utility="count_laplace")
+    before = alts(app)[2]
+    click(app, "Release again")
+    assert app.text_input(key="utility_seed").value == "2"
+    after = alts(app)[2]
+    assert after != before
+    assert alts(opened(utility="count_laplace", utility_seed="2"))[2] == after
+    click(app, "Undo")
+    assert alts(app)[2] == before
+
+
+def test_the_inverse_question() -> None:
+    app = opened(utility="count_laplace", utility_target="3")
+    assert "ε from 0.9986" in said(app)  # log(20) / 3, rounded up
+    click(app, "Look at epsilon = 0.998577")
+    found: Any = utility.read(app.text_input(key="utility").value)
+    assert found.epsilon == pytest.approx(math.log(20) / 3, rel=1e-9)
+    assert found.epsilon >= math.log(20) / 3
+    no = opened(utility="count_laplace", utility_target="-1")
+    assert "The target must be a number in [0, 1e+15], got '-1'" in errors(no)
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "<b>", "9" * 10_000])
+def test_hostile_values_are_explained(value: str) -> None:
+    app = opened(
+        utility_n=value, utility_low=value, utility_target=value, utility_seed=value, utility_measure=value,
+        utility_moves=value, utility_of=value, utility_data=value, utility_releases=value,
+    )  # fmt: skip
+    assert errors(app)
+    assert len(errors(app)) < 3000
+    assert "Traceback" not in errors(app)
+
+
+def test_data_that_do_not_fit_are_explained() -> None:
+    app = opened(utility="mean_laplace d=3")
+    assert errors(app)
+    assert "Traceback" not in errors(app)
+    ages = opened(utility="sum_geometric", utility_data="survey: hours of study in a week")
+    assert "Geometric noise needs integers" in errors(ages)
+    bounds = opened(utility_low="50", utility_high="40")
+    assert "lower must be below upper" in errors(bounds)
+
+
+def test_every_name_of_data_is_a_sample() -> None:
+    for option, name in utility_data.options().items():
+        assert bool(name) == (option not in (utility_data.MADE_UP, utility_data.UPLOAD))
+        assert utility_data.fitting(pair("histogram_laplace"), option) == option
+    assert not errors(opened(utility_data=utility_data.MADE_UP, utility_releases="0"))
+
+
+def test_part_cuts_and_clips() -> None:
+    data = part(sample("ages.age"), n=100, low=10, high=50)
+    assert (data.n, data.low, data.high) == (100, 10.0, 50.0)
+    assert data.values.tolist() == np.clip(sample("ages.age").values[:100], 10, 50).tolist()
+    with pytest.raises(DomainError, match="Answers from a list have no bounds"):
+        part(sample("survey.cheated"), low=0)
+    with pytest.raises(DomainError, match="n must be an integer from 1 to 2000"):
+        part(sample("ages.age"), n=2001)
+
+
+# ---- an upload -----------------------------------------------------------------------------------------------
+
+
+def uploaded(content: bytes, **parameters: Any) -> AppTest:
+    app = opened(utility_data=utility_data.UPLOAD, **parameters)
+    assert "Choose a file" in said(app)
+    assert not alts(app)
+    app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
+    return ran(app)
+
+
+def test_an_upload_is_read_told_and_drawn() -> None:
+    app = uploaded(CSV)
+    assert "Type both bounds" in said(app)
+    app.text_input(key="utility_low").set_value("0")
+    app.text_input(key="utility_high").set_value("100")
+    ran(app)
+    assert "3 numbers read from 5 rows of column 'age'" in said(app)
+    assert "2 values dropped: 1 no number (the first: 'old'), 1 empty." in said(app)
+    assert "1 value above 100 moved to the nearer bound (clipped)" in said(app)
+    assert "The fields are separated by semicolons" in said(app)
+    assert len(alts(app)) == 3
+    app.selectbox(key="utility_outside").select("drop")
+    ran(app)
+    assert "1 outside the bounds" in said(app)
+    app.segmented_control(key="utility_kind").set_value("answers")
+    column = next(box for box in app.selectbox if box.label == "Column")
+    column.select("answer")
+    ran(app)
+    assert "5 answers of 2 kinds read from 5 rows of column 'answer'" in said(app)
+    assert not errors(app)
+
+
+def test_an_upload_is_kept_by_its_session_alone() -> None:
+    before = set(work.shelf().kept)
+    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
+    assert len(alts(app)) == 3
+    assert set(work.shelf().kept) == before
+    assert utility_data._OWN in app.session_state
+    assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
+    other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
+    assert not alts(other)
+    app.selectbox(key="utility_data").select(utility_data.MADE_UP)
+    ran(app)
+    assert utility_data._OWN not in app.session_state
+
+
+def test_files_that_cannot_be_used_are_explained() -> None:
+    app = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100")
+    for content, words in (
+        (b"", "The file has no row"),
+        (b"age\n", "0 rows of data"),
+        (b"age\nx\ny\n", "gives no number: of its 2 rows, 2 no number (the first: 'x')"),
+        (b"PK\x03\x04", "spreadsheet or an archive"),
+    ):
+        app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
+        assert words in errors(ran(app))
+        assert not alts(app)
+
+
+def test_bounds_of_an_upload_are_checked() -> None:
+    app = uploaded(CSV, utility_low="9", utility_high="3")
+    assert "The lower bound must be below the upper bound" in errors(app)
+    app.text_input(key="utility_low").set_value("abc")
+    assert "Lower bound must be a number in [-1e+12, 1e+12], got 'abc'" in errors(ran(app))
+
+
+# ---- code ----------------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "histogram": utility.View(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1),
+    "median": utility.View(pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2),
+    "sum": utility.View(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
+    "survey": utility.View(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_code_makes_the_pictures(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    view = VIEWS[name]
+    for make, draw, file in (
+        (utility.utility_code, utility.utility_picture, "utility.svg"),
+        (utility.region_code, utility.region_picture, "region.svg"),
+        (utility.release_code, utility.release_picture, "release.svg"),
+    ):
+        space: dict[str, Any] = {}
+        code = make(view)
+        assert code.endswith(f'save(figure, "{file}")')
+        exec(code if name == "histogram" else code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+        assert name != "histogram" or (tmp_path / file).stat().st_size > 1000
+        assert space["figure"].table.equals(draw(view, dark=False).table)
+    capsys.readouterr()
+    exec(utility.needed_code(view, view.measure, 0.5, view.pair.main), {})  # noqa: S102  the lines the page shows
+    assert "0.5" in capsys.readouterr().out
+
+
+def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace", utility_n="2")
+    shown = [block.value for block in app.code if "pair_figure" in block.value]
+    (tmp_path / "your.csv").write_bytes(CSV)
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    exec(shown[0].rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+    assert space["data"].values.tolist() == [51.0, 74.0]
+
+
+def test_a_second_run_computes_nothing() -> None:
+    app = opened(utility="count_laplace epsilon=0.123")
+    before, hits = set(work.shelf().kept), work.shelf().hits
+    ran(app)
+    assert set(work.shelf().kept) == before
+    assert work.shelf().hits >= hits + 4
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    """A key set by a callback outlives its page, and would be another page's value."""
+    mine = {"4_Privacy_and_utility.py", "utility.py", "utility_data.py", "utility_panels.py", "utility_results.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert "utility_" not in other.replace("utility_figure", "")
+    assert not set(utility.DEFAULTS) & {"eps", "t", *composition.DEFAULTS, *mechanism.DEFAULTS}
+    assert set(utility_panels.CHOICES) <= set(utility.DEFAULTS)
