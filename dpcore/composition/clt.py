@@ -5,29 +5,36 @@ With the mean m and the variance v of the loss of one mechanism, k of them are c
 .. math:: \mu = \sqrt k\,\frac{m_1+m_0}{\sqrt{(v_1+v_0)/2}},
 
 index 1 under P1 and 0 (of the loss with its sign changed) under P0; for a symmetric pair this is
-:math:`2\sqrt k\,m/\sqrt v`. An approximation, never a promise. For symmetric polygons of finite loss the error is
-known: at most :math:`\gamma = 0.56\,\bar\kappa_3/(v^{3/2}\sqrt k)` in both rates.
-Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
+:math:`2\sqrt k\,m/\sqrt v`. An approximation, never a promise. For symmetric pairs the error is known: with
+:math:`\gamma = 0.56\,\bar\kappa_3/(v^{3/2}\sqrt k)` the exact curve f lies in the band
+
+.. math:: G_\mu(\alpha+\gamma)-\gamma\ \le\ f(\alpha)\ \le\ G_\mu(\alpha-\gamma)+\gamma .
+
+A failure probability d per mechanism takes no part in the limit: the pair is its finite part together with the line
+of total variation d, and k of them fail with :math:`D = 1-(1-d)^k`, so f is (1 - D) times a curve of the band at
+alpha / (1 - D). Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from dpcore.algebra import Additive, SelfComposing
+from dpcore.composition.moments import curve_of, moments
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.tradeoff import shorten
 
 if TYPE_CHECKING:
-    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.composition.moments import Moments
+    from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.tradeoff import TradeOff
 
 _BERRY_ESSEEN = 0.56
+_ROUNDING = 1e-14
 _GONE = 1e-16
 _PANELS = 24
 _NODES = 16
@@ -42,33 +49,128 @@ class Limit:
     mu : of one mechanism; k of them have mu sqrt(k).
     lost : failure probability of one mechanism, which no limit removes.
     band : gamma of one mechanism, gamma / sqrt(k) of k; inf where it is not known.
+    mu_bounds : where the moments are bracketed, what mu lies between; the band covers all of it.
+    moments : of the loss, where the pair is symmetric.
     """
 
     mu: float
     lost: float
     band: float
+    mu_bounds: tuple[float, float] = field(default=(0.0, math.inf))
+    moments: Moments | None = None
 
     def gamma(self, k: int) -> float:
         """Return the largest error of both rates after k mechanisms; inf where it is not known or says nothing."""
         found = self.band / math.sqrt(k)
         return found if found < 0.5 else math.inf
 
+    def failing(self, k: int) -> float:
+        """Return the failure probability of k mechanisms."""
+        return -math.expm1(k * math.log1p(-self.lost)) + 0.0
+
+    def span(self, k: int) -> tuple[float, float]:
+        """Return the false-positive rates the theorem speaks of, (1 - D) [gamma, 1 - gamma]; an error where gamma >= 1/2."""
+        gamma, kept = self.gamma(k), 1.0 - self.failing(k)
+        why = self.silence(k)
+        if why:
+            msg = f"There is no band: {why}"
+            raise DomainError(msg)
+        return kept * gamma, kept * (1.0 - gamma)
+
+    def edges(self, k: int, alpha: FloatArray) -> Bounds:
+        """Return the two edges of the band at false-positive rates of `span`; the exact curve lies between them."""
+        low, high = self.span(k)
+        at = np.asarray(alpha, dtype=np.float64)
+        if np.any((at < low - _ROUNDING) | (at > high + _ROUNDING)):
+            msg = f"The band is about false-positive rates in [{low:.6g}, {high:.6g}], got {_first_outside(at, low, high)!r}."
+            raise DomainError(msg)
+        gamma, kept, root = self.gamma(k), 1.0 - self.failing(k), math.sqrt(k)
+        inner = at / kept
+        lower = _gaussian(np.minimum(inner + gamma, 1.0), self.mu_bounds[1] * root) - gamma
+        upper = _gaussian(np.maximum(inner - gamma, 0.0), self.mu_bounds[0] * root) + gamma
+        return (
+            np.asarray(kept * np.maximum(lower, 0.0) * (1 - _ROUNDING), dtype=np.float64),
+            np.asarray(np.minimum(kept * upper * (1 + _ROUNDING), 1.0 - at), dtype=np.float64),
+        )
+
+    def furthest(self, k: int) -> float:
+        r"""Return a bound of sup \|f - G\| over all alpha that follows from gamma; inf where gamma says nothing.
+
+        G is convex and falls fastest at 0, so no rate differs by more than
+        :math:`(1-D)(\gamma + 1 - G_\mu(\gamma))`.
+        """
+        gamma = self.gamma(k)
+        if math.isinf(gamma):
+            return math.inf
+        fall = 1.0 - float(_gaussian(np.array([gamma]), self.mu_bounds[1] * math.sqrt(k))[0])
+        return min(1.0, (1.0 - self.failing(k)) * (gamma + fall) * (1 + _ROUNDING) + _between(self, k))
+
+    def silence(self, k: int) -> str:
+        """Say why there is no band for k mechanisms; empty where there is one."""
+        if self.failing(k) >= 1.0:
+            return "some mechanism is sure to fail, and nothing is promised."
+        if self.gamma(k) < 0.5:
+            return ""
+        if math.isinf(self.band):
+            return "the theorem is about symmetric pairs, and the two directions of this one differ."
+        found = self.band / math.sqrt(k)
+        return f"γ = {found:.4g} is not below 1/2, and the theorem says nothing."
+
+
+def _first_outside(alpha: FloatArray, low: float, high: float) -> float:
+    return float(alpha[(alpha < low - _ROUNDING) | (alpha > high + _ROUNDING)].flat[0])
+
+
+def _gaussian(alpha: FloatArray, mu: float) -> FloatArray:
+    """Return G_mu(alpha), 1 at 0 and 0 at 1."""
+    with np.errstate(divide="ignore"):
+        value = ndtr(-ndtri(alpha) - mu)
+    return np.asarray(np.where(alpha <= 0, 1.0, np.where(alpha >= 1, 0.0, value)), dtype=np.float64)
+
+
+def _between(found: Limit, k: int) -> float:
+    """Return how far the curves of the two ends of mu are apart at most: the density of the normal law is below 0.4."""
+    return 0.4 * (found.mu_bounds[1] - found.mu_bounds[0]) * math.sqrt(k)
+
 
 def limit(region: TradeOff) -> Limit:
-    """Return the central limit of many copies of a region, or say why there is none."""
-    if isinstance(region, (Additive, SelfComposing)):
-        msg = f"{shorten(str(region))} does not compose by adding independent losses."
-        raise DomainError(msg)
-    curve = region.pair if region.oriented or region.pair.symmetric else region.curve
-    if curve.q_inf != curve.p_inf or curve.q_inf >= 1.0:
-        msg = "The central limit needs the same failure probability, below 1, in both directions."
-        raise DomainError(msg)
+    """Return the central limit of many copies of a region, or say why there is none.
+
+    Examples
+    --------
+    >>> from dpcore import dp
+    >>> round(limit(dp(0.1)).mu * 10, 8)
+    1.00041672
+    """
+    curve = curve_of(region)
+    if curve.symmetric:
+        return _symmetric(region, curve)
     first, second = _moments(curve)
     variance = (second[0] - first[0] ** 2 + second[1] - first[1] ** 2) / 2
+    _check(variance)
+    mu = (first[0] + first[1]) / math.sqrt(variance)
+    return Limit(mu, curve.q_inf, math.inf, (mu, mu))
+
+
+def _symmetric(region: TradeOff, curve: Curve) -> Limit:
+    """Return the limit with its band."""
+    found = moments(region)
+    _check(found.variance.lower)
+    low = 2 * found.kl.lower / math.sqrt(found.variance.upper)
+    high = 2 * found.kl.upper / math.sqrt(found.variance.lower)
+    if found.kind == "exact":
+        mu = low
+    else:
+        first, second = _moments(curve)
+        mu = min(high, max(low, 2 * first[0] / math.sqrt(max(second[0] - first[0] ** 2, found.variance.lower))))
+    gamma = _BERRY_ESSEEN * found.kappa3_bar.upper / found.variance.lower**1.5 * (1 + _ROUNDING)
+    return Limit(mu, curve.q_inf, gamma, (low, high), found)
+
+
+def _check(variance: float) -> None:
     if not (variance > 0 and math.isfinite(variance)):
         msg = "The central limit needs a loss that varies, with a finite variance."
         raise DomainError(msg)
-    return Limit((first[0] + first[1]) / math.sqrt(variance), curve.q_inf, _band(curve, first[0], variance))
 
 
 def _moments(curve: Curve) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -94,7 +196,10 @@ def _profile(curve: Curve, t: FloatArray) -> FloatArray:
 
 
 def _grid(curve: Curve) -> tuple[FloatArray, FloatArray]:
-    """Return Gauss nodes and weights from 0 to where both profiles are gone, closer near 0."""
+    """Return Gauss nodes and weights from 0 to where both profiles are gone, closer near 0.
+
+    Where one direction ends much earlier than the other, as with a small sample, the cells grow from there on.
+    """
     end = max(curve.max_loss, -curve.min_loss)
     if not math.isfinite(end):
         places = np.geomspace(1e-3, 1e5, 60)
@@ -106,15 +211,10 @@ def _grid(curve: Curve) -> tuple[FloatArray, FloatArray]:
             raise DomainError(msg)
         end = float(places[gone[0]])
     edges = end * np.linspace(0.0, 1.0, _PANELS + 1) ** 2
+    early = min(curve.max_loss, -curve.min_loss)
+    if 0 < early < end / 4:
+        edges = np.concatenate((early * np.linspace(0.0, 1.0, _PANELS + 1), np.geomspace(early, end, 2 * _PANELS)[1:]))
     node, weight = np.polynomial.legendre.leggauss(_NODES)
     half = np.diff(edges)[:, None] / 2
     middle = (edges[1:] + edges[:-1])[:, None] / 2
     return (middle + half * node).ravel(), (half * weight).ravel()
-
-
-def _band(curve: Curve, mean: float, variance: float) -> float:
-    """Return 0.56 E|L - m|^3 / v^1.5 of a symmetric polygon without failures, otherwise inf."""
-    if not isinstance(curve, Polygon) or not curve.symmetric or curve.q_inf > 0:
-        return math.inf
-    third = float(curve.q @ np.abs(curve.loss - mean) ** 3)
-    return float(_BERRY_ESSEEN * third / variance**1.5)

@@ -1,0 +1,274 @@
+r"""Many steps of Gaussian noise on Poisson samples, as in private gradient descent: certified, bounded, approximated.
+
+The certified numbers come from the composition of the exact pair, N(0, s^2) against (1-q) N(0, s^2) + q N(1, s^2).
+Beside them stand the two numbers in common use:
+
+- Rényi: with r the likelihood ratio the divergence of order a of one step is
+  :math:`\frac1{a-1}\log E_0[r^a]`, T steps have T times as much, and the best order gives an upper bound;
+- the central limit: Gaussian privacy with :math:`\mu=q\sqrt{T(e^{1/\sigma^2}-1)}`, an approximation that is below the
+  truth more often than not.
+
+References: Abadi et al. (2016); Mironov, Talwar, Zhang (2019); Bu, Dong, Long, Su (2020).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
+
+from dpcore.composition.clt import limit
+from dpcore.composition.convergence import ABOVE, BELOW, verdict
+from dpcore.composition.gaussians import epsilons_of
+from dpcore.engine import mixture_mgf
+from dpcore.errors import BudgetError, DomainError
+from dpcore.guarantees import GDP, RDP
+from dpcore.limits import checkpoint, current, limits
+from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.theorems import domain, rdp_to_dp
+from dpcore.theorems.rounding import up
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+
+CERTIFIED, RENYI, ACCOUNTANT, MOMENTS, WHOLE = "certified", "renyi", "clt", "moments", "whole"
+TITLES = {
+    CERTIFIED: "certified",
+    RENYI: "Rényi",
+    ACCOUNTANT: "CLT, as GDP accountants do",
+    MOMENTS: "CLT, own moments",
+    WHOLE: "without sampling",
+}
+STEPS = (1, 300, 1000, 3000, 10_000, 30_000, 100_000)
+FPR = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+FINE_FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
+LARGEST_T = 10**6
+ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)
+_MANY = 100  # from this many steps on a narrow bracket takes no longer than a wide one
+_NARROW = 1e-7
+_MGF_ERROR = 1e-13  # of log M, relative and absolute; see `dpcore.engine.mixture_mgf`
+_RENYI_ORDERS = 24
+_MOST_RENYI = 1e4  # a divergence this large bounds no rate
+
+
+@dataclass(frozen=True)
+class Training:
+    """T steps with noise sigma on samples of rate q."""
+
+    sigma: float
+    q: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        """Check the three numbers."""
+        object.__setattr__(self, "sigma", domain.number(self.sigma, "sigma", 0.05, 1000.0))
+        object.__setattr__(self, "q", domain.positive_probability(self.q, "q"))
+        object.__setattr__(self, "steps", domain.integer(self.steps, "T", high=LARGEST_T))
+
+    @property
+    def step(self) -> TradeOff:
+        """One step."""
+        return PoissonGaussian(self.sigma, self.q)
+
+    @cached_property
+    def region(self) -> TradeOff:
+        """All steps."""
+        return self.step if self.steps == 1 else self.step**self.steps
+
+    @property
+    def mu(self) -> float:
+        """What GDP accountants take."""
+        return clt_mu(self.sigma, self.q, self.steps)
+
+    @property
+    def own_mu(self) -> float:
+        """The central limit with the moments of the loss itself."""
+        if self.q == 1.0:
+            return math.sqrt(self.steps) / self.sigma
+        return _limit_mu(self.sigma, self.q) * math.sqrt(self.steps)
+
+    @property
+    def whole_mu(self) -> float:
+        """Gaussian privacy without sampling, exact."""
+        return math.sqrt(self.steps) / self.sigma
+
+    @property
+    def tolerance(self) -> float:
+        """The relative width to ask where small rates are at stake."""
+        return min(current().tolerance, _NARROW) if self.steps >= _MANY else current().tolerance
+
+
+@lru_cache(maxsize=128)
+def _limit_mu(sigma: float, q: float) -> float:
+    return limit(PoissonGaussian(sigma, q)).mu
+
+
+@lru_cache(maxsize=128)
+def _curve(sigma: float, q: float) -> tuple[float, ...]:
+    return tuple(renyi(sigma, q, ORDERS.tolist()).tolist())
+
+
+# ---- single numbers ------------------------------------------------------------------------------------------
+
+
+def clt_mu(sigma: float, q: float, steps: int) -> float:
+    r"""Return :math:`q\sqrt{T(e^{1/\sigma^2}-1)}`, the mu of GDP accountants: an approximation, not a bound.
+
+    Examples
+    --------
+    >>> round(clt_mu(1.0, 0.01, 1000), 9)
+    0.414521631
+    """
+    training = Training(sigma, q, steps)
+    return training.q * math.sqrt(training.steps * math.expm1(training.sigma**-2))
+
+
+def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
+    """Return an upper bound of the Rényi divergence of one step at each order above 1, both directions.
+
+    Infinite where the order is beyond what the quadrature holds. 0 says that a step tells nothing.
+    """
+    training = Training(sigma, q, 1)
+    orders = np.array(domain.numbers(order, "order", low=1.0, low_open=True))
+    mu = 1.0 / training.sigma
+    if training.q == 1.0:
+        return np.asarray(orders * mu * mu / 2, dtype=np.float64)
+    logs = [mixture_mgf.log_mgf(s.astype(np.complex128), mu, training.q).real for s in (orders - 1.0, -orders)]
+    larger = np.maximum(*logs)
+    value = (np.maximum(larger, 0.0) * (1 + _MGF_ERROR) + _MGF_ERROR) / (orders - 1.0)
+    return np.asarray(np.where(np.isnan(larger), np.inf, value), dtype=np.float64)
+
+
+def renyi_epsilon(sigma: float, q: float, steps: int, delta: float) -> tuple[float, float]:
+    """Return the smallest epsilon that Rényi divergences give at delta, an upper bound, and the order that gives it."""
+    training = Training(sigma, q, steps)
+    failing = domain.positive_probability(delta, "delta")
+    curve = training.steps * np.array(_curve(training.sigma, training.q))
+    with np.errstate(invalid="ignore"):
+        found = curve + np.log1p(-1.0 / ORDERS) - (math.log(failing) + np.log(ORDERS)) / (ORDERS - 1.0)
+    best = int(np.nanargmin(found))
+    around = np.linspace(ORDERS[max(best - 1, 0)], ORDERS[min(best + 1, ORDERS.size - 1)], 41)
+    finer = training.steps * renyi(training.sigma, training.q, around.tolist())
+    tight = finer + np.log1p(-1.0 / around) - (math.log(failing) + np.log(around)) / (around - 1.0)
+    at = int(np.argmin(tight))
+    if not math.isfinite(finer[at]):
+        return math.inf, float(around[at])
+    rows = rdp_to_dp(float(around[at]), up(float(finer[at])), failing)
+    return float(rows.loc[rows["theorem"] == "rdp_tight", "epsilon"].iloc[0]), float(around[at])
+
+
+def _renyi_power(training: Training, fpr: FloatArray) -> FloatArray:
+    """Return an upper bound of the true-positive rate: every order's region holds, the best of some is taken."""
+    orders = 1 + np.geomspace(0.05, 300.0, _RENYI_ORDERS)
+    curve = training.steps * renyi(training.sigma, training.q, orders.tolist())
+    found = np.ones(fpr.size)
+    for order, epsilon in zip(orders.tolist(), curve.tolist(), strict=True):
+        if epsilon < _MOST_RENYI:
+            found = np.minimum(found, RDP(order, up(epsilon)).power(fpr))
+    return found
+
+
+# ---- tables --------------------------------------------------------------------------------------------------
+
+
+def gradients(sigma: float, q: float, steps: int, delta: float) -> pd.DataFrame:
+    """Tabulate epsilon at delta by every way.
+
+    Returns
+    -------
+    DataFrame
+        `k, theorem, title, epsilon, epsilon_lower, kind, note`, one row per way: the certified bracket, the Rényi
+        bound, both central limits (approximations; `note` says where one is below the truth) and, exact, the same
+        noise without sampling.
+    """
+    training = Training(sigma, q, steps)
+    failing = domain.positive_probability(delta, "delta")
+    low, high = (float(bound[0]) for bound in training.region.epsilon_bounds(np.array([failing])))
+    bound, order = renyi_epsilon(training.sigma, training.q, training.steps, failing)
+    rows: list[tuple[Any, ...]] = [
+        (CERTIFIED, high, low, "upper" if low < high else "exact", f"at least {outward(low, 6, up=False)}"),
+        (RENYI, bound, 0.0, "upper", f"best order {order:.4g}"),
+    ]
+    for name, mu in ((ACCOUNTANT, training.mu), (MOMENTS, training.own_mu)):
+        value = _gaussian(mu, failing)
+        rows.append((name, value, value, "approximate", _flag(value, low, high, f"μ = {mu:.6g}")))
+    plain = float(GDP(training.whole_mu).epsilon(failing))
+    rows.append((WHOLE, plain, plain, "exact", f"μ = {training.whole_mu:.6g}"))
+    frame = pd.DataFrame(rows, columns=["theorem", "epsilon", "epsilon_lower", "kind", "note"])
+    frame.insert(0, "k", training.steps)
+    frame.insert(2, "title", frame["theorem"].map(TITLES))
+    return frame
+
+
+def _gaussian(mu: float, delta: float) -> float:
+    return float(epsilons_of(np.array([mu]), np.zeros(1), delta, certified=False)[0])
+
+
+def _flag(value: float, low: float, high: float, words: str) -> str:
+    side = verdict(value, low, high)
+    if side == BELOW:
+        return f"{words}; below the truth by {outward(low - value, 3, up=False)} or more"
+    return f"{words}; {'above the truth here' if side == ABOVE else 'inside the certified bracket'}"
+
+
+def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.DataFrame:
+    """Tabulate the attacker's true-positive rate at low false-positive rates.
+
+    Returns
+    -------
+    DataFrame
+        `fpr, tpr, tpr_lower, renyi, clt, verdict`: the truth lies between `tpr_lower` and `tpr`; `renyi` is an upper
+        bound, `clt` an approximation, and `verdict` says on which side of the truth it lies.
+    """
+    training = Training(sigma, q, steps)
+    at = np.array(domain.numbers(fpr, "fpr", high=1.0))
+    with limits(tolerance=training.tolerance):
+        low, high = training.region.curve.power_bounds(at)
+    bound = _renyi_power(training, at)
+    clt = ndtr(ndtri(at) + training.mu)
+    said = [verdict(c, a, b) for c, a, b in zip(clt.tolist(), low.tolist(), high.tolist(), strict=True)]
+    columns = {"fpr": at, "tpr": high, "tpr_lower": low, "renyi": bound, "clt": clt, "verdict": said}
+    return pd.DataFrame(columns)
+
+
+def gradient_ladder(
+    sigma: float, q: float, delta: float, steps: Sequence[int] | None = None, *, patience: float = 5.0
+) -> pd.DataFrame:
+    """Tabulate `gradients` for several numbers of steps; ways that take longer than `patience` seconds say so.
+
+    Returns
+    -------
+    DataFrame
+        `k, theorem, title, epsilon, epsilon_lower, kind, note`, what `dpcore.charts.ladder_figure` draws.
+    """
+    counts = sorted({domain.integer(t, "T", high=LARGEST_T) for t in (STEPS if steps is None else steps)})
+    if not counts:
+        msg = "steps must hold at least one number of steps, got none."
+        raise DomainError(msg)
+    parts, late = [], []
+    with limits(deadline=patience):
+        # one step and many steps are the quick ones, so they come first
+        for place, count in enumerate(sorted(counts, key=lambda steps: (steps > 1, -steps))):
+            try:
+                checkpoint(place / len(counts))
+                parts.append(gradients(sigma, q, count, delta))
+            except BudgetError:
+                late.append(count)
+    if not parts:
+        msg = f"No number of steps was finished within {patience:g} seconds; try more steps or a larger q."
+        raise BudgetError(msg)
+    frame = pd.concat(parts, ignore_index=True)
+    order = {name: place for place, name in enumerate(TITLES)}
+    frame = frame.sort_values("k", kind="stable")
+    frame = frame.sort_values("theorem", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    frame.attrs["late"] = [grouped(count) for count in sorted(late)]
+    return frame

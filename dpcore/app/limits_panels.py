@@ -1,0 +1,161 @@
+"""The parts of the page of limits: each shows widgets or results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import figure, inputs, work
+from dpcore.app import limits_page as page
+from dpcore.app.figure import plain
+from dpcore.errors import DomainError, DpcoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.delta_generator import DeltaGenerator
+
+    from dpcore.charts.figure import Figure
+
+LONGEST = 2000
+
+
+def ask() -> tuple[page.Asked | None, DeltaGenerator]:
+    """Show the fields of the copies; None with the reason shown where the place handed back is."""
+    text: str = st.text_input(
+        "Mechanism",
+        page.DEFAULTS["lim_mechanism"],
+        key="lim_mechanism",
+        bind="query-params",
+        help="Any expression: rr(1, 10), dp(0.1), dptv(0.1, 0, 0.03), laplace(0.1), poisson_gaussian(1, 0.01).",
+    )
+    trouble = st.container()
+    first, second = st.columns(2)
+    below = st.container()
+    with first:
+        k = inputs.integer_field("Copies k", "lim_k", page.DEFAULTS["lim_k"], low=1, high=page.LARGEST_K, trouble=below)
+    with second:
+        delta = inputs.number_field(
+            "Compared at δ",
+            "lim_delta",
+            page.DEFAULTS["lim_delta"],
+            inputs.Interval(low_open=True),
+            trouble=below,
+            help_text="The limit's ε and the true ε are compared at this failure probability.",
+        )
+    inputs.log_slider("Number of copies", "lim_k", page.KS, k, page.DEFAULTS["lim_k"])
+    if k is None or delta is None:
+        return None, trouble
+    if len(text) > LONGEST:
+        trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
+        return None, trouble
+    return page.Asked(text.strip(), k, delta), trouble
+
+
+def ready(asked: page.Asked | None, trouble: DeltaGenerator) -> bool:
+    """Whether the mechanism has a limit; if not, say why next to its field."""
+    if asked is None:
+        return False
+    try:
+        with work.patience("Reading"):
+            _, told = page.row_of(asked)
+    except DpcoreError as error:
+        trouble.error(plain(str(error)), icon=":material/error:")
+        return False
+    for one in told:
+        trouble.warning(plain(one))
+    return True
+
+
+def view() -> dict[str, str]:
+    """Show how to draw."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        scale = st.segmented_control(
+            "Scale",
+            (page.LINEAR, page.LOGLOG),
+            default=page.DEFAULTS["lim_view"],
+            required=True,
+            key="lim_view",
+            bind="query-params",
+        )
+        axes = st.segmented_control(
+            "Axes",
+            ("f-DP", "thesis"),
+            default=page.DEFAULTS["lim_axes"],
+            required=True,
+            key="lim_axes",
+            bind="query-params",
+        )
+    return {"view": scale or page.DEFAULTS["lim_view"], "axes": axes or page.DEFAULTS["lim_axes"]}
+
+
+def ask_arrays() -> page.Rows | None:
+    """Show the fields of the arrays; None with the reason shown under the field."""
+    columns = st.columns(4)
+    below = st.container()
+    with columns[0]:
+        mu = inputs.number_field(
+            "μ of the limit",
+            "lim_mu",
+            page.DEFAULTS["lim_mu"],
+            inputs.Interval(0.0, 10.0, low_open=True),
+            trouble=below,
+        )
+    with columns[1]:
+        words = "What the failure probabilities δ = d/n of the second array sum to."
+        failing = inputs.number_field(
+            "Sum d of the δ",
+            "lim_failing",
+            page.DEFAULTS["lim_failing"],
+            inputs.Interval(0.0, 10.0),
+            trouble=below,
+            help_text=words,
+        )
+    with columns[2]:
+        words = "In the third array ε = μ/n^c and η = μ n^(c−1)/2: the smaller c, the slower ε falls."
+        c = inputs.number_field(
+            "Power c",
+            "lim_c",
+            page.DEFAULTS["lim_c"],
+            inputs.Interval(0.0, 0.5, low_open=True),
+            trouble=below,
+            help_text=words,
+        )
+    with columns[3]:
+        n = inputs.integer_field("Row n", "lim_n", page.DEFAULTS["lim_n"], low=1, high=page.LARGEST_K, trouble=below)
+    inputs.log_slider("Number of mechanisms in the row", "lim_n", page.KS, n, page.DEFAULTS["lim_n"])
+    if mu is None or failing is None or c is None or n is None:
+        return None
+    return page.Rows(mu, failing, c, n)
+
+
+def show(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
+    """Show a figure, or in its own words the error that it ended with."""
+    try:
+        with work.patience(words):
+            made = make()
+        figure.show(made, key=key, code=code, **options)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def say(asked: page.Asked) -> None:
+    """Say whether the limit is below the truth, loudly where it is."""
+    try:
+        with work.patience("Comparing"):
+            unsafe, words = page.verdict(asked)
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    if unsafe:
+        st.warning(plain(words), icon=":material/warning:")
+    else:
+        st.info(plain(words), icon=":material/info:")
+
+
+def show_numbers(asked: page.Asked) -> None:
+    """List the moments."""
+    st.dataframe(page.numbers(asked), hide_index=True, width="stretch", key="lim_numbers")

@@ -1,0 +1,203 @@
+"""The page of subsampling: what is asked, computed once, as figures, words and Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dpcore.amplification import FIXED, POISSON, forms, gradient_ladder, gradients, rates
+from dpcore.amplification.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, RENYI, STEPS
+from dpcore.app import work
+from dpcore.charts import Look
+from dpcore.charts.amplified import forms_figure, rate_figure, steps_figure
+from dpcore.composition.convergence import ABOVE, BELOW, verdict
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from dpcore.amplification import Form
+    from dpcore.charts.figure import Figure
+
+LINEAR, LOGLOG = "linear", "log-log"
+LARGEST_T = 10**5
+DEFAULTS: dict[str, Any] = {
+    "sub_scheme": POISSON,
+    "sub_base": "gaussian(1.0)",
+    "sub_p": "0.1",
+    "sub_stated": "1e-5",
+    "sub_view": LINEAR,
+    "sub_sigma": "1.5",
+    "sub_q": "0.04",
+    "sub_steps": "2250",
+    "sub_delta": "1e-5",
+}
+SCHEMES = (POISSON, FIXED)
+DECADES = tuple(10.0**-power for power in range(1, 7))
+PS = [f"{step * 10.0**power:g}" for power in range(-4, 0) for step in (1, 2, 5)] + ["1"]
+TS = [str(step * 10**power) for power in range(5) for step in (1, 2, 5)] + [str(LARGEST_T)]
+_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """One use of a sample: the mechanism, how and how much is sampled, and the delta of its statement."""
+
+    base: str
+    p: float
+    scheme: str
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Many steps of noisy gradients, and the delta at which epsilon is asked."""
+
+    sigma: float
+    q: float
+    steps: int
+    delta: float
+
+
+# ---- one use -------------------------------------------------------------------------------------------------
+
+
+def found(asked: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
+    """Return the forms and what the library warned about while reading the mechanism."""
+    region, told = work.region(asked.base)
+
+    def make() -> tuple[Form, ...]:
+        return forms(region, asked.p, scheme=asked.scheme, delta=asked.delta)
+
+    return work.shelf().get(("forms", str(region), asked), make), told
+
+
+def picture(asked: Once, view: str, *, dark: bool) -> Figure:
+    """Return the region before and after, each form of it."""
+    every, _ = found(asked)
+    look = Look(dark=dark, height=540)
+    key = ("forms chart", asked, view, dark)
+    return work.shelf().get(key, lambda: forms_figure(every, log=view == LOGLOG, look=look))
+
+
+def form_lines(asked: Once) -> list[str]:
+    """Return one line per form: its numbers and what they are."""
+    every, _ = found(asked)
+    return [f"**{form.title}** ({form.kind}): {form.words}" for form in every]
+
+
+# ---- many steps ----------------------------------------------------------------------------------------------
+
+
+def numbers(asked: Steps) -> pd.DataFrame:
+    """Return epsilon by every way."""
+    return work.shelf().get(("gradients", asked), lambda: gradients(asked.sigma, asked.q, asked.steps, asked.delta))
+
+
+def rate_rows(asked: Steps) -> pd.DataFrame:
+    """Return true-positive rates at low false-positive rates."""
+    key = ("gradient rates", asked.sigma, asked.q, asked.steps)
+    return work.shelf().get(key, lambda: rates(asked.sigma, asked.q, asked.steps, FINE_FPR))
+
+
+def ladder_rows(asked: Steps) -> pd.DataFrame:
+    """Return epsilon by every way for T from 1 to 10^5."""
+    key = ("gradient ladder", asked.sigma, asked.q, asked.delta)
+    return work.shelf().get(key, lambda: gradient_ladder(asked.sigma, asked.q, asked.delta, STEPS))
+
+
+def summary(asked: Steps) -> pd.DataFrame:
+    """Return the ways as text: numbers rounded to the safe side, and what each is."""
+    frame = numbers(asked)
+    cells = zip(frame["epsilon"], frame["kind"], strict=True)
+    shown = [f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
+    return pd.DataFrame(
+        {
+            "Way": frame["title"],
+            f"ε at δ = {outward(asked.delta, 6)}": shown,
+            "What it is": frame["kind"].map(_KINDS),
+            "Note": frame["note"],
+        }
+    )
+
+
+def steps_words(asked: Steps) -> tuple[bool, str]:
+    """Return whether the accountants' number is below the truth, and the sentence about all numbers."""
+    rows = {str(row["theorem"]): row for row in numbers(asked).to_dict("records")}
+    low, high = float(rows[CERTIFIED]["epsilon_lower"]), float(rows[CERTIFIED]["epsilon"])
+    bound, said = float(rows[RENYI]["epsilon"]), float(rows[ACCOUNTANT]["epsilon"])
+    words = (
+        f"After {grouped(asked.steps)} steps ε at δ = {outward(asked.delta, 6)} lies between {outward(low, 6, up=False)} and "
+        f"{outward(high, 6)} (certified)"
+    )
+    if high > 0:
+        words += f"; the Rényi bound {outward(bound, 4)} is {100 * (bound / high - 1):.3g} % more"
+    side = verdict(said, low, high)
+    if side == BELOW:
+        tail = f"The CLT number of GDP accountants, about {said:.4g}, is below the truth by {outward(low - said, 3, up=False)} or more: no promise."
+    else:
+        where = (
+            "is above the truth here, without a theorem that says so" if side == ABOVE else "lies inside the bracket"
+        )
+        tail = f"The CLT number of GDP accountants, about {said:.4g}, {where}."
+    return side == BELOW, f"{words}. {tail}"
+
+
+def ladder_picture(asked: Steps, *, dark: bool) -> Figure:
+    """Return epsilon against the number of steps."""
+    frame = ladder_rows(asked)
+    look = Look(dark=dark)
+    key = ("gradient ladder chart", asked, dark)
+    return work.shelf().get(key, lambda: steps_figure(frame, delta=asked.delta, steps=asked.steps, look=look))
+
+
+def rate_picture(asked: Steps, *, dark: bool) -> Figure:
+    """Return true-positive rates against false-positive rates."""
+    rows = rate_rows(asked)
+    key = ("gradient rates chart", asked.sigma, asked.q, asked.steps, dark)
+    return work.shelf().get(key, lambda: rate_figure(rows, look=Look(dark=dark)))
+
+
+def _code(imports: list[str], lines: list[str], file: str) -> str:
+    start = [*imports, "from dpcore.charts import save", "from dpcore.limits import limits", ""]
+    return "\n".join([*start, f"with limits(tolerance={work.TOLERANCE}):", *lines, f'save(figure, "{file}")'])
+
+
+def once_code(asked: Once, view: str) -> str:
+    """Return the Python lines that draw the forms."""
+    given = ", log=True" if view == LOGLOG else ""
+    imports = [
+        "from dpcore import parse",
+        "from dpcore.amplification import form_table, forms",
+        "from dpcore.charts.amplified import forms_figure",
+    ]
+    lines = [
+        f"    found = forms(parse({asked.base!r}), {asked.p!r}, scheme={asked.scheme!r}, delta={asked.delta!r})",
+        "    table = form_table(found)",
+        f"    figure = forms_figure(found{given})",
+    ]
+    return _code(imports, lines, "sampled.svg")
+
+
+def ladder_code(asked: Steps) -> str:
+    """Return the Python lines that draw epsilon against the steps."""
+    imports = ["from dpcore.amplification import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
+    lines = [
+        f"    table = gradient_ladder({asked.sigma!r}, {asked.q!r}, {asked.delta!r})",
+        f"    figure = steps_figure(table, delta={asked.delta!r}, steps={asked.steps})",
+    ]
+    return _code(imports, lines, "steps.svg")
+
+
+def rate_code(asked: Steps) -> str:
+    """Return the Python lines that tabulate the rates and draw them."""
+    imports = [
+        "from dpcore.amplification import rates",
+        "from dpcore.amplification.gradients import FINE_FPR",
+        "from dpcore.charts.amplified import rate_figure",
+    ]
+    lines = [
+        f"    table = rates({asked.sigma!r}, {asked.q!r}, {asked.steps}, FINE_FPR)",
+        "    figure = rate_figure(table)",
+    ]
+    return _code(imports, lines, "rates.svg")

@@ -1,0 +1,187 @@
+"""The parts of the page of subsampling: each shows widgets or results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.app import figure, inputs, work
+from dpcore.app import subsampling as page
+from dpcore.app.figure import csv_of, plain
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.words import of_100
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.delta_generator import DeltaGenerator
+
+    from dpcore.charts.figure import Figure
+
+LONGEST = 2000
+POSITIVE = inputs.Interval(low_open=True)
+
+
+def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
+    """Show the fields of one use; None with the reason shown where the place handed back is."""
+    scheme = st.segmented_control(
+        "Sampling",
+        page.SCHEMES,
+        default=page.DEFAULTS["sub_scheme"],
+        required=True,
+        key="sub_scheme",
+        bind="query-params",
+        help="Poisson: each record by itself with probability p; a neighbour has one record more or less. Fixed size: m "
+        "of n records, p = m/n; a neighbour has one record replaced.",
+    )
+    text: str = st.text_input(
+        "Mechanism before sampling",
+        page.DEFAULTS["sub_base"],
+        key="sub_base",
+        bind="query-params",
+        help="Any expression: gaussian(1), laplace(1), dp(1, 0.01), dptv(1, 0, 0.2), rr(1, 5) for a fixed size.",
+    )
+    first, second = st.columns(2)
+    below = st.container()
+    with first:
+        p = inputs.number_field("Share p", "sub_p", page.DEFAULTS["sub_p"], POSITIVE, trouble=below)
+    with second:
+        delta = inputs.number_field(
+            "δ stated before sampling",
+            "sub_stated",
+            page.DEFAULTS["sub_stated"],
+            trouble=below,
+            help_text="The smallest ε at this δ is the statement that gets amplified.",
+        )
+    inputs.log_slider("Share of the records in a sample", "sub_p", page.PS, p, page.DEFAULTS["sub_p"])
+    if p is None or delta is None:
+        return None, below
+    if len(text) > LONGEST:
+        below.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
+        return None, below
+    return page.Once(text.strip(), p, scheme or page.DEFAULTS["sub_scheme"], delta), below
+
+
+def ready(asked: page.Once | None, below: DeltaGenerator) -> bool:
+    """Whether the mechanism can be sampled; if not, say why next to its field."""
+    if asked is None:
+        return False
+    try:
+        with work.patience("Amplifying"):
+            _, told = page.found(asked)
+    except DpcoreError as error:
+        below.error(plain(str(error)), icon=":material/error:")
+        return False
+    for one in told:
+        below.warning(plain(one))
+    return True
+
+
+def view() -> str:
+    """Show how to draw the regions of one use."""
+    scale = st.segmented_control(
+        "Scale",
+        (page.LINEAR, page.LOGLOG),
+        default=page.DEFAULTS["sub_view"],
+        required=True,
+        key="sub_view",
+        bind="query-params",
+    )
+    return scale or str(page.DEFAULTS["sub_view"])
+
+
+def ask_steps() -> page.Steps | None:
+    """Show the fields of many steps; None with the reason shown under the field."""
+    columns = st.columns(4)
+    below = st.container()
+    with columns[0]:
+        sigma = inputs.number_field(
+            "Noise σ",
+            "sub_sigma",
+            page.DEFAULTS["sub_sigma"],
+            inputs.Interval(0.1, 100.0),
+            trouble=below,
+            help_text="Standard deviation of the noise divided by the sensitivity: the noise multiplier.",
+        )
+    with columns[1]:
+        q = inputs.number_field("Sampling rate q", "sub_q", page.DEFAULTS["sub_q"], POSITIVE, trouble=below)
+    with columns[2]:
+        steps = inputs.integer_field(
+            "Steps T", "sub_steps", page.DEFAULTS["sub_steps"], low=1, high=page.LARGEST_T, trouble=below
+        )
+    with columns[3]:
+        delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], POSITIVE, trouble=below)
+    inputs.log_slider("Number of steps", "sub_steps", page.TS, steps, page.DEFAULTS["sub_steps"])
+    if sigma is None or q is None or steps is None or delta is None:
+        return None
+    return page.Steps(sigma, q, steps, delta)
+
+
+def show(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
+    """Show a figure, or in its own words the error that it ended with."""
+    try:
+        with work.patience(words):
+            made = make()
+        figure.show(made, key=key, code=code, **options)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def say_once(asked: page.Once) -> None:
+    """List the forms with what each number is."""
+    st.markdown("\n".join(f"- {line}" for line in page.form_lines(asked)))
+    st.caption(
+        "At the δ after sampling all three have the same ε: the whole region is what all statements say together, one "
+        "statement is one line of it."
+    )
+
+
+def say_steps(asked: page.Steps) -> bool:
+    """Say the certified number and flag an approximation below it; False if there is none."""
+    try:
+        with work.patience("Composing the steps"):
+            unsafe, words = page.steps_words(asked)
+            table = page.summary(asked)
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return False
+    if unsafe:
+        st.warning(plain(words), icon=":material/warning:")
+    else:
+        st.success(plain(words), icon=":material/check_circle:")
+    st.dataframe(table, hide_index=True, width="stretch", key="sub_summary")
+    st.download_button(
+        "These numbers as CSV",
+        data=lambda: csv_of(page.numbers(asked)),
+        file_name="gradients.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="sub_numbers_csv",
+        icon=":material/download:",
+    )
+    return True
+
+
+def show_rates(asked: page.Steps) -> None:
+    """List what an attacker finds at low false-positive rates."""
+    try:
+        with work.patience("Attacking"):
+            rows = page.rate_rows(asked)
+            rows = rows[rows["fpr"].isin(page.DECADES)]
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    shown = pd.DataFrame(
+        {
+            "Wrongly accused": [of_100(float(rate)) for rate in rows["fpr"]],
+            "Found, at most": [of_100(float(rate)) for rate in rows["tpr"]],
+            "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
+            "By CLT (approximation)": [f"about {float(rate):.4g}" for rate in rows["clt"]],
+            "The CLT is": rows["verdict"],
+        }
+    )
+    st.dataframe(shown, hide_index=True, width="stretch", key="sub_rates")

@@ -1,0 +1,323 @@
+"""Charts of the central limit: the composition in the theorem's band, and how far it is from its limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, checked
+from dpcore.charts.regions import Axes, region_chart
+from dpcore.charts.sampling import note, sample
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.charts.utility import utility_chart, utility_table
+from dpcore.composition.arrays import FAILING, PURE, VARYING
+from dpcore.composition.convergence import BELOW, unsafe_words
+from dpcore.errors import DomainError
+from dpcore.words import grouped, of_100, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.composition.arrays import Array
+    from dpcore.composition.convergence import Copies
+
+TRUE, LIMIT = "composition", "Gaussian limit, approximate"
+BAND_POINTS = 121
+FLOOR = 1e-12  # the least rate of a logarithmic axis
+_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
+_NAMES = {PURE: "pure", FAILING: "with δ", VARYING: "with total variation"}
+_FPR = 0.05
+
+
+# ---- the composition and its limit ---------------------------------------------------------------------------
+
+
+def band_table(row: Copies) -> pd.DataFrame:
+    """Return the edges of the theorem's band, `alpha, lower, upper`; without rows where gamma is not below 1/2."""
+    if row.found.silence(row.k):
+        return pd.DataFrame({"alpha": [], "lower": [], "upper": []}, dtype=np.float64)
+    low, high = row.found.span(row.k)
+    # closer at both ends, where the edges bend
+    alpha = low + (high - low) * np.sin(np.linspace(0.0, np.pi / 2, BAND_POINTS)) ** 2
+    lower, upper = row.found.edges(row.k, alpha)
+    return pd.DataFrame({"alpha": alpha, "lower": lower, "upper": upper})
+
+
+def limit_table(row: Copies) -> pd.DataFrame:
+    """Return the points drawn: those of the composition and of its limit, and the edges of the band.
+
+    Returns
+    -------
+    DataFrame
+        `label, alpha, beta, kind`; the band's edges have kind ``lower`` and ``upper``.
+    """
+    band = band_table(row)
+    edges = [
+        pd.DataFrame({"label": f"band, {side} edge", "alpha": band["alpha"], "beta": band[side], "kind": side})
+        for side in ("lower", "upper")
+        if len(band)
+    ]
+    return pd.concat([_points(row)[["label", "alpha", "beta", "kind"]], *edges], ignore_index=True)
+
+
+def _points(row: Copies) -> pd.DataFrame:
+    true, limit = sample(row.composed, TRUE), sample(row.region, LIMIT)
+    return pd.concat([true, limit.assign(kind="approximate", corner=False)], ignore_index=True)
+
+
+def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
+    """Say what the best attacker finds in truth and in the limit, and what the band promises."""
+    true, said = float(row.composed.power(fpr)), float(row.region.power(fpr))
+    kind = "exact" if row.composed.kind == "exact" else "upper bound"
+    words = (
+        f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr)} people "
+        f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
+        f"says about {100 * said:.3g} of 100."
+    )
+    why = row.found.silence(row.k)
+    if why:
+        return f"{words} No band is drawn: {why}"
+    gamma = outward(row.found.gamma(row.k), 3)
+    return f"{words} The theorem's band, drawn, allows both rates to be off by at most γ = {gamma}."
+
+
+def limit_figure(
+    row: Copies, *, axes: Axes = "fdp", log: bool = False, filled: bool = False, look: Look = PLAIN
+) -> Figure:
+    """Return the exact composition, its Gaussian limit and the theorem's band; the band only where gamma < 1/2.
+
+    Parameters
+    ----------
+    row : what `dpcore.composition.convergence.copies` returns.
+    axes, log, filled : as in `region_chart`.
+    """
+    points = _points(row)
+    takeaway = limit_takeaway(row, 1e-6 if log else _FPR)
+    # the limit in front: its dashes let the composition behind it be seen
+    chart = region_chart(points, axes=axes, log=log, filled=filled, selected=LIMIT, look=described(look, takeaway))
+    band = band_table(row)
+    if len(band):
+        chart = chart.add_layers(*_band(band, axes=axes, log=log, dark=look.dark))
+    text = note(row.composed, points[points["label"] == TRUE])
+    return Figure(chart, limit_table(row), takeaway, look.title or "The central limit", (text,) if text else ())
+
+
+def _band(band: pd.DataFrame, *, axes: Axes, log: bool, dark: bool) -> list[alt.Chart]:
+    """Draw the band as one closed outline, with its name in it."""
+    across = np.concatenate((band["alpha"], band["alpha"][::-1]))
+    up = np.concatenate((band["lower"], band["upper"][::-1]))
+    x, y = (across, up) if axes == "fdp" else (up, across)
+    least = FLOOR if log else 0.0
+    rows = pd.DataFrame({"x": np.maximum(x, least), "y": np.maximum(y, least), "step": np.arange(x.size)})
+    colour = theme.colour(2, dark=dark)
+    outline = alt.Chart(checked(rows)).mark_line(
+        interpolate="linear-closed",
+        fill=colour,
+        fillOpacity=0.2,
+        stroke=colour,
+        strokeWidth=1,
+        strokeDash=[2, 3],
+        aria=False,
+    )
+    at = band.iloc[len(band) // 3]
+    inside = float(at["lower"] + 0.7 * (at["upper"] - at["lower"]))
+    x_at, y_at = (float(at["alpha"]), inside) if axes == "fdp" else (inside, float(at["alpha"]))
+    place = pd.DataFrame({"x": [max(x_at, least)], "y": [max(y_at, least)], "text": ["band of the theorem"]})
+    word = alt.Chart(checked(place)).encode(x="x:Q", y="y:Q", text="text:N")
+    paper = theme.paper(dark=dark)
+    return [
+        outline.encode(x="x:Q", y="y:Q", order="step:Q"),
+        word.mark_text(color=paper, stroke=paper, strokeWidth=4, opacity=0.8, aria=False),
+        word.mark_text(color=theme.ink(dark=dark), aria=False),
+    ]
+
+
+# ---- distances -----------------------------------------------------------------------------------------------
+
+
+def _lines(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    if not any(len(part) for part in parts):
+        msg = "There is no finite number above 0 to draw: ask for a larger δ, or for fewer copies."
+        raise DomainError(msg)
+    rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    return utility_table(rows)
+
+
+def _line(frame: pd.DataFrame, at: str, column: str, title: str, kind: Any) -> pd.DataFrame:
+    """Return one series, without values that a logarithmic axis cannot show."""
+    rows = frame[np.isfinite(frame[column]) & (frame[column] > 0)]
+    value = rows[column].to_numpy(dtype=np.float64)
+    return pd.DataFrame(
+        {
+            "parameter": rows[at].to_numpy(dtype=np.float64),
+            "value": value,
+            "low": value,
+            "high": value,
+            "kind": kind if isinstance(kind, str) else kind[rows.index].to_numpy(),
+            "series": title,
+        }
+    )
+
+
+def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look = PLAIN) -> Figure:
+    """Return sup|f - G| against k, how much of it is optimism of the limit, and what gamma promises.
+
+    Gamma bounds how far the curves are apart along the diagonal, both rates at once; the vertical distance that it
+    promises is larger, and drawn where it says anything.
+
+    Parameters
+    ----------
+    frame : what `dpcore.composition.convergence.convergence` returns.
+    k : the number of copies chosen at the moment, drawn as a dotted line.
+    """
+    known = frame[frame["kind"] != "none"]
+    kinds = known["kind"].map(_KINDS)
+    drawn = _lines(
+        [
+            _line(known, "k", "distance", "sup |f − G|", kinds),
+            _line(known, "k", "optimistic", "limit too optimistic", kinds),
+            _line(frame[frame["bound"] < 1.0], "k", "bound", "sup promised by γ", "upper bound"),
+            _line(frame, "k", "gamma", "γ, along the diagonal", "upper bound"),
+        ]
+    )
+    takeaway = convergence_takeaway(known)
+    chart = utility_chart(
+        drawn,
+        current=k,
+        parameter="Number of copies k",
+        value="Largest difference of the rates",
+        look=described(look, takeaway),
+    )
+    missing = frame[frame["kind"] == "none"]
+    silent = f"Not computed in the time allowed: k = {', '.join(grouped(int(n)) for n in missing['k'])}."
+    return Figure(chart, frame, takeaway, look.title or "Distance to the limit", (silent,) if len(missing) else ())
+
+
+def convergence_takeaway(known: pd.DataFrame) -> str:
+    """Say the smallest and the last distance, and where the limit is below the truth."""
+    if known.empty:
+        return "No distance was computed in the time allowed."
+    least, last = known.iloc[int(np.argmin(known["distance"]))], known.iloc[-1]
+    words = f"Composition and limit differ least at k = {grouped(int(least['k']))}, by at most {outward(least['distance'], 3)}"
+    if last["k"] != least["k"]:
+        words += f"; at k = {grouped(int(last['k']))} it is {outward(last['distance'], 3)}"
+    below = known.loc[known["verdict"] == BELOW, "k"].tolist()
+    if not below:
+        return f"{words}. At the δ chosen the CLT number is not below the truth at any k shown."
+    if len(below) == len(known):
+        return f"{words}. At the δ chosen the CLT number is below the truth at every k shown."
+    shown = ", ".join(grouped(int(k)) for k in below)
+    return f"{words}. At the δ chosen the CLT number is below the truth at k = {shown}."
+
+
+def array_figure(frame: pd.DataFrame, *, n: int | None = None, look: Look = PLAIN) -> Figure:
+    """Return sup|f - G| against n for every array, all on one chart; `frame` is that of `array_distances`."""
+    drawn = _lines(
+        [
+            _line(part, "n", "distance", str(title), part["kind"].map(_KINDS))
+            for title, part in frame.groupby("title", sort=False)
+        ]
+    )
+    last = frame[frame["n"] == frame["n"].max()]
+    said = "; ".join(f"{_NAMES[str(row.array)]} {outward(float(row.distance), 3)}" for row in last.itertuples())
+    takeaway = f"At n = {grouped(int(frame['n'].max()))} the largest difference to the limit is: {said}."
+    chart = utility_chart(
+        drawn,
+        current=n,
+        parameter="Number of mechanisms n",
+        value="Largest difference to the limit",
+        look=described(look, takeaway),
+    )
+    return Figure(chart, frame, takeaway, look.title or "Three arrays and their limits")
+
+
+def array_region_figure(chosen: Sequence[Array], n: int, *, axes: Axes = "fdp", look: Look = PLAIN) -> Figure:
+    """Return row n of every array and the limits they have."""
+    rows = {array.name: array.composed(n) for array in chosen}
+    limits: dict[str, Any] = {}
+    for array in chosen:
+        limits.setdefault("limit with δ" if array.goal.lost else "limit", array.goal.region)
+    drawn = [sample(rows[array.name], array.title) for array in chosen]
+    drawn += [sample(region, label).assign(kind="approximate", corner=False) for label, region in limits.items()]
+    table = pd.concat(drawn, ignore_index=True)
+    powers = "; ".join(
+        f"{_NAMES[array.name]} {of_100(float(rows[array.name].power(_FPR)))}, "
+        f"in the limit {of_100(float(array.goal.region.power(_FPR)))}"
+        for array in chosen
+    )
+    takeaway = (
+        f"n = {grouped(n)}: of the people inside the data an attacker who wrongly accuses {of_100(_FPR)} people finds at "
+        f"most: {powers} (exact)."
+    )
+    chart = region_chart(table, axes=axes, filled=False, corners=False, look=described(look, takeaway))
+    return Figure(chart, table, takeaway, look.title or "Three arrays and their limits")
+
+
+# ---- where the limit is unsafe -------------------------------------------------------------------------------
+
+
+def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look = PLAIN) -> Figure:
+    """Return the true epsilon and that of the limit against delta, with a mark where the limit is below the truth.
+
+    Parameters
+    ----------
+    rows : what `dpcore.composition.convergence.safety` returns.
+    delta : the failure probability chosen at the moment, drawn as a dotted line.
+    """
+    drawn = _lines(
+        [
+            _line(rows, "delta", "epsilon", "truth", rows["kind"].map(_KINDS)),
+            _line(rows, "delta", "epsilon_clt", "Gaussian limit", "approximation"),
+        ]
+    )
+    below = rows[(rows["verdict"] == BELOW) & np.isfinite(rows["epsilon_clt"])]
+    takeaway = safety_takeaway(rows)
+    chart = utility_chart(
+        drawn,
+        current=delta,
+        parameter="Failure probability δ",
+        value="Privacy loss ε",
+        log_y=False,
+        look=described(look, takeaway),
+    )
+    if len(below):
+        chart = chart.add_layers(_marks(below, dark=look.dark))
+    return Figure(chart, rows, takeaway, look.title or "The limit's ε and the true one")
+
+
+def _marks(below: pd.DataFrame, *, dark: bool) -> alt.Chart:
+    """Mark the points where the limit is below the truth, by shape and not by colour alone."""
+    cells = zip(below["delta"], below["epsilon_clt"], below["epsilon_lower"], strict=True)
+    words = [
+        f"δ = {outward(d, 3)}: the limit says {said:.5g}, the truth is at least {outward(low, 5, up=False)}"
+        for d, said, low in cells
+    ]
+    marks = pd.DataFrame({"parameter": below["delta"], "value": below["epsilon_clt"], "words": words})
+    base = alt.Chart(checked(marks)).mark_point(
+        shape="triangle-down", filled=True, size=110, opacity=1, color=theme.ink(dark=dark), aria=False
+    )
+    chart: alt.Chart = base.encode(
+        x="parameter:Q", y="value:Q", tooltip=alt.Tooltip("words:N", title="below the truth")
+    )
+    return chart
+
+
+def safety_takeaway(rows: pd.DataFrame) -> str:
+    """Say at which deltas the limit is below the truth, and by how much at most."""
+    words = unsafe_words(rows)
+    if not words:
+        return "At none of the δ drawn is the CLT number below the truth."
+    below = rows[rows["verdict"] == BELOW]
+    finite = below[np.isfinite(below["epsilon_lower"]) & np.isfinite(below["epsilon_clt"])]
+    if finite.empty:
+        return f"{words} Triangles mark them."
+    gap = finite["epsilon_lower"] - finite["epsilon_clt"]
+    worst = finite.loc[gap.idxmax()]
+    return (
+        f"{words} Triangles mark them; it is furthest off at δ = {outward(float(worst['delta']), 3)}: the limit says about "
+        f"{float(worst['epsilon_clt']):.4g}, the truth is at least {outward(float(worst['epsilon_lower']), 4, up=False)}."
+    )

@@ -1,0 +1,142 @@
+"""The page of limits: default, presets, errors, the band, what is said about unsafe numbers, and code that runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import limits_page, work
+from dpcore.app.page import Preset, presets
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "6_Limits.py"
+OWN = [preset for preset in presets() if preset.page == "Limits"]
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Limits"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.warning, *app.info, *app.markdown]
+    return " ".join(str(found.value) for found in parts).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def specs(app: AppTest) -> list[str]:
+    return [chart.proto.spec for chart in app.get("vega_lite_chart")]
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert not app.error
+    charts = app.get("vega_lite_chart")
+    assert len(charts) == 5
+    assert all(len(chart.proto.alt) > 60 for chart in charts)
+    assert "The CLT number is below the truth. For k = 50 and δ = 1e-5 the limit says ε ≈ 8.5851" in said(app)
+    assert "needs ε ≥ 10.592 (exact)" in said(app)
+    assert "linear-closed" in specs(app)[0]  # the band
+    assert "off by at most γ = 0.29" in charts[0].proto.alt
+    table = next(frame.value for frame in app.dataframe if "quantity" in frame.value.columns)
+    assert table["quantity"].tolist() == ["μ of k copies", "kl", "κ₂", "κ₃", "κ̄₃", "γ of k copies"]
+    assert not table.isna().any().any()
+    # a rerun does no work twice
+    kept, hits = len(work.shelf().kept), work.shelf().hits
+    app.run()
+    assert len(work.shelf().kept) == kept
+    assert work.shelf().hits > hits
+
+
+@pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)
+def test_every_example(preset: Preset) -> None:
+    app = opened(**preset.state)
+    assert not app.error
+    assert preset.meaning[:40] in said(app)
+    assert set(preset.state) <= set(limits_page.DEFAULTS)
+    if preset.name == "limits_few":
+        assert "linear-closed" not in specs(app)[0]
+        assert "No band is drawn" in said(app)
+    if preset.name == "limits_gradients":
+        assert "needs ε ≥ 1.8282" in said(app)
+        assert "the two directions of this one differ" in said(app)
+    if preset.name == "limits_laplace":
+        assert "above the truth" in said(app)
+
+
+def test_sliders_and_fields_follow_each_other() -> None:
+    app = opened()
+    app.select_slider(key="lim_k_slider").set_value("1000").run()
+    assert app.text_input(key="lim_k").value == "1000"
+    assert "k = 1 000" in said(app)
+    app.select_slider(key="lim_n_slider").set_value("100").run()
+    assert "Row n = 100 holds 100 mechanisms of: ε = 0.1; the same with δ = 0.001" in said(app)
+    app.button(key="preset_limits_thesis_3_10").click().run()
+    assert not app.exception
+    assert app.text_input(key="lim_mechanism").value == "dp(0.1)"
+    assert '"title": "False negatives' in specs(app)[0].split('"y"')[0]  # thesis axes: false negatives across
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"lim_mechanism": "nope(1)"}, "nope"),
+        ({"lim_mechanism": "dp(1"}, "column"),
+        ({"lim_mechanism": "<script>alert(1)</script>"}, "column"),
+        ({"lim_mechanism": "x" * 5000}, "at most 2000 characters"),
+        ({"lim_mechanism": "gaussian(1)"}, "No limit is needed"),
+        ({"lim_mechanism": "zcdp(0.1)"}, "does not compose by adding independent losses"),
+        ({"lim_k": "1e9"}, "Copies k must be an integer from 1 to 100000"),
+        ({"lim_delta": "0"}, "Compared at δ must be a number in (0, 1]"),
+        ({"lim_n": "1.5"}, "Row n must be an integer"),
+    ],
+)
+def test_a_wrong_field_is_explained_and_the_rest_stays(parameters: dict[str, str], words: str) -> None:
+    app = opened(**parameters)
+    assert words in errors(app)
+    assert len(errors(app)) < 2000
+    # what the wrong field does not touch is still drawn
+    assert len(app.get("vega_lite_chart")) == (3 if "lim_n" in parameters else 2)
+
+
+def test_every_wrong_number_is_named_at_once() -> None:
+    found = errors(opened(lim_mechanism="dp(0)", lim_mu="-1", lim_failing="x", lim_c="0.7"))
+    for words in (
+        "a loss that varies",
+        "μ of the limit must be a number in (0, 10]",
+        "Sum d of the δ",
+        "Power c must be",
+    ):
+        assert words in found
+
+
+def test_unknown_choices_fall_back() -> None:
+    app = opened(lim_view="", lim_axes="garbage")
+    assert not app.error
+    assert len(app.get("vega_lite_chart")) == 5
+
+
+def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(lim_mechanism="dp(0.1)", lim_k="30", lim_axes="thesis", lim_view="log-log")
+    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
+    assert len(codes) == 5
+    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    for code, alt in zip(codes, alts, strict=True):
+        names: dict[str, Any] = {}
+        exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
+        assert names["figure"].takeaway == alt
+    assert (tmp_path / "limit.svg").stat().st_size > 1000
+    assert json.loads(specs(app)[0])

@@ -1,0 +1,144 @@
+"""The page of subsampling: default, presets, errors, certified numbers in words, and code that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import subsampling, work
+from dpcore.app.page import Preset, presets
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "7_Subsampling.py"
+OWN = [preset for preset in presets() if preset.page == "Subsampling"]
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Subsampling"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.warning, *app.success, *app.info, *app.markdown, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert not app.error
+    charts = app.get("vega_lite_chart")
+    assert len(charts) == 3
+    assert all(len(chart.proto.alt) > 60 for chart in charts)
+    assert "lies between 6.76877 and 6.76879 (certified)" in said(app)
+    assert "about 6.602, is below the truth by 0.167 or more" in said(app)
+    assert "**after, by (ε, δ, η)** (upper bound): ε = 2.1817, δ = 1e-6, η = 0.038293" in said(app)
+    tables = {next(iter(frame.value.columns)): frame.value for frame in app.dataframe}
+    assert tables["Way"]["What it is"].tolist() == [
+        "upper bound",
+        "upper bound",
+        "approximation",
+        "approximation",
+        "exact",
+    ]
+    assert tables["Wrongly accused"]["The CLT is"].tolist()[-1] == "below the truth"
+    assert not any(table.isna().any().any() for table in tables.values())
+    # a rerun does no work twice
+    kept, hits = len(work.shelf().kept), work.shelf().hits
+    app.run()
+    assert len(work.shelf().kept) == kept
+    assert work.shelf().hits > hits
+
+
+@pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)
+def test_every_example(preset: Preset) -> None:
+    app = opened(**preset.state)
+    assert not app.error
+    assert set(preset.state) <= set(subsampling.DEFAULTS)
+    assert len(app.get("vega_lite_chart")) == 3
+    if preset.name != "subsampling_gradients":  # the first view is that one
+        assert preset.meaning[:40] in said(app)
+    if preset.name == "subsampling_small":
+        assert "about 1.618, is below the truth" in said(app)
+    if preset.name == "subsampling_statement":
+        assert "The statement (ε, δ, η) says exactly that" in said(app)
+
+
+def test_sliders_and_fields_follow_each_other() -> None:
+    app = opened()
+    app.select_slider(key="sub_steps_slider").set_value("1000").run()
+    assert app.text_input(key="sub_steps").value == "1000"
+    assert "After 1 000 steps" in said(app)
+    app.select_slider(key="sub_p_slider").set_value("0.01").run()
+    assert app.text_input(key="sub_p").value == "0.01"
+    app.segmented_control(key="sub_scheme").set_value("fixed size").run()
+    assert not app.error
+    assert app.session_state["sub_scheme"] == "fixed size"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"sub_base": "nope(1)"}, "nope"),
+        ({"sub_base": "dp(1"}, "column"),
+        ({"sub_base": "x" * 5000}, "at most 2000 characters"),
+        ({"sub_base": "<img src=x onerror=alert(1)>"}, "column"),
+        ({"sub_base": "rr(1, 5)"}, "about add/remove neighbours"),
+        ({"sub_base": "gaussian(1)", "sub_stated": "0"}, "state a larger δ"),
+        ({"sub_steps": "1e9"}, "Steps T must be an integer from 1 to 100000"),
+    ],
+)
+def test_a_wrong_field_is_explained_and_the_rest_stays(parameters: dict[str, str], words: str) -> None:
+    app = opened(**parameters)
+    assert words in errors(app)
+    assert len(errors(app)) < 2000
+    first = next(iter(parameters)) in {"sub_base", "sub_p", "sub_stated"}
+    assert len(app.get("vega_lite_chart")) == (2 if first else 1)
+
+
+def test_every_wrong_number_is_named_at_once() -> None:
+    found = errors(opened(sub_p="0", sub_stated="2", sub_sigma="0", sub_q="nan", sub_delta="0"))
+    for words in (
+        "Share p must be a number in (0, 1]",
+        "δ stated before",
+        "Noise σ must be",
+        "rate q must be",
+        "At δ must",
+    ):
+        assert words in found
+
+
+def test_unknown_choices_fall_back() -> None:
+    app = opened(sub_scheme="", sub_view="garbage")
+    assert not app.error
+    assert len(app.get("vega_lite_chart")) == 3
+
+
+@pytest.mark.parametrize("parameters", [{"sub_q": "1"}, {"sub_steps": "1"}, {"sub_p": "1"}, {"sub_delta": "1"}])
+def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
+    app = opened(**parameters)
+    assert not app.error
+
+
+def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(sub_view="log-log", sub_base="laplace(1.0)", sub_scheme="fixed size")
+    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
+    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    assert len(codes) == len(alts) == 3
+    for code, alt in zip(codes, alts, strict=True):
+        names: dict[str, Any] = {}
+        exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
+        assert names["figure"].takeaway == alt
+    assert (tmp_path / "sampled.svg").stat().st_size > 1000
