@@ -188,4 +188,5 @@ def _first_line(file: Path) -> str:
         text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     except (SyntaxError, ValueError, OSError):
         return ""
-    return text.split("\n", maxsplit=1)[0].split(": ", maxsplit=1)[-1].capitalize()
+    line = text.split("\n", maxsplit=1)[0].split(": ", maxsplit=1)[-1]
+    return line[:1].upper() + line[1:]

@@ -71,7 +71,10 @@ class _Window:
     length: int
 
     def evaluate(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the finite part of delta and a bound of its error."""
+        """Return the finite part of delta and a bound of its error; in an empty window all of it is error."""
+        if not self.loss.size:
+            lost = np.exp(self.exponent - self.tilt * epsilon) * (self.noise * self.length + self.outside)
+            return np.zeros(epsilon.size), lost
         sums = profile.delta_at(epsilon, self.loss, self.table)
         value = sums * np.exp(self.exponent - self.tilt * self.reference)
         after = np.searchsorted(self.loss, epsilon, side="right")
