@@ -40,7 +40,7 @@ _NEAR_ONE = -1e-4
 _LEAP, _SHARP = 1.5, 1.4
 """Standard deviations between two exponents, and change of log phi'' there, from which more exponents are put between."""
 
-_ROUNDS, _PIECES, _MOST_LEAPS, _LEAST = 4, 6, 40, -720.0
+_ROUNDS, _PIECES, _MOST_LEAPS, _LEAST = 4, 6, 40, -150.0
 
 
 class Factor(Protocol):
@@ -205,7 +205,7 @@ def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
 def _refined(product: Product, c: FloatArray, values: ComplexArray) -> Branch:
     """Return a branch with more exponents where epsilon leaps: a law of a narrow core and a rare far jump does that.
 
-    Exponents so far out that the kernel is below 1e-300 are not worth it.
+    Exponents so far out that the kernel is below 1e-65 are not worth it.
     """
     for _ in range(_ROUNDS):
         branch = _branch(c, values)

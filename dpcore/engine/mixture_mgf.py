@@ -104,7 +104,7 @@ def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
         peak = (cut + peak * TAPER**2) / (1 + TAPER**2)
     if peak < 0:
         low, high = peak, 0.0
-        for _ in range(40):
+        for _ in range(10):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if middle < peak * _share(middle, mu, q) else (low, middle)
         peak = low
@@ -186,7 +186,7 @@ def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> Comp
     """
     s = np.asarray(s, dtype=np.complex128)
     flat = s.ravel()
-    lines = np.unique(flat.real)
+    lines = flat.real[:1] if (flat.real == flat.real[0]).all() else np.unique(flat.real)
     if lines.size > max(4, flat.size // 8):
         return _scattered(flat, mu, q, cut).reshape(s.shape)
     out = np.empty(flat.size, dtype=np.complex128)
