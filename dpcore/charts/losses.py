@@ -183,11 +183,11 @@ def _cells(region: TradeOff) -> tuple[FloatArray, FloatArray, FloatArray]:
     step = 2.0 * edge / (_CELLS - 1)  # both ends are grid points: an atom there falls into one cell
     grid = np.concatenate(([-edge - step], np.linspace(-edge, edge, _CELLS), [edge + step]))
     delta = 0.5 * (curve.delta_bounds(grid)[0] + curve.delta_bounds(grid)[1])
-    with np.errstate(over="ignore"):
-        tail0 = -np.diff(delta) / (np.exp(grid[:-1]) * np.expm1(np.diff(grid)))
     middle = 0.5 * (grid[1:] + grid[:-1])
     at_middle = np.interp(middle, grid, delta)
-    tail1 = np.clip(at_middle + np.exp(middle) * tail0, curve.q_inf, 1.0)
+    # e^middle times the slope in e^e, with the large factors cancelled
+    fall = -np.diff(delta) / (2.0 * np.sinh(np.minimum(0.5 * np.diff(grid), 700.0)))
+    tail1 = np.clip(at_middle + fall, curve.q_inf, 1.0)
     tail1 = np.minimum.accumulate(tail1)
     tail1[0], tail1[-1] = 1.0, curve.q_inf
     mass = -np.diff(tail1)

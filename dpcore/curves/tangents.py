@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtr, ndtri_exp
+from scipy.special import erfinv, ndtr, ndtri_exp
 
 from dpcore.curves.base import Curve, FloatArray
 from dpcore.curves.bound import Outer
@@ -35,6 +35,7 @@ _MOST_TANGENTS = 3000
 _MU_ROUNDS = 12
 _MU_CLOSE = 1e-7
 _SLACK = 1e-10
+_NEARLY_NOTHING = 1e-6
 
 
 def upper_deltas(curve: Curve, epsilon: FloatArray) -> FloatArray:
@@ -236,6 +237,9 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
     if end <= 0.0:
         return 0.0, True
     most = pure_mu(end)
+    if end < _NEARLY_NOTHING:
+        # mu is a difference of quantiles near 0: rounding would outweigh it
+        return most * (1.0 + _SLACK), False
     if isinstance(curve, Polygon):
         found = _polygon_mu(curve)
         return (most, False) if found is None else (found, True)
@@ -243,7 +247,12 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
 
 
 def pure_mu(epsilon: float) -> float:
-    r"""Return :math:`-2\Phi^{-1}(1/(1+e^\varepsilon))`, the mu of pure epsilon-DP, for any epsilon >= 0."""
+    r"""Return :math:`-2\Phi^{-1}(1/(1+e^\varepsilon))`, the mu of pure epsilon-DP, for any epsilon >= 0.
+
+    Below 1 it is written :math:`2\sqrt2\,\mathrm{erf}^{-1}(\tanh(\varepsilon/2))`, which keeps the digits of a small one.
+    """
+    if epsilon < 1.0:
+        return 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(epsilon / 2)))
     return math.inf if math.isinf(epsilon) else abs(-2.0 * float(ndtri_exp(-np.logaddexp(0.0, epsilon))))
 
 
