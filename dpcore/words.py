@@ -67,14 +67,17 @@ def about(rate: float) -> str:
 
 
 def attack_sentence(region: TradeOff, fpr: float = 0.05) -> str:
-    """Say what the best attacker with this false-positive rate finds, beside blind guessing."""
+    """Say what the best attacker with this false-positive rate finds, beside blind guessing.
+
+    The rate is rounded down and what is found up: whoever accuses fewer people finds no more.
+    """
     power = float(region.power(_rate(fpr)))
-    size, found_size = _crowd(fpr, up=True), _crowd(power, up=True)
+    size, found_size = _crowd(fpr, up=False), _crowd(power, up=True)
     if abs(size - found_size) <= 1:
         size = found_size = max(size, found_size)
-    blind = _count(fpr, size) if size == found_size else _people(fpr, size)
+    blind = _count(fpr, size, up=False) if size == found_size else _people(fpr, size, up=False)
     return (
-        f"An attacker who wrongly accuses {_people(fpr, size)} people outside the data finds at most "
+        f"An attacker who wrongly accuses {_people(fpr, size, up=False)} people outside the data finds at most "
         f"{_people(power, found_size)} people inside it ({kind_of(region)}); blind guessing finds {blind}."
     )
 
@@ -86,9 +89,10 @@ def attacks_sentence(regions: Mapping[str, TradeOff], fpr: float = 0.05) -> str:
         for name, region in regions.items()
     ]
     found = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    accused = of_100(fpr, up=False)
     return (
-        f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds, of the people inside it, at most "
-        f"{found}; blind guessing finds {of_100(fpr)}."
+        f"An attacker who wrongly accuses {accused} people outside the data finds, of the people inside it, at most "
+        f"{found}; blind guessing finds {accused}."
     )
 
 

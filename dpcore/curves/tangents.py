@@ -234,12 +234,10 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
     end = curve.max_loss if largest_loss is None else largest_loss
     if not math.isfinite(end):
         return None
-    if end <= 0.0:
-        return 0.0, True
-    most = pure_mu(end)
+    most = pure_mu(max(end, 0.0))
     if end < _NEARLY_NOTHING:
         # mu is a difference of quantiles near 0: rounding would outweigh it
-        return most * (1.0 + _SLACK), False
+        return most * (1.0 + _SLACK), end <= 0.0
     if isinstance(curve, Polygon):
         found = _polygon_mu(curve)
         return (most, False) if found is None else (found, True)
