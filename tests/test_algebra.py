@@ -327,3 +327,35 @@ def test_the_ends_of_epsilon() -> None:
     assert dpcore.dp(math.inf).delta(5.0) == 1.0
     assert dpcore.dp(0).delta(0.0) == 0.0
     assert dpcore.dp(800).delta(799.0) == pytest.approx(1 - math.exp(-1), rel=1e-12)
+
+
+# ---- the masses of closures and unions -------------------------------------------------------------------------
+
+BESIDE_ZERO = (
+    "points([[0.012249577, 0.916130348], [0.025488719, 0.871787575], [0.291260075, 0.28590149], "
+    "[0.303721789, 0.2769458], [0.422175664, 0.215118556], [0.932691579, 0.012249577]])"
+)
+
+
+def test_a_closure_keeps_every_point_and_the_mass() -> None:
+    """The profiles of a polygon and its inverse meet at 0; rounding once put that beside 0, and beta came out too high."""
+    closed = parse(BESIDE_ZERO).symmetric()
+    assert closed.beta(0.012249577) <= 0.916130348 * (1 + 1e-14)
+    assert float(closed.curve.q.sum()) + closed.curve.q_inf == pytest.approx(1.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_closures_and_unions_keep_their_mass_and_stay_below_their_parts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    alpha = np.linspace(0, 1, 21)
+    for _ in range(60):
+        size = int(rng.integers(2, 9))
+        p, q = (rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))).tolist() for _ in range(2))
+        region = parse(f"pmf({p}, {q})")
+        ceiling = np.minimum(region.pair.beta_bounds(alpha)[0], region.pair.inverse().beta_bounds(alpha)[0])
+        joined = parse(f"union({region}, tv({region.total_variation!r}))")
+        for made in (region.symmetric(), joined):
+            curve = made.curve
+            assert float(curve.q.sum()) + curve.q_inf == pytest.approx(1.0, abs=1e-13)
+            assert float(curve.p.sum()) + curve.p_inf == pytest.approx(1.0, abs=1e-13)
+            assert np.all(curve.beta_bounds(alpha)[0] <= ceiling + 1e-13)

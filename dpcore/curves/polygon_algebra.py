@@ -13,7 +13,7 @@ losses of any size are safe. Corners at negative losses are handled through the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Corners = Callable[[Polygon, Polygon], tuple[FloatArray, FloatArray, float]]
 
 _SAME_LOSS = 1e-14
+_SAME_DELTA = 1e-15
 
 
 def union(parts: Sequence[Polygon]) -> Polygon:
@@ -43,7 +44,8 @@ def closure(polygon: Polygon) -> Polygon:
     """Return the symmetric closure: the union of a polygon with its inverse."""
     if polygon.symmetric:
         return polygon
-    return _mirrored(*_upper_half(polygon, polygon.flipped(), _union_corners), method=polygon.method)
+    corners = partial(_union_corners, meet=True)
+    return _mirrored(*_upper_half(polygon, polygon.flipped(), corners), method=polygon.method)
 
 
 def _mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
@@ -124,15 +126,20 @@ def _merged(a: Polygon, b: Polygon) -> FloatArray:
     return np.asarray(loss[keep], dtype=np.float64)
 
 
-def _union_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float]:
+def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[FloatArray, FloatArray, float]:
     """Return losses, masses and mass at infinity of max(delta_a, delta_b): kinks of the larger one, and crossings.
+
+    `meet` says that the profiles are equal at 0, as those of a polygon and its inverse are; rounding would put their
+    crossing somewhere beside it, and the mirrored half would hold it twice.
 
     The slope of a profile in e^epsilon is minus a tail mass, so the mass of a corner is the difference of the tail
     masses of the parts that are larger on its left and on its right: no differences of deltas are divided.
     """
     # no two losses are joined here: a mass that sits an ulp beside the corner of the other part must not be lost
     loss = np.unique(np.concatenate((a.loss, b.loss, [0.0])))
-    gap = a.delta_bounds(loss)[0] - b.delta_bounds(loss)[0]
+    one, other = a.delta_bounds(loss)[0], b.delta_bounds(loss)[0]
+    gap = one - other
+    gap[(loss == 0.0) & (meet | (np.abs(gap) <= _SAME_DELTA * one))] = 0.0
     cross = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[cross] / (gap[cross] - gap[cross + 1])
     crossing = loss[cross] + np.log1p(np.expm1(loss[cross + 1] - loss[cross]) * share)
