@@ -1,0 +1,24 @@
+"""Audits: what measured attack results prove about the mechanism that was attacked, with a stated confidence."""
+
+from __future__ import annotations
+
+from dpcore.audit.bounds import Audit, audit
+from dpcore.audit.measurements import Counts, Scores
+from dpcore.audit.reading import Reading, read_audit
+from dpcore.audit.simulate import simulate
+from dpcore.audit.statements import bounds_table, consistent, report, sentence, verdict
+
+__all__ = [
+    "Audit",
+    "Counts",
+    "Reading",
+    "Scores",
+    "audit",
+    "bounds_table",
+    "consistent",
+    "read_audit",
+    "report",
+    "sentence",
+    "simulate",
+    "verdict",
+]

@@ -1,0 +1,113 @@
+"""Which columns of a file hold what: scores with labels, counts of outcomes, or measured rates with numbers of trials."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+from dpcore.utility.sheet import MISSING, number_in
+
+if TYPE_CHECKING:
+    from dpcore.utility.sheet import Sheet
+
+SCORES, COUNTS, RATES = "scores", "counts", "rates"
+NAMES: dict[str, tuple[str, ...]] = {
+    "score": ("score", "scores", "statistic", "attack_score"),
+    "label": ("label", "labels", "member", "is_member", "membership", "in_data", "y"),
+    "tp": ("tp", "true_positives", "true_positive"),
+    "fp": ("fp", "false_positives", "false_positive"),
+    "tn": ("tn", "true_negatives", "true_negative"),
+    "fn": ("fn", "false_negatives", "false_negative"),
+    "fpr": ("fpr", "false_positive_rate", "alpha"),
+    "fnr": ("fnr", "false_negative_rate", "beta"),
+    "tpr": ("tpr", "true_positive_rate", "power"),
+    "n0": ("n0", "outsiders", "negatives", "non_members"),
+    "n1": ("n1", "members", "positives"),
+    "n": ("n", "trials"),
+}
+WANTED = (
+    "An audit reads the columns score and label (1 for a member, 0 for an outsider), or tp, fp, tn and fn, or fpr and fnr "
+    "(or tpr) with the numbers of trials n0 of outsiders and n1 of members (or n of each)"
+)
+_YES, _NO = ("1", "true"), ("0", "false")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a file holds, and at which place: role -> place of its column."""
+
+    kind: str
+    places: dict[str, int]
+
+
+def find(sheet: Sheet, score: str | None = None, label: str | None = None) -> Columns:
+    """Return what a file holds by the names of its columns, or of the two columns named.
+
+    Raises
+    ------
+    DomainError : the names say nothing; the message lists those that would.
+    """
+    if (score is None) != (label is None):
+        msg = "Name both columns, that of the scores and that of the labels, or none."
+        raise DomainError(msg)
+    if score is not None and label is not None:
+        return Columns(SCORES, {"score": sheet.place(score), "label": sheet.place(label)})
+    known = {_plain(name): place for place, name in reversed(list(enumerate(sheet.columns)))}
+    found = {role: known[name] for role, names in NAMES.items() for name in names[::-1] if name in known}
+    for kind, roles in (
+        (SCORES, ("score", "label")),
+        (COUNTS, ("tp", "fp", "tn", "fn")),
+        (RATES, ("fpr", "fnr", "n0", "n1")),
+        (RATES, ("fpr", "tpr", "n0", "n1")),
+        (RATES, ("fpr", "fnr", "n")),
+        (RATES, ("fpr", "tpr", "n")),
+    ):
+        if all(role in found for role in roles):
+            return Columns(kind, {role: found[role] for role in roles})
+    msg = f"{WANTED}; this file has {', '.join(sheet.columns)[:200]}."
+    raise DomainError(msg)
+
+
+def _plain(name: str) -> str:
+    return "_".join(name.strip().lower().replace("-", " ").split())
+
+
+def number(cell: str, name: str, *, comma: bool) -> float:
+    """Return the number in a cell, infinite ones included, or say what is wrong with it.
+
+    Parameters
+    ----------
+    comma : a single comma may be the decimal sign, as in files whose fields are separated by semicolons.
+    """
+    text = cell.strip()
+    value = number_in(text)
+    if value is None and comma and text.count(",") == 1 and "." not in text:
+        value = number_in(text.replace(",", "."))
+    if value is not None:
+        return value
+    if text.lower() in MISSING:
+        msg = f"{name} is missing" if not text else f"{name} is {shown(text)}"
+        raise DomainError(msg)
+    try:
+        infinite = float(text) if "_" not in text else math.nan
+    except ValueError:
+        infinite = math.nan
+    if math.isinf(infinite):
+        return infinite
+    msg = f"{name} must be a number, got {shown(text)}"
+    raise DomainError(msg)
+
+
+def label_in(cell: str) -> bool:
+    """Return whether a label says member, or say what it must be."""
+    text = cell.strip().lower()
+    value = number_in(text)
+    if text in _YES or value == 1.0:
+        return True
+    if text in _NO or value == 0.0:
+        return False
+    msg = f"label must be 0 or 1, got {shown(cell.strip())}" if text else "label is missing"
+    raise DomainError(msg)

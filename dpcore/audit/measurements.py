@@ -1,0 +1,224 @@
+"""What an attack was seen to do: scores of people inside and outside the data, or the errors of tests fixed beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from dpcore.audit.confidence import MOST_TRIALS, ranks, simultaneous_limits, upper_limits
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from dpcore.curves.base import Bounds, FloatArray
+
+    IntArray = NDArray[np.int64]
+    Pairs = tuple[IntArray, IntArray]
+
+MOST_TESTS = 10_000
+MOST_THRESHOLDS = 4000
+_ROUNDING = 1e-6  # what a rate times its trials may be off a whole number
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of an attack: the higher, the likelier it takes somebody for a member. Each is one independent trial.
+
+    Attributes
+    ----------
+    outsiders, members : scores of runs without and with the person; infinite ones are allowed.
+    unscored : how many of either gave no score. They count as errors of every test, a wrongly accused outsider or a missed
+        member: no other choice is safe, for what fails to be scored may depend on who is in the data.
+    """
+
+    outsiders: FloatArray = field(repr=False)
+    members: FloatArray = field(repr=False)
+    unscored: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        """Check the scores and sort them; unscored ones go to the end where they are always wrong."""
+        ends = (math.inf, -math.inf)
+        for name, end, missing in zip(("outsiders", "members"), ends, self.unscored, strict=True):
+            scored = _scores(getattr(self, name), name)
+            count = _whole(missing, f"unscored {name}", 0)
+            every = np.sort(np.concatenate((scored, np.full(count, end))))
+            if not 1 <= every.size <= MOST_TRIALS:
+                msg = f"An audit needs 1 to {MOST_TRIALS} {name}, got {every.size}."
+                raise DomainError(msg)
+            object.__setattr__(self, name, every)
+
+    @property
+    def trials(self) -> tuple[int, int]:
+        """How many outsiders and how many members were tried."""
+        return self.outsiders.size, self.members.size
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """The thresholds looked at, falling: accuse whoever scores more. All that tell scores apart, or some thousand."""
+        out, own = self.outsiders, self.members
+        if out.size + own.size > MOST_THRESHOLDS:
+            out = out[out.size - ranks(out.size)]
+            own = own[np.maximum(ranks(own.size) - 2, 0)]
+        return np.unique(np.concatenate((out, own, [-math.inf])))[::-1]
+
+    def errors(self) -> Pairs:
+        """Return the false positives and false negatives of each threshold."""
+        return self._counted
+
+    @cached_property
+    def _counted(self) -> Pairs:
+        at = self.thresholds
+        accused = self.outsiders.size - np.searchsorted(self.outsiders, at, side="right")
+        missed = np.searchsorted(self.members, at, side="right")
+        return accused.astype(np.int64), missed.astype(np.int64)
+
+    def rates(self) -> Bounds:
+        """Return the measured rates: false positives and false negatives of each threshold."""
+        accused, missed = self.errors()
+        return accused / self.outsiders.size, missed / self.members.size
+
+    def upper(self, risk: float) -> Bounds:
+        """Return upper limits of both rates of each threshold: all of them hold with probability 1 - `risk`.
+
+        The two samples are independent, so each may fail with probability 1 - sqrt(1 - risk).
+        """
+        accused, missed = self.errors()
+        each = either(risk)
+        out, own = self.trials
+        return simultaneous_limits(accused, out, each), simultaneous_limits(missed, own, each)
+
+    def lower(self, risk: float) -> Bounds:
+        """Return lower limits of both rates: what is no error is counted instead."""
+        accused, missed = self.errors()
+        each = either(risk)
+        out, own = self.trials
+        spared, found = simultaneous_limits(out - accused, out, each), simultaneous_limits(own - missed, own, each)
+        return 1.0 - spared, 1.0 - found
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Outcomes of tests that were fixed before the trials: one entry per test, all tests that were tried.
+
+    Attributes
+    ----------
+    tp, fn : members found and members missed.
+    fp, tn : outsiders wrongly accused and outsiders spared.
+    """
+
+    tp: IntArray
+    fp: IntArray
+    tn: IntArray
+    fn: IntArray
+
+    def __post_init__(self) -> None:
+        """Check the counts: whole numbers, as many of each, with trials on both sides."""
+        for name in ("tp", "fp", "tn", "fn"):
+            values = np.atleast_1d(np.asarray(getattr(self, name)))
+            counts = [_whole(value, name, 0) for value in values.tolist()]
+            object.__setattr__(self, name, np.array(counts, dtype=np.int64))
+        sizes = {getattr(self, name).size for name in ("tp", "fp", "tn", "fn")}
+        if len(sizes) != 1 or not 1 <= self.tp.size <= MOST_TESTS:
+            msg = f"tp, fp, tn and fn must be lists of one length from 1 to {MOST_TESTS}, got lengths {sorted(sizes)}."
+            raise DomainError(msg)
+        for name, totals in (("outsiders (fp + tn)", self.fp + self.tn), ("members (tp + fn)", self.tp + self.fn)):
+            wrong = totals[(totals < 1) | (totals > MOST_TRIALS)]
+            if wrong.size:
+                msg = f"Every test needs 1 to {MOST_TRIALS} {name}, got {wrong[0]}."
+                raise DomainError(msg)
+
+    @classmethod
+    def of_rates(cls, fpr: ArrayLike, fnr: ArrayLike, outsiders: ArrayLike, members: ArrayLike) -> Counts:
+        """Return the counts behind measured rates; a rate that no count has is rounded up, towards more errors."""
+        false, missed, out, own = np.broadcast_arrays(*(np.atleast_1d(x) for x in (fpr, fnr, outsiders, members)))
+        fp = [errors_of(rate, n, "fpr") for rate, n in zip(false.tolist(), out.tolist(), strict=True)]
+        fn = [errors_of(rate, n, "fnr") for rate, n in zip(missed.tolist(), own.tolist(), strict=True)]
+        trials = (np.asarray(out, dtype=np.int64), np.asarray(own, dtype=np.int64))
+        found = (np.array(fp, dtype=np.int64), np.array(fn, dtype=np.int64))
+        return cls(trials[1] - found[1], found[0], trials[0] - found[0], found[1])
+
+    @property
+    def trials(self) -> tuple[int, int]:
+        """How many outsiders and how many members the largest test had."""
+        return int((self.fp + self.tn).max()), int((self.tp + self.fn).max())
+
+    def errors(self) -> Pairs:
+        """Return the false positives and false negatives of each test."""
+        return self.fp, self.fn
+
+    def rates(self) -> Bounds:
+        """Return the measured rates of each test."""
+        return self.fp / (self.fp + self.tn), self.fn / (self.tp + self.fn)
+
+    def upper(self, risk: float) -> Bounds:
+        """Return upper limits of both rates of each test: all of them hold with probability 1 - `risk`.
+
+        Tests may share trials, so the risk is divided among them; within one test outsiders and members are independent.
+        """
+        each = either(risk / self.fp.size)
+        return _limits(self.fp, self.fp + self.tn, each), _limits(self.fn, self.tp + self.fn, each)
+
+    def lower(self, risk: float) -> Bounds:
+        """Return lower limits of both rates of each test."""
+        each = either(risk / self.fp.size)
+        return 1.0 - _limits(self.tn, self.fp + self.tn, each), 1.0 - _limits(self.tp, self.tp + self.fn, each)
+
+
+Measurement: TypeAlias = Scores | Counts
+
+
+def either(risk: float) -> float:
+    """Return the risk that each of two independent statements may take: 1 - sqrt(1 - risk)."""
+    return -math.expm1(0.5 * math.log1p(-risk))
+
+
+def errors_of(rate: float, trials: float, name: str = "rate") -> int:
+    """Return the number of errors behind a measured rate: a whole number, or rounded up where no count has this rate."""
+    count = _whole(trials, "The number of trials", 1)
+    if not 0.0 <= rate <= 1.0:
+        msg = f"{name} must be in [0, 1], got {shown(rate)}."
+        raise DomainError(msg)
+    near = round(rate * count)
+    return near if abs(rate * count - near) <= _ROUNDING * max(1.0, near) else math.ceil(rate * count)
+
+
+def _limits(errors: IntArray, trials: IntArray, level: float) -> FloatArray:
+    """Return upper limits where each test has its own number of trials."""
+    found = np.empty(errors.size)
+    for count in np.unique(trials).tolist():
+        own = trials == count
+        found[own] = upper_limits(errors[own], count, level)
+    return found
+
+
+def _scores(values: object, name: str) -> FloatArray:
+    """Return scores as numbers, or say which is none."""
+    if not isinstance(values, (Sequence, np.ndarray)):
+        msg = f"{name} must be a list of scores, got {shown(values)}."
+        raise DomainError(msg)
+    raw = np.asarray(values)
+    if raw.ndim != 1 or raw.dtype.kind not in "iuf":
+        msg = f"{name} must be a flat list of numbers, got {shown(values)}."
+        raise DomainError(msg)
+    scores = raw.astype(np.float64)
+    if np.isnan(scores).any():
+        where = int(np.flatnonzero(np.isnan(scores))[0])
+        msg = f"A score must be a number, got nan at place {where} of the {name}; count it as unscored instead."
+        raise DomainError(msg)
+    return np.asarray(scores, dtype=np.float64)
+
+
+def _whole(value: object, name: str, least: int) -> int:
+    """Return a whole number, or say what it must be."""
+    number = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
+    if not least <= number <= MOST_TRIALS or number != math.floor(number):
+        msg = f"{name} must be a whole number from {least} to {MOST_TRIALS}, got {shown(value)}."
+        raise DomainError(msg)
+    return int(number)

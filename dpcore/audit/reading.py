@@ -1,0 +1,234 @@
+"""A user's file of attack results: every row is read or named with the reason why it is not, and none is lost unsaid.
+
+Nothing is kept: the bytes belong to the caller. Rows are streamed, so that a million need little more than their numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.audit.columns import COUNTS, RATES, SCORES, Columns, find, label_in, number
+from dpcore.audit.measurements import MOST_TESTS, Counts, Measurement, Scores, errors_of
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.utility.sheet import Sheet, filled, open_csv, rows_of
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_ROWS = 2_000_000
+MOST_NAMED = 1000  # rows that are named one by one; the others are counted
+_SAID = 3  # of them in the sentence
+_TOLD = 20_000
+
+Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file as a measurement: ``rows == kept + unscored + dropped``.
+
+    Attributes
+    ----------
+    measurement : what was measured.
+    kind : scores, counts or rates.
+    rows : rows with text in them, under the names.
+    kept : rows that were read as they are.
+    unscored : rows with a label but no score, counted as errors of the attacker.
+    dropped : rows left out.
+    problems : line and reason of the rows that were not read as they are, the first thousand.
+    told : all of this in sentences.
+    """
+
+    measurement: Measurement = field(repr=False)
+    kind: str
+    rows: int
+    kept: int
+    unscored: int
+    dropped: int
+    problems: tuple[tuple[int, str], ...]
+    told: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """Return `line, reason` of the rows that were not read as they are."""
+        return pd.DataFrame(list(self.problems), columns=["line", "reason"])
+
+
+def read_audit(
+    data: bytes | Sheet, *, score: str | None = None, label: str | None = None, reverse: bool = False
+) -> Reading:
+    """Return the attack results of a CSV file.
+
+    Parameters
+    ----------
+    data : the file's bytes, or what `dpcore.utility.sheet.open_csv` made of them.
+    score, label : names of the two columns; found by their names by default (`dpcore.audit.columns`).
+    reverse : a low score means a member.
+
+    Raises
+    ------
+    DomainError : the file is no table of attack results, or no row of it can be read.
+    """
+    sheet = data if isinstance(data, Sheet) else open_csv(data)
+    columns = find(sheet, score, label)
+    notes = _Notes(comma=sheet.delimiter != ",")
+    rows = _rows(sheet, notes)
+    made = _scores(rows, columns, notes, reverse=reverse) if columns.kind == SCORES else _tests(rows, columns, notes)
+    return Reading(
+        made,
+        columns.kind,
+        notes.rows,
+        notes.rows - notes.unscored - notes.dropped,
+        notes.unscored,
+        notes.dropped,
+        tuple(notes.problems),
+        (*sheet.told, *notes.words(columns.kind)),
+    )
+
+
+class _Notes:
+    """What is counted while a file is read."""
+
+    def __init__(self, *, comma: bool) -> None:
+        self.comma = comma
+        self.rows = self.unscored = self.dropped = self.rounded = 0
+        self.problems: list[tuple[int, str]] = []
+
+    def name(self, line: int, reason: object) -> None:
+        """Name a row with what is wrong in it."""
+        if len(self.problems) < MOST_NAMED:
+            self.problems.append((line, str(reason).rstrip(".")))
+
+    def drop(self, line: int, reason: object) -> None:
+        """Leave a row out."""
+        self.dropped += 1
+        self.name(line, reason)
+
+    def first(self) -> str:
+        """Say the first rows with their reasons."""
+        said = "; ".join(f"line {line}: {reason}" for line, reason in self.problems[:_SAID])
+        rest = self.unscored + self.dropped - min(_SAID, len(self.problems))
+        return f"{said}; and {grouped(rest)} more" if rest else said
+
+    def nothing(self, what: str) -> DomainError:
+        """Return the error of a file without any usable row."""
+        if not self.rows:
+            return DomainError("The file has 0 rows of data under its first line.")
+        why = f": {self.first()}" if self.problems else ""
+        return DomainError(f"The file has {_rows_words(self.rows)} of data, but {what}{why}.")
+
+    def words(self, kind: str) -> list[str]:
+        """Say how many rows were read, and what became of the others."""
+        kept = self.rows - self.unscored - self.dropped
+        what = {SCORES: "as scores with labels", COUNTS: "as tests with counts", RATES: "as tests with rates"}[kind]
+        told = [f"{grouped(kept)} of {_rows_words(self.rows)} read {what}."]
+        if self.unscored:
+            told.append(
+                f"{_rows_words(self.unscored)} without a score counted as errors of the attacker, which is the safe side."
+            )
+        if self.dropped:
+            told.append(f"{_rows_words(self.dropped)} left out.")
+        if self.problems:
+            told.append(f"{self.first()[:1].upper()}{self.first()[1:]}.")
+        if kind == RATES:
+            told.append("Rates are taken as exact; where they were rounded, counts say more.")
+        if self.rounded:
+            told.append(
+                f"In {_rows_words(self.rounded)} a rate times its trials is no whole number; the errors were rounded up."
+            )
+        return told
+
+
+def _rows_words(count: int) -> str:
+    return f"{grouped(count)} row{'s' * (count != 1)}"
+
+
+def _rows(sheet: Sheet, notes: _Notes) -> Iterator[Row]:
+    """Read rows with the line each ends on; empty lines are passed over, short rows filled up."""
+    source = io.BytesIO(sheet.data)
+    reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
+    width, begun = len(sheet.columns), not sheet.header
+    for row in rows_of(reader):
+        if not filled(row):
+            continue
+        if not begun:
+            begun = True
+            continue
+        notes.rows += 1
+        if notes.rows > MOST_ROWS:
+            msg = f"The file has more than {grouped(MOST_ROWS)} rows; at most as many are read."
+            raise DomainError(msg)
+        if notes.rows % _TOLD == 0:
+            checkpoint(source.tell() / len(sheet.data))
+        yield reader.line_num, row + [""] * (width - len(row))
+
+
+def _scores(rows: Iterator[Row], columns: Columns, notes: _Notes, *, reverse: bool) -> Scores:
+    at_score, at_label = columns.places["score"], columns.places["label"]
+    found = (array("d"), array("d"))
+    missing = [0, 0]
+    for line, row in rows:
+        try:
+            member = label_in(row[at_label])
+        except DomainError as error:
+            notes.drop(line, error)
+            continue
+        try:
+            score = number(row[at_score], "score", comma=notes.comma)
+        except DomainError as error:
+            notes.unscored += 1
+            notes.name(line, f"{error}, counted as an error")
+            missing[member] += 1
+            continue
+        found[member].append(-score if reverse else score)
+    outsiders, members = (np.array(part, dtype=np.float64) for part in found)
+    for name, scored in (("outsider (label 0)", outsiders), ("member (label 1)", members)):
+        if not scored.size:
+            why = f"none of them is a scored {name}; both kinds are needed"
+            raise notes.nothing(why)
+    return Scores(outsiders, members, (missing[0], missing[1]))
+
+
+def _tests(rows: Iterator[Row], columns: Columns, notes: _Notes) -> Counts:
+    """Read one test per row."""
+    found: list[tuple[int, int, int, int]] = []
+    for line, row in rows:
+        try:
+            values = {role: number(row[at], role, comma=notes.comma) for role, at in columns.places.items()}
+            test = _counts(values) if columns.kind == COUNTS else _rates(values, notes)
+        except DomainError as error:
+            notes.drop(line, error)
+            continue
+        found.append(test)
+        if len(found) > MOST_TESTS:
+            msg = f"The file has more than {grouped(MOST_TESTS)} tests; at most as many share one confidence."
+            raise DomainError(msg)
+    if not found:
+        why = "none of them is a test that can be read"
+        raise notes.nothing(why)
+    return Counts(*(np.array(part, dtype=np.int64) for part in zip(*found, strict=True)))
+
+
+def _counts(values: dict[str, float]) -> tuple[int, int, int, int]:
+    made = Counts(values["tp"], values["fp"], values["tn"], values["fn"])  # type: ignore[arg-type]  # checks numbers too
+    return int(made.tp[0]), int(made.fp[0]), int(made.tn[0]), int(made.fn[0])
+
+
+def _rates(values: dict[str, float], notes: _Notes) -> tuple[int, int, int, int]:
+    out, own = values.get("n0", values.get("n", 0.0)), values.get("n1", values.get("n", 0.0))
+    for name in ("fpr", "fnr", "tpr"):
+        if name in values and not 0.0 <= values[name] <= 1.0:
+            msg = f"{name} must be in [0, 1], got {values[name]!r}"
+            raise DomainError(msg)
+    missed = values["fnr"] if "fnr" in values else 1.0 - values["tpr"]
+    fp, fn = errors_of(values["fpr"], out, "fpr"), errors_of(missed, own, "fnr")
+    notes.rounded += abs(fp - values["fpr"] * out) > 1e-3 or abs(fn - missed * own) > 1e-3
+    return int(own) - fn, fp, int(out) - fp, fn

@@ -1,0 +1,258 @@
+"""What an audit says in words: whether it contradicts a claim, and the smallest statements that it does not."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.audit.bounds import Audit, epsilons, etas, mus, power_of
+from dpcore.audit.measurements import Counts
+from dpcore.claims import Statement
+from dpcore.errors import DomainWarning
+from dpcore.guarantees import DP, DPTV, GDP, TV
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.curves.base import Bounds, FloatArray
+    from dpcore.tradeoff import TradeOff
+
+DELTAS = (0.0, 1e-5, 1e-3)
+RATES = (0.01, 0.1)
+COLUMNS = ("measure", "at", "value", "kind", "region", "verdict", "words")
+KINDS = {"lower": "lower", "approximate": "estimate", "upper": "upper"}  # kind -> column of `bounds_table`
+_SLACK = 1e-9  # a claim has to be missed by more than rounding
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a measurement says about a claim.
+
+    Attributes
+    ----------
+    claim : the region claimed.
+    contradicted : whether no mechanism that keeps the claim produced this, with the audit's confidence.
+    alpha, power : the most telling test: it accuses at most this share of outsiders and finds at least this share of members.
+    allowed : what the claim allows a test with these false positives to find at most.
+    """
+
+    claim: TradeOff
+    contradicted: bool
+    alpha: float
+    power: float
+    allowed: float
+    words: str
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence as people say it: ``95 %``."""
+    return f"{100 * confidence:.6g} %"
+
+
+def verdict(audit: Audit, claim: TradeOff) -> Verdict:
+    """Say whether a measurement contradicts a claim.
+
+    A claim with curve f is contradicted if f(a) > b at a corner (a, b) of the proved curve; f is convex, so no other
+    point need be looked at. The side of f that is certified from below is used, and rounding is given away.
+    """
+    alpha, beta = audit.proved
+    allowed = np.asarray(claim.power(alpha), dtype=np.float64)
+    excess = (1.0 - beta) - allowed
+    worst = int(np.argmax(excess))
+    against = bool(excess[worst] > _SLACK)
+    found = (float(alpha[worst]), float(1.0 - beta[worst]), float(allowed[worst]))
+    return Verdict(claim, against, *found, _verdict_words(audit, claim, against, *found))
+
+
+def _verdict_words(audit: Audit, claim: TradeOff, against: bool, alpha: float, power: float, allowed: float) -> str:
+    sure = percent(audit.confidence)
+    if not against:
+        return (
+            f"The claim {claim} is not contradicted: at {sure} confidence it allows everything that was measured. That is "
+            "no proof that it holds, for another attack or more trials may show more."
+        )
+    digits = _DIGITS
+    while digits < 12 and float(outward(power, digits, up=False)) <= float(outward(allowed, digits)):
+        digits += 1
+    return (
+        f"The claim {claim} is contradicted with {sure} confidence: a test that accuses at most a share of "
+        f"{outward(alpha, digits)} of the outsiders finds at least {outward(power, digits, up=False)} of the members (lower bound), "
+        f"where the claim allows at most {outward(allowed, digits)}."
+    )
+
+
+def sentence(audit: Audit, delta: float) -> str:
+    """Say the lower bounds: what no mechanism that is more private than they say produced."""
+    epsilon, sure = audit.epsilon(delta), percent(audit.confidence)
+    if audit.eta == 0.0:
+        return (
+            f"At {sure} confidence the measurement shows no privacy loss: an answer that says nothing about anybody could "
+            "have produced it."
+        )
+    parts = [
+        f"μ below {outward(audit.mu, _DIGITS, up=False)}",
+        f"an advantage below {outward(audit.eta, _DIGITS, up=False)}",
+    ]
+    first = f"ε below {outward(epsilon, _DIGITS, up=False)} at δ = {delta:g}"
+    if epsilon == 0.0:
+        return f"With {sure} confidence no mechanism with {' or with '.join(parts)} produced this (lower bounds, rounded down); at δ = {delta:g} no ε is ruled out."
+    return f"With {sure} confidence no mechanism with {first} produced this, nor one with {' or with '.join(parts)} (lower bounds, rounded down)."
+
+
+def ceiling_sentence(audit: Audit, delta: float) -> str:
+    """Say what as many trials could show at most."""
+    out, own = audit.measurement.trials
+    most = outward(audit.ceiling(delta), _DIGITS)
+    return (
+        f"With {grouped(out)} outsiders and {grouped(own)} members even an attack without any error would not prove more "
+        f"than ε = {most} (rounded up) at δ = {delta:g}."
+    )
+
+
+def epsilon_if_gaussian(audit: Audit, delta: float) -> float:
+    """Return the epsilon at delta of the Gaussian curve with the proved mu: a lower bound if the noise is Gaussian."""
+    return float(GDP(audit.mu).epsilon_bounds(np.array([delta]))[0][0])
+
+
+def consistent(audit: Audit, delta: float) -> list[Statement]:
+    """Return the smallest (epsilon, delta), DP-TV and Gaussian statements that the measurement does not contradict.
+
+    They are lower bounds: whatever holds of the mechanism is no smaller, but it need not be one of them.
+    """
+    epsilon, eta, mu = _up(audit.epsilon(delta)), _up(audit.eta), _up(audit.mu)
+    kind = "lower bound"
+    said = [outward(x, 5, up=False) for x in (audit.epsilon(delta), audit.eta, audit.mu)]
+    return [
+        Statement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {said[0]} (rounded down) at δ = {delta:g}."),
+        Statement(
+            "DP-TV",
+            _dptv(epsilon, delta, min(1.0, eta)),
+            kind,
+            f"ε = {said[0]} at δ = {delta:g}, η = {said[1]} (rounded down).",
+        ),
+        Statement("μ-GDP", GDP(mu), kind, f"μ = {said[2]} (rounded down)."),
+    ]
+
+
+def _up(value: float) -> float:
+    """Return a little more, so that rounding does not contradict the smallest statement itself."""
+    return value * (1.0 + 1e-9) if value else 0.0
+
+
+def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
+    if epsilon == 0.0 or eta <= delta:
+        return TV(min(delta, eta) if epsilon == 0.0 else eta)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DomainWarning)  # an eta that changes nothing is left out
+        return DPTV(epsilon, delta, eta)
+
+
+# ---- the table -----------------------------------------------------------------------------------------------
+
+
+def bounds_table(audit: Audit, deltas: Sequence[float] = DELTAS, rates: Sequence[float] = RATES) -> pd.DataFrame:
+    """Tabulate what is proved, what was measured, and what the attack itself can be at most.
+
+    Returns
+    -------
+    DataFrame
+        `measure, at, lower, estimate, upper`: `lower` bounds the mechanism from below with the audit's confidence. It
+        comes from one test, the most telling of all; `estimate` is what was measured of that test (approximate), `upper`
+        what it can be at most with the same confidence, where another test or attack may do better. `at` is the delta or
+        false-positive rate asked, None where there is none.
+    """
+    rows: list[tuple[str, float | None, float, float, float]] = [
+        ("epsilon", float(delta), *_at_the_best(audit, partial(epsilons, delta=delta))) for delta in deltas
+    ]
+    rows.append(("mu", None, *_at_the_best(audit, mus)))
+    rows.append(("advantage", None, *_at_the_best(audit, etas)))
+    for rate in rates:
+        low, middle, high = (power_of(curve, rate) for curve in (audit.proved, audit.measured, audit.optimistic))
+        rows.append(("true_positive_rate", float(rate), low, middle, high))
+    frame = pd.DataFrame(rows, columns=["measure", "at", "lower", "estimate", "upper"])
+    frame["at"] = np.array([row[1] for row in rows], dtype=object)
+    return frame
+
+
+def _at_the_best(audit: Audit, value: Callable[[Bounds], FloatArray]) -> tuple[float, float, float]:
+    """Return a number at the test for which it is proved to be largest: its lower bound, as measured, its upper bound."""
+    lower = value(audit.limits)
+    best = int(np.argmax(lower))
+    return float(lower[best]), float(value(audit.measurement.rates())[best]), float(value(audit.attack)[best])
+
+
+def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
+    """Tabulate everything an audit says, one number per row.
+
+    Returns
+    -------
+    DataFrame
+        `measure, at, value, kind, region, verdict, words`. Rows of kind ``lower`` are certified with the audit's
+        confidence; ``approximate`` ones are what was measured; ``upper`` ones speak of one test of this attack only. Rows of measure
+        ``consistent`` name the smallest statements, rows of measure ``claim`` say in `verdict` whether a claim is
+        contradicted; their value is what the most telling test finds at least, at its false-positive rate.
+    """
+    rows: list[tuple[str, float | None, float, str, str, str, str]] = []
+    bounds = bounds_table(audit, deltas)
+    for index, (measure, at) in enumerate(zip(bounds["measure"], bounds["at"], strict=True)):
+        for kind, column in KINDS.items():
+            value = float(bounds[column].iloc[index])
+            rows.append((measure, at, value, kind, "", "", _row_words(measure, at, value, kind, audit)))
+    for delta in deltas:
+        if 0.0 < delta < 1.0:
+            gaussian = epsilon_if_gaussian(audit, delta)
+            words = f"If the noise is known to be Gaussian, its ε at δ = {delta:g} is at least {outward(gaussian, 5, up=False)}."
+            rows.append(("epsilon_if_gaussian", float(delta), gaussian, "lower", "", "", words))
+        rows.append(("ceiling", float(delta), audit.ceiling(delta), "upper", "", "", ceiling_sentence(audit, delta)))
+        for found in consistent(audit, delta)[: 3 if delta == deltas[0] else 2]:
+            value = audit.mu if found.notion == "μ-GDP" else audit.epsilon(delta)
+            at = None if found.notion == "μ-GDP" else float(delta)
+            rows.append(("consistent", at, value, "lower", str(found.region), "", f"{found.notion}: {found.words}"))
+    for claim in claims:
+        said = verdict(audit, claim)
+        word = "contradicted" if said.contradicted else "not contradicted"
+        rows.append(("claim", said.alpha, said.power, "lower", str(claim), word, said.words))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame["at"] = np.array([row[1] for row in rows], dtype=object)
+    return frame
+
+
+TESTED = ("epsilon", "mu", "advantage")  # bounded at one test
+_NAMES = {
+    "epsilon": "privacy loss ε",
+    "mu": "μ of Gaussian privacy",
+    "advantage": "advantage over blind guessing",
+    "true_positive_rate": "share of members found",
+}
+
+
+def _row_words(measure: str, at: float | None, value: float, kind: str, audit: Audit) -> str:
+    place = "δ =" if measure == "epsilon" else "false positives of"
+    where = "" if at is None else f" at {place} {at:g}"
+    name, sure = f"{_NAMES[measure]}{where}", percent(audit.confidence)
+    if kind == "lower":
+        return f"The mechanism's {name} is at least {outward(value, 5, up=False)} ({sure} confidence)."
+    if kind == "approximate":
+        return f"Measured: {name} of about {value:.4g}."
+    whose = "The most telling test's" if measure in TESTED else "This attack's"
+    return f"{whose} own {name} is at most {outward(value, 5)} ({sure} confidence); another attack may do better."
+
+
+def about(audit: Audit) -> str:
+    """Say what was measured, and by which argument the limits hold."""
+    out, own = audit.measurement.trials
+    if isinstance(audit.measurement, Counts):
+        tests = audit.measurement.tp.size
+        several = "1 test" if tests == 1 else f"{grouped(tests)} tests, which share the risk"
+        return f"{several}; at most {grouped(out)} outsiders and {grouped(own)} members each. Limits of Clopper and Pearson."
+    return (
+        f"Scores of {grouped(out)} outsiders and {grouped(own)} members. Limits of Clopper and Pearson at one level for which "
+        "all thresholds hold at once, so that the threshold may be chosen after looking."
+    )

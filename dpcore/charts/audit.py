@@ -1,0 +1,345 @@
+"""The audit chart: what an attack was measured to do, with its confidence region, over what is claimed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.audit.measurements import Counts
+from dpcore.audit.statements import percent, sentence, verdict
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.regions import TITLES
+from dpcore.charts.sampling import named, note, sample
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dpcore.audit.bounds import Audit
+    from dpcore.audit.statements import Verdict
+    from dpcore.curves.base import Bounds, FloatArray
+    from dpcore.tradeoff import TradeOff
+
+    Others = Sequence[TradeOff] | Mapping[str, TradeOff]
+
+COLUMNS = ("label", "region", "alpha", "beta", "power", "kind")
+MEASURED = "measured"
+BEST = "this attack at its best"
+CLAIM = "claim: "
+POWER = "True positives (inside the data, found)"
+MOST_POINTS = 400
+MOST_DOTS = 60
+HEIGHT = 480
+DELTA = 1e-5
+_LINEAR = np.linspace(0.0, 1.0, 201)
+_FINE = 240  # points of the band on a logarithmic axis
+_LOG_LABEL = "datum.value == 1 ? '1' : datum.value >= 0.001 ? format(datum.value, '.3~g') : format(datum.value, '.0e')"
+
+
+def proved_label(found: Audit) -> str:
+    """Return the name of the proved curve in the legend."""
+    return f"proved, {percent(found.confidence)} confidence"
+
+
+def audit_table(found: Audit, claim: TradeOff | None = None, others: Others = ()) -> pd.DataFrame:
+    """Return the points drawn.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, alpha, beta, power, kind`, power being 1 - beta: the measured rates (``approximate``), the corners of the proved curve, above
+        which the mechanism's own curve cannot run (beta is ``upper``), those that this attack can be at best (beta is
+        ``lower``), and the curves of the claim and of other regions (``exact``, or ``lower`` on the safe side).
+    """
+    measured = _thinned(*found.measurement.rates())
+    parts = [
+        _rows(MEASURED, "", measured, "approximate"),
+        _rows(proved_label(found), "", found.proved, "upper"),
+        _rows(BEST, "", found.optimistic, "lower"),
+    ]
+    for name, region in _regions(claim, others).items():
+        points = sample(region, name)
+        parts.append(points[list(COLUMNS)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
+    """Return the regions drawn, by their names in the legend; doubles once."""
+    found = {} if claim is None else {f"{CLAIM}{claim}": claim}
+    given = named(others) if len(others) else {}
+    for name, region in given.items():
+        if str(region) not in {str(known) for known in found.values()}:
+            found[name] = region
+    return found
+
+
+def _rows(label: str, region: str, points: Bounds, kind: str) -> pd.DataFrame:
+    alpha, beta = points
+    columns = {"alpha": alpha + 0.0, "beta": beta + 0.0, "power": 1.0 - beta}
+    return pd.DataFrame({"label": label, "region": region, **columns, "kind": kind}, columns=list(COLUMNS))
+
+
+def _thinned(alpha: FloatArray, beta: FloatArray) -> Bounds:
+    """Return some hundred of the measured points, more densely at both ends, with the last that accuses nobody."""
+    order = np.lexsort((-beta, alpha))
+    alpha, beta = alpha[order], beta[order]
+    ends = np.geomspace(1, alpha.size, MOST_POINTS // 4).astype(np.int64)
+    even = np.linspace(0, alpha.size - 1, min(alpha.size, MOST_POINTS // 2)).astype(np.int64)
+    nobody = np.flatnonzero(alpha == alpha[0])[-1:]
+    keep = np.unique(np.concatenate((even, ends - 1, alpha.size - ends, nobody)))
+    return alpha[keep], beta[keep]
+
+
+def audit_takeaway(found: Audit, claim: TradeOff | None = None, *, delta: float = DELTA) -> str:
+    """Say what is proved, and whether the claim is contradicted."""
+    said = sentence(found, delta)
+    return said if claim is None else f"{said} {verdict(found, claim).words}"
+
+
+def audit_figure(
+    found: Audit,
+    claim: TradeOff | None = None,
+    others: Others = (),
+    *,
+    delta: float = DELTA,
+    log: bool = False,
+    look: Look = PLAIN,
+) -> Figure:
+    """Return chart, table, sentence and notes of an audit.
+
+    Parameters
+    ----------
+    found : the audit.
+    claim : the region that is claimed, filled; a contradiction is marked on it.
+    others : more regions, drawn as lines: a list, or a mapping from names to regions.
+    delta : at which delta the sentence states epsilon.
+    log : logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
+    """
+    table = audit_table(found, claim, others)
+    judged = None if claim is None else verdict(found, claim)
+    takeaway = audit_takeaway(found, claim, delta=delta)
+    chart = audit_chart(table, found, judged, log=log, look=described(look, takeaway))
+    regions = _regions(claim, others)
+    notes = [note(region, table[table["label"] == name]) for name, region in regions.items()]
+    band = f"The band holds the attack's own curve: each of its borders with {percent(found.confidence)} confidence."
+    return Figure(chart, table, takeaway, look.title or "Measured against claimed", (band, *filter(None, notes)))
+
+
+def audit_chart(
+    table: pd.DataFrame, found: Audit, judged: Verdict | None = None, *, log: bool = False, look: Look = PLAIN
+) -> alt.LayerChart:
+    """Draw the claimed region, the band of the attack, the lines, and the test that contradicts the claim.
+
+    Parameters
+    ----------
+    table : what `audit_table` returns.
+    found : the audit it was made of.
+    judged : what it says about the claim.
+    log : both axes logarithmic, down to less than one of all trials, with true positives up.
+    """
+    view = _View(_floor(found) if log else 0.0)
+    series = Series([label for label in dict.fromkeys(table["label"]) if label != BEST], dark=look.dark)
+    counts = isinstance(found.measurement, Counts)
+    left_out = {BEST, MEASURED} if counts else {BEST}
+    layers = _claimed(table, series, view)
+    layers += _guessing(view, dark=look.dark)
+    layers.append(_band(found, series, view, dark=look.dark))
+    layers.append(_lines(table[~table["label"].isin(left_out)], series, view))
+    layers += _tests(found, series, view) if counts else []
+    layers.append(_corners(found, series, view))
+    if judged is not None and judged.contradicted:
+        layers += _contradiction(judged, view, dark=look.dark)
+    words = "Measured false positives and false negatives with their confidence region."
+    return theme.finish(layers, look, words=words, height=HEIGHT)
+
+
+def _floor(found: Audit) -> float:
+    """Return the smallest rate a logarithmic axis shows: a power of ten below one error of all trials."""
+    return 10.0 ** math.floor(math.log10(0.5 / max(found.measurement.trials)))
+
+
+class _View:
+    """The axes: linear with false negatives up, or (with a floor) logarithmic with true positives up."""
+
+    def __init__(self, floor: float) -> None:
+        self.floor = floor
+        self.up = "power" if floor else "beta"
+        self.x, self.y = _axis(alt.X, "alpha", floor), _axis(alt.Y, self.up, floor)
+
+    def height(self, beta: FloatArray) -> FloatArray:
+        """Return what stands for false negatives on the axis."""
+        return self.shown(1.0 - beta if self.floor else beta)
+
+    def shown(self, values: FloatArray) -> FloatArray:
+        """Return values that the axis has a place for."""
+        return np.asarray(np.maximum(values, self.floor), dtype=np.float64)
+
+    def grid(self, alpha: FloatArray) -> FloatArray:
+        """Return where a curve made of straight lines is drawn: more densely where the axis is logarithmic."""
+        fine = np.geomspace(self.floor, 1.0, _FINE) if self.floor else _LINEAR
+        return np.unique(np.clip(np.concatenate((fine, alpha)), self.floor, 1.0))
+
+    def along(self, points: Bounds, at: FloatArray) -> FloatArray:
+        """Return the heights of a curve of straight lines; where it jumps at alpha = 0, after the jump."""
+        alpha, beta = points
+        first = int(np.flatnonzero(alpha == alpha[0])[-1])
+        return self.height(np.asarray(np.interp(at, alpha[first:], beta[first:]), dtype=np.float64))
+
+
+def _axis(kind: Any, name: str, floor: float) -> Any:
+    title = POWER if name == "power" else TITLES[name]
+    if floor:
+        ticks = [10.0**power for power in range(round(math.log10(floor)), 1)]
+        scale = alt.Scale(type="log", domain=[floor, 1], nice=False, clamp=True)
+        return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_LOG_LABEL))
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6, format=".6~g"))
+
+
+def _curve(table: pd.DataFrame, label: str) -> Bounds:
+    rows = table[table["label"] == label]
+    return rows["alpha"].to_numpy(dtype=np.float64), rows["beta"].to_numpy(dtype=np.float64)
+
+
+def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart]:
+    """Fill the claimed region, from its curve to blind guessing."""
+    labels = [label for label in series.labels if label.startswith(CLAIM)]
+    if not labels:
+        return []
+    curve = _curve(table, labels[0])
+    at = view.grid(curve[0])
+    rows = pd.DataFrame({"alpha": at, view.up: view.along(curve, at), "guess": view.height(1.0 - at)})
+    fill = series.fills()[series.shown[labels[0]]]
+    area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=1, line=False, aria=False)
+    return [area.encode(x=view.x, y=view.y, y2="guess:Q")]
+
+
+def _guessing(view: _View, *, dark: bool) -> list[alt.Chart]:
+    """Draw the diagonal of blind guessing and say what it is."""
+    at = view.grid(np.array([0.0, 1.0]))
+    rows = pd.DataFrame({"alpha": at, view.up: view.height(1.0 - at)})
+    middle = math.sqrt(view.floor) if view.floor else 0.52
+    place = pd.DataFrame(
+        {"alpha": [middle], view.up: view.height(np.array([1.0 - middle])), "text": ["blind guessing"]}
+    )
+    quiet = theme.quiet(dark=dark)
+    line = alt.Chart(checked(rows)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
+    word = alt.Chart(checked(place)).mark_text(align="left", dx=8, dy=10 if view.floor else -6, color=quiet, aria=False)
+    return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text="text:N")]
+
+
+def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
+    """Fill between the best the attack can be and what is proved."""
+    at = np.union1d(view.grid(found.proved[0]), view.grid(found.optimistic[0]))
+    rows = pd.DataFrame(
+        {"alpha": at, view.up: view.along(found.optimistic, at), "proved": view.along(found.proved, at)}
+    )
+    fill = series.paint()[series.shown[MEASURED]]
+    area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=0.32 if dark else 0.25, line=False, aria=False)
+    chart: alt.Chart = area.encode(x=view.x, y=view.y, y2="proved:Q")
+    return chart
+
+
+def _lines(lines: pd.DataFrame, series: Series, view: _View) -> alt.Chart:
+    """Draw the curves; straight ones get more points on a logarithmic axis."""
+    parts = []
+    for label in dict.fromkeys(lines["label"]):
+        alpha, beta = _curve(lines, label)
+        height = view.height(beta)
+        if view.floor and label != MEASURED:
+            at = view.grid(alpha)
+            alpha, height = at, view.along((alpha, beta), at)
+        elif view.floor:  # nobody accused and nobody found has no place on a logarithmic axis
+            some = (alpha > 0.0) | (beta < 1.0)
+            alpha, height = alpha[some], height[some]
+        step = np.arange(alpha.size)
+        parts.append(
+            pd.DataFrame({"label": series.shown[label], "alpha": view.shown(alpha), view.up: height, "step": step})
+        )
+    chart: alt.Chart = (
+        alt.Chart(checked(pd.concat(parts)))
+        .mark_line(strokeWidth=2.5, strokeJoin="round", aria=False)
+        .encode(x=view.x, y=view.y, order="step:Q", **series.strokes(legend=True))
+    )
+    return chart
+
+
+def _tests(found: Audit, series: Series, view: _View) -> list[alt.Chart]:
+    """Draw each test as a point in the cross of its limits."""
+    alpha, beta = found.measurement.rates()
+    (low_a, low_b), (high_a, high_b) = found.attack, found.limits
+    paint = series.paint()[series.shown[MEASURED]]
+    rows = pd.DataFrame(
+        {
+            "alpha": view.shown(alpha),
+            view.up: view.height(beta),
+            "left": view.shown(low_a),
+            "right": high_a,
+            "first": view.height(low_b),
+            "last": view.height(high_b),
+            "rates": [f"{number(a)}, {number(b)}" for a, b in zip(alpha, beta, strict=True)],
+        }
+    ).iloc[: 10 * MOST_DOTS]
+    tip = [alt.Tooltip("rates:N", title="measured α, β")]
+    base = alt.Chart(checked(rows))
+    wide = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
+    tall = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
+    dots = base.mark_point(filled=True, size=70, opacity=1, color=paint, aria=False)
+    return [
+        wide.encode(x=_axis_of(view.x, "left"), x2="right:Q", y=view.y),
+        tall.encode(x=view.x, y=_axis_of(view.y, "first"), y2="last:Q"),
+        dots.encode(x=view.x, y=view.y, tooltip=tip),
+    ]
+
+
+def _axis_of(axis: Any, column: str) -> Any:
+    """Return an axis that shows another column."""
+    other = axis.copy(deep=True)
+    other.shorthand = f"{column}:Q"
+    return other
+
+
+def _corners(found: Audit, series: Series, view: _View) -> alt.Chart:
+    """Draw the corners of the proved curve, which hold the tooltips."""
+    alpha, beta = (part[1:-1] for part in found.proved)
+    keep = np.unique(np.linspace(0, max(0, alpha.size - 1), min(alpha.size, MOST_DOTS)).astype(np.int64))
+    alpha, beta = alpha[keep], beta[keep]
+    rows = pd.DataFrame(
+        {
+            "alpha": view.shown(alpha),
+            view.up: view.height(beta),
+            "accused": [outward(v, 4) for v in alpha],
+            "found": [outward(1.0 - v, 4, up=False) for v in beta],
+        }
+    )
+    titles = {"accused": "outsiders accused, at most", "found": "members found, at least"}
+    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
+    paint = series.paint()[series.shown[proved_label(found)]]
+    dots = alt.Chart(checked(rows)).mark_point(filled=True, size=28, opacity=1, color=paint, aria=False)
+    chart: alt.Chart = dots.encode(x=view.x, y=view.y, tooltip=tips)
+    return chart
+
+
+def _contradiction(judged: Verdict, view: _View, *, dark: bool) -> list[alt.Chart]:
+    """Mark the test that the claim does not allow, and how far it is from what the claim allows."""
+    ink = theme.ink(dark=dark)
+    here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
+    middle = 0.8 * there if view.floor else 0.5 * (here + there)
+    place = {"alpha": [max(judged.alpha, view.floor)]}
+    base = alt.Chart(checked(pd.DataFrame({**place, view.up: [here], "allowed": [there]})))
+    words = alt.Chart(checked(pd.DataFrame({**place, view.up: [middle], "text": ["not allowed by the claim"]})))
+    rule = base.mark_rule(color=ink, strokeWidth=2, strokeDash=[2, 2], aria=False)
+    mark = base.mark_point(shape="diamond", filled=True, size=170, opacity=1, color=ink, aria=False)
+    side: dict[str, Any] = {"align": "right", "dx": -8} if judged.alpha > 0.5 else {"align": "left", "dx": 8}
+    word = words.mark_text(color=ink, fontSize=theme.TEXT, aria=False, **side)
+    return [
+        rule.encode(x=view.x, y=view.y, y2="allowed:Q"),
+        mark.encode(x=view.x, y=view.y),
+        word.encode(x=view.x, y=view.y, text="text:N"),
+    ]

@@ -1,0 +1,268 @@
+"""The page of audits: every source, preset and error; an upload stays with its visitor; the code runs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import parse
+from dpcore.app import audit, audit_data, composition, mechanism, page, utility, work
+from dpcore.audit import read_audit
+from dpcore.audit.examples import example
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "12_Audit.py"
+PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Audit"}
+CSV = "\ufeffscore;label\n0,5;1\n0,1;0\nabc;1\n0,2;yes\n2,5;1\n0,3;0\n".encode()
+
+
+def opened(**parameters: Any) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = str(value).lower() if isinstance(value, bool) else str(value)
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Audit"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def alts(app: AppTest) -> list[str]:
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    (alt,) = alts(app)
+    assert alt.startswith("With 95 % confidence no mechanism with ε below 1.578 at δ = 1e-05 produced this")
+    assert "The claim dp(1.0) is contradicted with 95 % confidence" in alt
+    assert "**The claim dp(1.0) is contradicted.**" in said(app)
+    assert "(ε, δ)-DP** (lower bound): ε = 1.5788 (rounded down)" in said(app)
+    assert "**μ-GDP** (lower bound): μ = 1.5133 (rounded down)." in said(app)
+    assert "even an attack without any error would not prove more than ε = 4.886" in said(app)
+    assert "laplace(2.0) has ε = 2 at δ = 1e-05" in said(app)
+    assert "known to be Gaussian" not in said(app)
+    table = app.dataframe[-1].value
+    assert table.columns.tolist() == ["measure", "lower bound", "measured", "upper bound"]
+    assert not errors(app)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_preset(name: str) -> None:
+    preset = PRESETS[name]
+    assert set(preset.state) <= set(audit.DEFAULTS)
+    app = opened(**preset.state)
+    assert not errors(app)
+    (alt,) = alts(app)
+    contradicted = name in {"audit_counted_once", "audit_rare_failure", "audit_file"}
+    assert ("is contradicted with" in alt) == contradicted
+    assert ("is not contradicted" in alt) != contradicted
+    if name == "audit_rare_failure":  # by its button
+        other = opened()
+        next(button for button in other.button if button.key == f"preset_{name}").click()
+        assert alts(ran(other)) == [alt]
+
+
+def test_fields_change_what_is_shown() -> None:
+    app = opened()
+    app.text_input(key="audit_claim").set_value("")
+    app.text_input(key="audit_confidence").set_value("0.99")
+    app.text_input(key="audit_others").set_value("gdp(1); laplace(1)")
+    ran(app)
+    (alt,) = alts(app)
+    assert alt.startswith("With 99 % confidence")
+    assert "claim" not in alt
+    shown = set(app.dataframe[0].value["label"])
+    assert {"gdp(1.0)", "laplace(1.0)", "proved, 99 % confidence"} <= shown
+    app.toggle(key="audit_smallest").set_value(True)
+    ran(app)
+    assert {"smallest DP-TV", "smallest μ-GDP"} <= set(app.dataframe[0].value["label"])
+    app.selectbox(key="audit_kind").select("rr")
+    ran(app)
+    assert app.text_input(key="audit_mechanism").value.startswith("rr(")
+    next(button for button in app.button if button.label == "Undo").click()
+    assert ran(app).text_input(key="audit_mechanism").value == "laplace(2.0)"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("audit_mechanism", "lapalce(1)", "did you mean laplace"),
+        ("audit_mechanism", "gaussian(inf)", "noise of width inf"),
+        ("audit_mechanism", "x" * 3000, "at most 2000 characters"),
+        ("audit_claim", "dp(", "expression ends"),
+        ("audit_claim", "<script>alert(1)</script>", "Unexpected '<'"),
+        ("audit_trials", "0", "Trials on each side must be an integer from 1 to 100000"),
+        ("audit_seed", "abc", "Draw must be an integer"),
+        ("audit_confidence", "1", "Confidence must be a number in [0.5, 0.999999], got '1'"),
+        ("audit_delta", "-1", "At δ must be a number in [0, 1]"),
+        ("audit_others", "gdp(1); foo(2)", "foo"),
+        ("audit_others", "gdp(1);" * 5, "At most 4 more regions"),
+    ],
+)
+def test_what_is_wrong_is_explained(key: str, value: str, words: str) -> None:
+    app = opened(**{key: value})
+    assert words in errors(app)
+    assert not alts(app)
+    assert "Correct or complete the fields" in said(app)
+
+
+def test_reset_brings_a_broken_page_back_and_unknown_choices_do_no_harm() -> None:
+    app = opened(audit_claim="nothing")
+    next(button for button in app.button if button.label == "Reset").click()
+    assert len(alts(ran(app))) == 1
+    assert len(alts(opened(audit_data="elsewhere", audit_view="round", audit_smallest="perhaps"))) == 1
+
+
+@pytest.mark.parametrize("text", ["laplace(1e-308)", "rr(inf)", "tv(1)", "gdp(0)"])
+def test_extreme_mechanisms_do_no_harm(text: str) -> None:
+    app = opened(audit_mechanism=text, audit_trials="20", audit_view="log-log", audit_delta="1")
+    assert alts(app) or errors(app)
+
+
+def test_a_second_run_computes_nothing() -> None:
+    app = opened(audit_mechanism="geometric(1.25, 2)", audit_trials="77")
+    before, hits = set(work.shelf().kept), work.shelf().hits
+    ran(app)
+    assert set(work.shelf().kept) == before
+    assert work.shelf().hits > hits
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    mine = {"12_Audit.py", "audit.py", "audit_data.py", "audit_panels.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert not [key for key in audit.DEFAULTS if f'key="{key}"' in other]
+    assert not set(audit.DEFAULTS) & {*composition.DEFAULTS, *mechanism.DEFAULTS, *utility.DEFAULTS}
+
+
+# ---- an upload -----------------------------------------------------------------------------------------------
+
+
+def uploaded(content: bytes, **parameters: Any) -> AppTest:
+    app = opened(audit_data=audit_data.UPLOAD, **parameters)
+    assert "Choose a file" in said(app)
+    assert not alts(app)
+    app.file_uploader(key="audit_file").upload("secret_attack.csv", content, "text/csv")
+    return ran(app)
+
+
+def test_an_upload_is_read_told_and_drawn() -> None:
+    app = uploaded(CSV)
+    assert "4 of 6 rows read as scores with labels." in said(app)
+    assert "1 row without a score counted as errors of the attacker" in said(app)
+    assert "1 row left out." in said(app)
+    assert "Line 4: score must be a number, got 'abc', counted as an error; line 5: label must be 0 or 1" in said(app)
+    assert "A byte-order mark at the start of the file was removed." in said(app)
+    assert len(alts(app)) == 1
+    problems = next(frame.value for frame in app.dataframe if "reason" in frame.value.columns)
+    assert problems["line"].tolist() == [4, 5]
+    assert not errors(app)
+    app.toggle(key="audit_reverse").set_value(True)
+    assert len(alts(ran(app))) == 1
+
+
+def test_an_upload_is_kept_by_its_session_alone() -> None:
+    before = set(work.shelf().kept)
+    app = uploaded(b"tp,fp,tn,fn\n80,20,80,20\n")
+    assert len(alts(app)) == 1
+    assert {key for key in set(work.shelf().kept) - before if isinstance(key, tuple) and key[0] == "audit"} == set()
+    assert audit_data._OWN in app.session_state
+    assert not any("secret" in str(value) or "80" in str(value) for value in app.query_params.values())
+    assert "secret" not in " ".join(block.value for block in app.code)
+    assert not alts(opened(audit_data=audit_data.UPLOAD))
+    app.selectbox(key="audit_data").select(audit_data.EXAMPLE)
+    ran(app)
+    assert audit_data._OWN not in app.session_state
+
+
+def test_files_that_cannot_be_used_are_explained() -> None:
+    app = opened(audit_data=audit_data.UPLOAD)
+    for content, words in (
+        (b"", "The file has no row"),
+        (b"a,b\n1,2\n", "this file has a, b"),
+        (b"score,label\n1,1\n", "none of them is a scored outsider"),
+        (b"tp,fp,tn,fn\n-1,1,1,1\n", "line 2: tp must be a whole number"),
+        (b"PK\x03\x04", "spreadsheet or an archive"),
+    ):
+        app.file_uploader(key="audit_file").upload("attack.csv", content, "text/csv")
+        assert words in errors(ran(app))
+        assert not alts(app)
+
+
+def test_columns_can_be_chosen() -> None:
+    app = uploaded(b"loss,inside\n0.1,0\n0.9,1\n0.2,0\n0.7,1\n")
+    assert "this file has loss, inside" in errors(app)
+    for what, name in (("scores", "loss"), ("labels", "inside")):
+        next(box for box in app.selectbox if box.label == f"Column of the {what}").select(name)
+    assert len(alts(ran(app))) == 1
+    assert "score='loss', label='inside'" in " ".join(block.value for block in app.code)
+
+
+# ---- code and downloads --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {},
+        {"audit_data": "example file", "audit_claim": "", "audit_view": "log-log", "audit_others": "gdp(1)"},
+        {"audit_smallest": True, "audit_trials": "50"},
+    ],
+    ids=["first", "example", "smallest"],
+)
+def test_the_code_makes_the_picture(
+    state: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = opened(**state)
+    (code,) = [block.value for block in app.code if "audit_figure" in block.value]
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    exec(code, space)  # noqa: S102  the lines the page shows
+    assert (tmp_path / "audit.svg").stat().st_size > 1000
+    assert space["figure"].takeaway == alts(app)[0]
+    assert space["figure"].table["beta"].tolist() == app.dataframe[0].value["beta"].tolist()
+    assert capsys.readouterr().out.strip() in alts(app)[0].replace(". The claim", ".\nThe claim")
+
+
+def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = uploaded(CSV)
+    (code,) = [block.value for block in app.code if "audit_figure" in block.value]
+    (tmp_path / "your.csv").write_bytes(CSV)
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    exec(code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+    assert space["measured"].members.tolist() == [-np.inf, 0.5, 2.5]
+
+
+def test_downloads_can_be_read_again() -> None:
+    drawn = audit_data.Source(lambda: read_audit(example()).measurement, (), work.Shelf(9), (), ())
+    again = read_audit(audit.measured_csv(drawn)).measurement
+    assert np.array_equal(again.outsiders, drawn.make().outsiders)  # type: ignore[union-attr]  # scores
+    counted = audit_data.Source(lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.Shelf(9), (), ())
+    assert audit.measured_csv(counted) == b"tp,fp,tn,fn\n8,2,8,2\n"
+    view = audit.View(drawn, parse("gdp(1)"), (), 0.95, 1e-5)
+    report = audit.result(view, dark=False).report
+    table = pd.read_csv(io.BytesIO(report.to_csv(index=False).encode()))
+    assert table["verdict"].dropna().tolist() == ["contradicted"]

@@ -1,0 +1,93 @@
+"""The audit chart: its numbers, its words, and that both axes can draw every kind of measurement."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from dpcore import parse
+from dpcore.audit import Audit, Counts, Scores, audit, simulate, verdict
+from dpcore.charts import Look, save
+from dpcore.charts.audit import BEST, MEASURED, audit_figure, audit_table, audit_takeaway, proved_label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEASUREMENTS: dict[str, Any] = {
+    "scores": simulate(parse("laplace(2)"), np.random.default_rng(1), 500, 400),
+    "counts": Counts([80, 40, 95], [20, 3, 60], [80, 97, 40], [20, 60, 5]),
+    "one trial": Scores([0.0], [1.0]),
+    "nothing found": simulate(parse("gdp(0)"), np.random.default_rng(1), 50, 50),
+    "given away": Scores(np.zeros(300), np.ones(300)),
+    "reversed": Scores(np.ones(50), np.zeros(50)),
+}
+
+
+def found(name: str = "scores") -> Audit:
+    return audit(MEASUREMENTS[name])
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["linear", "log"])
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_every_measurement_is_drawn(name: str, log: bool) -> None:
+    figure = audit_figure(found(name), parse("dp(1)"), [parse("gdp(1)")], log=log, look=Look(dark=log))
+    text = json.dumps(figure.chart.to_dict(), allow_nan=False)
+    assert "NaN" not in text
+    assert not figure.table.isna().any().any()
+    assert list(dict.fromkeys(figure.table["label"])) == [
+        MEASURED,
+        proved_label(found(name)),
+        BEST,
+        "claim: dp(1.0)",
+        "gdp(1.0)",
+    ]
+    marked = "not allowed by the claim" in text
+    assert marked == verdict(found(name), parse("dp(1)")).contradicted
+
+
+def test_the_table_says_what_its_numbers_are() -> None:
+    table = audit_table(found(), parse("dp(1)"))
+    assert table.columns.tolist() == ["label", "region", "alpha", "beta", "power", "kind"]
+    kinds = table.groupby("label")["kind"].agg(set).to_dict()
+    assert kinds[MEASURED] == {"approximate"}
+    assert kinds[proved_label(found())] == {"upper"}
+    assert kinds[BEST] == {"lower"}
+    assert kinds["claim: dp(1.0)"] == {"exact"}
+    proved = table[table["label"] == proved_label(found())]
+    assert proved["alpha"].tolist() == found().proved[0].tolist()
+    assert proved["beta"].tolist() == found().proved[1].tolist()
+    assert np.allclose(table["power"], 1 - table["beta"])
+
+
+def test_many_points_are_thinned_and_both_ends_kept() -> None:
+    many = audit(simulate(parse("dp(0.5, 0.02)"), np.random.default_rng(1), 5000, 5000))
+    table = audit_table(many)
+    measured = table[table["label"] == MEASURED]
+    assert len(measured) <= 400
+    nobody = measured[measured["alpha"] == 0.0]["beta"].min()
+    assert nobody == min(b for a, b in zip(*many.measurement.rates(), strict=True) if a == 0.0) < 0.99
+    assert measured["alpha"].is_monotonic_increasing
+
+
+def test_the_sentence() -> None:
+    alone, claimed = audit_takeaway(found()), audit_takeaway(found(), parse("dp(1)"), delta=0.01)
+    assert alone.startswith("With 95 % confidence no mechanism with ε below")
+    assert "claim" not in alone
+    assert "at δ = 0.01" in claimed
+    assert "The claim dp(1.0) is contradicted" in claimed
+    figure = audit_figure(found(), parse("dp(1)"), delta=0.01)
+    assert figure.takeaway == claimed == figure.chart.description
+    assert "each of its borders with 95 % confidence" in figure.notes[0]
+
+
+def test_regions_are_named_and_drawn_once(tmp_path: Path) -> None:
+    figure = audit_figure(found(), None, {"smallest μ-GDP": parse("gdp(1)"), "again": parse("gdp(1)")})
+    assert "smallest μ-GDP" in set(figure.table["label"])
+    assert "again" not in set(figure.table["label"])
+    many = audit_figure(found(), parse("dp(0.5)^2000"))
+    assert any("corners and is drawn with" in note for note in many.notes)
+    save(figure, tmp_path / "audit.svg")
+    assert (tmp_path / "audit.svg").stat().st_size > 5000
