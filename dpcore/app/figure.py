@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dpcore.app import work
 from dpcore.app.page import link_box
 from dpcore.charts.export import render, specification
+from dpcore.errors import DomainError, DpcoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
@@ -63,6 +67,18 @@ def show(
     return event
 
 
+def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
+    """Make a figure and show it, or in its own words the error that it ended with; `words` say what is waited for."""
+    try:
+        with work.patience(words):
+            made = make()
+        show(made, key=key, code=code, **options)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
 def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:
     """Show the numbers, the downloads and the code."""
     shown = rows.head(MOST_ROWS)
@@ -84,7 +100,8 @@ def numbers(table: pd.DataFrame, key: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Return a text that Markdown shows as it is, with no line broken inside a number such as 1 000."""
+    text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
     return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)
 
 

@@ -30,7 +30,7 @@ def forms_takeaway(found: Sequence[Form], fpr: float = 0.05) -> str:
     said = {name: of_100(float(form.region.power(fpr))) for name, form in by_name.items()}
     whole, stated, plain = (by_name[name] for name in ("region", "dptv", "dp"))
     words = (
-        f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds at most {said['before']} people inside "
+        f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said['before']} people inside "
         f"it before sampling ({by_name['before'].kind}) and {said['region']} after it ({whole.kind})."
     )
     if stated.kind == "exact":

@@ -74,7 +74,7 @@ def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
     true, said = float(row.composed.power(fpr)), float(row.region.power(fpr))
     kind = "exact" if row.composed.kind == "exact" else "upper bound"
     words = (
-        f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr)} people "
+        f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr, up=False)} people "
         f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
         f"says about {100 * said:.3g} of 100."
     )

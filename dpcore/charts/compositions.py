@@ -68,9 +68,9 @@ def composition_takeaway(ways: Iterable[Way], *, fpr: float = 0.05) -> str:
         groups.setdefault(_people(power), []).append(f"{way.title} ({_kind(way)})")
     said = "; ".join(f"{people} by {', '.join(names)}" for people, names in groups.items())
     rough = [f"{way.title}: about {_people(power)}, no promise" for power, way in found if way.kind == "approximate"]
-    first = f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds at most {said} of the people inside it."
+    first = f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said} of the people inside it."
     return " ".join(
-        [first if said else "", *(f"{text}." for text in rough), f"Blind guessing finds {of_100(fpr)}."]
+        [first if said else "", *(f"{text}." for text in rough), f"Blind guessing finds {of_100(fpr, up=False)}."]
     ).strip()
 
 

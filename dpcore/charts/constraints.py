@@ -79,9 +79,9 @@ def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float
     ]
     kind = "exact" if guess.kind == "exact" else "from some products only"
     return (
-        f"An attacker who wrongly accuses {of_100(fpr)} people outside the data finds, of the people inside it, at most "
+        f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds, of the people inside it, at most "
         f"{' and '.join(found)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
-        f"guessing finds {of_100(fpr)}."
+        f"guessing finds {of_100(fpr, up=False)}."
     )
 
 

@@ -74,7 +74,7 @@ def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     assert specs(clicked) == specs(by_link)
     tables = [[frame.value.to_csv() for frame in app.dataframe] for app in (clicked, by_link)]
     assert tables[0] == tables[1]
-    assert any(preset.meaning[:30] in str(block.value).replace("\\", "") for block in by_link.markdown)
+    assert any(preset.meaning[:30] in str(block.value).replace("\\", "").replace("\u00a0", " ") for block in by_link.markdown)
     for key, value in preset.state.items():
         assert clicked.session_state[key] == value
 
@@ -149,7 +149,7 @@ def test_the_code_shown_makes_the_chart_shown(
 )
 def test_a_wrong_field_is_explained_and_the_page_stays(parameters: dict[str, str], words: str) -> None:
     app = opened(**parameters)
-    shown = " ".join(str(error.value) for error in app.error).replace("\\", "")
+    shown = " ".join(str(error.value) for error in app.error).replace("\\", "").replace("\u00a0", " ")
     assert words in shown
     assert len(shown) < 2000
     assert app.title[0].value == "Composition"

@@ -29,11 +29,11 @@ def opened(**parameters: str) -> AppTest:
 
 def said(app: AppTest) -> str:
     parts = [*app.warning, *app.info, *app.markdown]
-    return " ".join(str(found.value) for found in parts).replace("\\", "")
+    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
 
 
 def specs(app: AppTest) -> list[str]:

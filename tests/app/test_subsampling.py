@@ -28,11 +28,11 @@ def opened(**parameters: str) -> AppTest:
 
 def said(app: AppTest) -> str:
     parts = [*app.warning, *app.success, *app.info, *app.markdown, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "")
+    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
 
 
 def test_the_first_view() -> None:

@@ -49,11 +49,11 @@ def ran(app: AppTest) -> AppTest:
 
 def said(app: AppTest) -> str:
     parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "")
+    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
 
 
 def alts(app: AppTest) -> list[str]:
