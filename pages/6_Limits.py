@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.app import limits_page as limits
 from dpcore.app import limits_panels as panels
 from dpcore.app import page, work
+from dpcore.app.figure import show_made
 from dpcore.app.panels import preset_note
 
 page.setup(
@@ -40,17 +41,17 @@ if asked is not None:
         panels.show_numbers(asked)
     with left:
         code = limits.picture_code(asked, view)
-        panels.show(lambda: limits.picture(asked, view, dark=dark), "Composing", key="limits", code=code)
+        show_made(lambda: limits.picture(asked, view, dark=dark), "Composing", key="limits", code=code)
     with grown:
         st.header("As k grows")
         code = limits.distance_code(asked)
-        panels.show(
+        show_made(
             lambda: limits.distance_picture(asked, dark=dark), "Climbing", key="limit_distance", code=code, link=False
         )
     with safe:
         st.header("Is the limit's ε safe?")
         code = limits.safety_code(asked)
-        panels.show(
+        show_made(
             lambda: limits.safety_picture(asked, dark=dark), "Checking", key="limit_safety", code=code, link=False
         )
 if rows is not None:
@@ -58,10 +59,10 @@ if rows is not None:
     left, right = st.columns(2, gap="large")
     with left:
         code = limits.array_code(rows, regions=False, view=view)
-        panels.show(lambda: limits.array_picture(rows, dark=dark), "Converging", key="arrays", code=code, link=False)
+        show_made(lambda: limits.array_picture(rows, dark=dark), "Converging", key="arrays", code=code, link=False)
     with right:
         code = limits.array_code(rows, regions=True, view=view)
-        panels.show(
+        show_made(
             lambda: limits.array_regions(rows, view, dark=dark), "Drawing", key="array_regions", code=code, link=False
         )
 with note:

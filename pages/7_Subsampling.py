@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.app import page, subsampling, work
 from dpcore.app import subsampling_panels as panels
+from dpcore.app.figure import show_made
 from dpcore.app.panels import preset_note
 
 page.setup(
@@ -35,7 +36,7 @@ with left:
 if once is not None:
     with left:
         code = subsampling.once_code(once, view)
-        panels.show(lambda: subsampling.picture(once, view, dark=dark), "Sampling", key="sampled", code=code)
+        show_made(lambda: subsampling.picture(once, view, dark=dark), "Sampling", key="sampled", code=code)
     with right:
         panels.say_once(once)
 if steps is not None and panels.say_steps(steps):
@@ -43,13 +44,11 @@ if steps is not None and panels.say_steps(steps):
     with left:
         st.subheader("ε as T grows")
         code = subsampling.ladder_code(steps)
-        panels.show(
-            lambda: subsampling.ladder_picture(steps, dark=dark), "Climbing", key="steps", code=code, link=False
-        )
+        show_made(lambda: subsampling.ladder_picture(steps, dark=dark), "Climbing", key="steps", code=code, link=False)
     with right:
         st.subheader("Found at low false-positive rates")
         code = subsampling.rate_code(steps)
-        panels.show(lambda: subsampling.rate_picture(steps, dark=dark), "Drawing", key="rates", code=code, link=False)
+        show_made(lambda: subsampling.rate_picture(steps, dark=dark), "Drawing", key="rates", code=code, link=False)
     panels.show_rates(steps)
 with note:
     preset_note("Subsampling", subsampling.DEFAULTS)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, work
+from dpcore.app import inputs, work
 from dpcore.app import limits_page as page
 from dpcore.app.figure import plain
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.delta_generator import DeltaGenerator
-
-    from dpcore.charts.figure import Figure
 
 LONGEST = 2000
 
@@ -128,18 +124,6 @@ def ask_arrays() -> page.Rows | None:
     if mu is None or failing is None or c is None or n is None:
         return None
     return page.Rows(mu, failing, c, n)
-
-
-def show(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure, or in its own words the error that it ended with."""
-    try:
-        with work.patience(words):
-            made = make()
-        figure.show(made, key=key, code=code, **options)
-    except DomainError as error:  # nothing to draw is an answer, not a mistake
-        st.info(plain(str(error)), icon=":material/info:")
-    except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
 
 
 def say(asked: page.Asked) -> None:

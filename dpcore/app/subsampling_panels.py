@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
-from dpcore.app import figure, inputs, work
+from dpcore.app import inputs, work
 from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.errors import DpcoreError
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.delta_generator import DeltaGenerator
-
-    from dpcore.charts.figure import Figure
 
 LONGEST = 2000
 POSITIVE = inputs.Interval(low_open=True)
@@ -117,18 +113,6 @@ def ask_steps() -> page.Steps | None:
     if sigma is None or q is None or steps is None or delta is None:
         return None
     return page.Steps(sigma, q, steps, delta)
-
-
-def show(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure, or in its own words the error that it ended with."""
-    try:
-        with work.patience(words):
-            made = make()
-        figure.show(made, key=key, code=code, **options)
-    except DomainError as error:  # nothing to draw is an answer, not a mistake
-        st.info(plain(str(error)), icon=":material/info:")
-    except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
 
 
 def say_once(asked: page.Once) -> None:

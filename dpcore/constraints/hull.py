@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.polygon import Polygon
-from dpcore.curves.polygon_algebra import masses
+from dpcore.curves.polygon_algebra import masses, mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,15 +94,4 @@ def polygon(corners: list[Point], floor: float, method: str) -> Polygon:
     height = np.array([1.0, *(point[1] for point in both), floor])
     q = masses(at, height)
     keep = (at >= 0) & (q > 0) & np.isfinite(at)
-    loss, q = at[keep], q[keep]
-    up = loss > 0
-    p = q * np.exp(-loss)
-    return Polygon(
-        np.concatenate((-loss[up][::-1], loss)),
-        np.concatenate((q[up][::-1], p)),
-        np.concatenate((p[up][::-1], q)),
-        floor,
-        floor,
-        symmetric=True,
-        method=method,
-    )
+    return mirrored(at[keep], q[keep], floor, method)

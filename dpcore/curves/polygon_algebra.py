@@ -45,10 +45,10 @@ def closure(polygon: Polygon) -> Polygon:
     if polygon.symmetric:
         return polygon
     corners = partial(_union_corners, meet=True)
-    return _mirrored(*_upper_half(polygon, polygon.flipped(), corners), method=polygon.method)
+    return mirrored(*_upper_half(polygon, polygon.flipped(), corners), method=polygon.method)
 
 
-def _mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
+def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
     """Return the symmetric polygon whose half with losses >= 0 is given."""
     up = loss > 0
     p = q * np.exp(-loss)
@@ -67,7 +67,7 @@ def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
     """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
     loss, q, q_inf = _upper_half(a, b, corners)
     if a.symmetric and b.symmetric:
-        return _mirrored(loss, q, q_inf, "exact polygon")
+        return mirrored(loss, q, q_inf, "exact polygon")
     other_loss, other_p, p_inf = _upper_half(a.flipped(), b.flipped(), corners)
     down = other_loss > 0
     full_loss = np.concatenate((-other_loss[down][::-1], loss))
@@ -260,7 +260,7 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if not keep.any():
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
-    return _mirrored(up, up_q, float(value[0]), "group privacy")
+    return mirrored(up, up_q, float(value[0]), "group privacy")
 
 
 def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:

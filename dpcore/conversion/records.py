@@ -1,0 +1,70 @@
+"""What a conversion is: a record of where it leads from and to, its formula, reference and check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+from dpcore.tradeoff import TradeOff, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_DELTA = (1e-5,)
+DEFAULT_ORDER = (2.0,)
+SINGLE = "One mechanism inside the region; nothing else is assumed."
+_WHY = {
+    "dp": "every region has one",
+    "tv": "every region has one",
+    "gdp": "its loss is unbounded and no finite number of its tangents decides whether a Gaussian curve lies below",
+    "zcdp": "its loss is unbounded and no rate for it is known",
+    "rdp": "its loss is unbounded and no closed form of its divergence is known",
+    "group": "every region has one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """At which delta, epsilon or order, and for which group size, a conversion is asked."""
+
+    delta: tuple[float, ...] = DEFAULT_DELTA
+    epsilon: tuple[float, ...] = ()
+    order: tuple[float, ...] = DEFAULT_ORDER
+    k: int = 2
+
+
+Values = tuple[dict[str, float], str]
+"""Named parameters of a statement, and ``exact`` or ``upper``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A number known from elsewhere: `parameter` of the first row for `expression` is `value`, as `source` says."""
+
+    expression: str
+    parameter: str
+    value: float
+    tolerance: float
+    source: str
+    options: Options = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One way from a notion to another; `kind` is ``exact`` (nothing smaller holds) or ``bound``."""
+
+    source: str
+    target: str
+    formula: str
+    kind: str
+    assumptions: str
+    reference: str
+    applies: Callable[[TradeOff], bool]
+    rows: Callable[[TradeOff, Options], list[Values]]
+    oracle: Check
+
+
+def no_way(region: TradeOff, to: str, at: str = "") -> DomainError:
+    """Return the error that says why no conversion leads from this region to a notion."""
+    return DomainError(f"No conversion leads from {shorten(str(region))} to {to}{at}: {_WHY[to]}.")
