@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.conversion import gaussian_mu
-from dpcore.curves.tangents import pure_mu
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, DPTV, GDP, TV
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
@@ -23,10 +22,9 @@ from dpcore.words import kind_of, outward
 
 if TYPE_CHECKING:
     from dpcore.mechanisms.base import Mechanism
-    from dpcore.tradeoff import TradeOff
+    from dpcore.tradeoff import Atom, TradeOff
 
 SLIGHTLY = 1e-12  # how far rounding may move the two sides of an equality
-TINY = 1e-290
 _PURE = (Laplace, Geometric, RandomizedResponse, Staircase, Exponential)
 
 
@@ -102,9 +100,7 @@ def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
 
 def _gaussian(region: TradeOff) -> Statement:
     notion = "μ-GDP"
-    loss = region.curve.max_loss
-    # between losses this small there is no room for a tangent among the doubles
-    found = (pure_mu(loss), False) if 0.0 < loss < TINY and region.curve.q_inf == 0 else gaussian_mu(region)
+    found = gaussian_mu(region)
     if found is None:
         return Statement(notion, None, "unknown", "Whether a finite μ holds is not decided: the loss has no bound.")
     mu, exact = found
@@ -209,8 +205,8 @@ def _one_dimensional(mechanism: Histogram) -> Claim:
     return Claim(region, True, words)
 
 
-def calibration_text(mechanism: Mechanism, k: int = 1) -> str:
-    """Return the expression to calibrate: the noise of the mechanism left open, used k times."""
+def calibration_text(mechanism: Atom, k: int = 1) -> str:
+    """Return the expression to calibrate: the noise of the mechanism (or the loss of a statement) left open, used k times."""
     if k < 1:
         msg = f"k must be an integer from 1 upwards, got {k!r}."
         raise DomainError(msg)

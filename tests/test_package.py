@@ -184,6 +184,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("guarantees", "mechanisms"),
     ("composition", "theorems", "frames", "language", "words"),
     (
+        "accountants",
         "amplification",
         "audit",
         "calibration",

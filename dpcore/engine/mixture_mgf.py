@@ -54,6 +54,7 @@ _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 
 _STEEP = 8
 _LOST = 1e-16
+_NONE, _MOST = 1e-12, 1e14  # a bend that is none, and an exponent beyond all
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 
 
@@ -93,7 +94,9 @@ def _bend(mu: float, q: float, c: float) -> float:
 def _range(mu: float, q: float) -> tuple[float, float]:
     """Return the least and the largest c at which M is computed: beyond any exponent a delta above 1e-300 needs."""
     share = min(0.5, _share(_ROOM, mu, q))
-    return -1.0 - (_STEEPEST - 1.0) / (mu * mu * share * (1.0 - share)), _FARTHEST / (mu * mu) - 1.0
+    bend, square = mu * mu * share * (1.0 - share), mu * mu
+    lowest = -1.0 - (_STEEPEST - 1.0) / bend if bend > _NONE else -_MOST
+    return lowest, _FARTHEST / square - 1.0 if square > _NONE else _MOST
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,293 @@
+r"""What each accountant reports: the epsilon of k uses of one mechanism at delta.
+
+Numbers of accountants that rest on a theorem are rounded up and never below the truth; the others are marked
+``approximate``, and a table says where they lie below the certified bracket.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore import divergences
+from dpcore.accountants.records import ACCOUNTANTS, CERTIFIED, MOMENT_ORDERS, USUAL_ORDERS, accountant
+from dpcore.amplification.gradients import clt_mu
+from dpcore.amplification.gradients import renyi as sampled_renyi
+from dpcore.composition.convergence import verdict
+from dpcore.composition.gaussians import epsilons_of
+from dpcore.composition.ladder import ladder
+from dpcore.composition.step import step_of
+from dpcore.curves.gaussian import Gaussian
+from dpcore.errors import DpcoreError
+from dpcore.guarantees import RDP
+from dpcore.language import parse
+from dpcore.limits import checkpoint
+from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.theorems import domain, rdp_to_dp, zcdp_to_dp
+from dpcore.theorems.rounding import up
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
+
+LARGEST_K = 10**6
+COLUMNS = ("accountant", "title", "epsilon", "delta", "kind", "verdict", "note")
+SILENT = "does not apply"
+ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
+_AROUND = 1  # orders on either side of the best one that the optimal conversion tries
+_NEEDS_DELTA = "It needs δ above 0."
+_LADDER = ("basic", "advanced_drv", "kov_simplified", "kov_optimal")
+
+Found = tuple[float, str, str]
+"""Epsilon (inf where there is none), kind and note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one accountant reports; with kind ``none`` it has nothing to say, and `note` says why."""
+
+    name: str
+    title: str
+    epsilon: float
+    delta: float
+    kind: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Uses:
+    """k uses of a mechanism, asked at delta."""
+
+    region: TradeOff
+    k: int
+    delta: float
+
+    @cached_property
+    def total(self) -> TradeOff:
+        """All uses together."""
+        return self.region if self.k == 1 else self.region**self.k
+
+    @cached_property
+    def bracket(self) -> tuple[float, float]:
+        """The certified bracket of epsilon."""
+        low, high = self.total.epsilon_bounds(np.array([self.delta]))
+        return float(low[0]), float(high[0])
+
+    @cached_property
+    def ladder(self) -> dict[str, Found]:
+        """What the named composition theorems say."""
+        rows = ladder(self.region, self.delta, (self.k,))
+        cells = zip(rows["theorem"], rows["epsilon"], rows["kind"], rows["note"], strict=True)
+        return {str(name): (float(epsilon), str(kind), str(note)) for name, epsilon, kind, note in cells}
+
+    @property
+    def mu(self) -> float | None:
+        """The mu of Gaussian noise, None for any other."""
+        curve = self.region.curve
+        return curve.mu if isinstance(curve, Gaussian) else None
+
+    def renyi(self, orders: Sequence[float]) -> FloatArray:
+        """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
+        one = self.region
+        if isinstance(one, PoissonGaussian) and one.q > 0 and math.isfinite(one.sigma):
+            found = sampled_renyi(one.sigma, one.q, list(orders))
+        else:
+            known = (divergences.renyi(one, order) for order in orders)
+            found = np.array([math.inf if value is None else value[0] for value in known])
+        with np.errstate(over="ignore"):
+            return np.array([up(value) if math.isfinite(value) else math.inf for value in (self.k * found).tolist()])
+
+
+def uses(mechanism: TradeOff | str, k: int, delta: float) -> Uses:
+    """Return k uses of a mechanism, each number checked."""
+    region = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    return Uses(region, domain.integer(k, "k", high=LARGEST_K), domain.probability(delta, "delta"))
+
+
+def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> Report:
+    """Return what one accountant reports.
+
+    Parameters
+    ----------
+    name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
+    mechanism : one use, a region or its expression.
+    k : how many uses, from 1 to 10^6.
+    delta : the failure probability at which epsilon is reported, in [0, 1].
+
+    Examples
+    --------
+    >>> round(report("gdp_clt", "poisson_gaussian(1, 0.01)", 1000, 1e-5).epsilon, 4)
+    1.6177
+    """
+    asked = uses(mechanism, k, delta)
+    return _report(accountant(name).name, asked)
+
+
+def _report(name: str, asked: Uses) -> Report:
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of noise at the ends of the doubles
+            epsilon, kind, note = _NUMBERS[name](asked)
+    except DpcoreError as error:
+        epsilon, kind, note = math.inf, "none", str(error)
+    return Report(name, accountant(name).title, epsilon, asked.delta, kind, note)
+
+
+def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.DataFrame:
+    """Tabulate what every accountant reports, beside the certified truth.
+
+    Returns
+    -------
+    DataFrame
+        `accountant, title, epsilon, delta, kind, verdict, note`. `kind` is ``exact``, ``upper``, ``approximate`` or
+        ``none``; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
+        decided (the same number, as far as is known).
+    """
+    asked = uses(mechanism, k, delta)
+    low, high = asked.bracket
+    rows = []
+    for index, one in enumerate(ACCOUNTANTS):
+        checkpoint(index / len(ACCOUNTANTS))
+        found = _report(one.name, asked)
+        side = SILENT if found.kind == "none" else _side(found.epsilon, low, high)
+        rows.append((found.name, found.title, found.epsilon, found.delta, found.kind, side, found.note))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _side(epsilon: float, low: float, high: float) -> str:
+    return verdict(epsilon, low * (1 - ROUNDING), high * (1 + ROUNDING) if math.isfinite(high) else high)
+
+
+# ---- the numbers ---------------------------------------------------------------------------------------------
+
+
+def _certified(asked: Uses) -> Found:
+    low, high = asked.bracket
+    if low == high:
+        return high, asked.total.kind, "" if math.isfinite(high) else "No ε holds at this δ."
+    return high, "upper", f"at least {outward(low, 6, up=False)}"
+
+
+def _by_ladder(name: str) -> Callable[[Uses], Found]:
+    return lambda asked: asked.ladder[name]
+
+
+def _naive(asked: Uses) -> Found:
+    """Return the first term of the advanced theorem at the slack that spends all of delta."""
+    step = step_of(asked.region, asked.k, asked.delta)
+    slack = asked.delta - asked.k * step.delta
+    if not slack > 0:
+        return math.inf, "none", "No slack is left: the failure probabilities add up to δ or more."
+    value = step.epsilon * math.sqrt(-2 * asked.k * math.log(min(slack, 1.0)))
+    left_out = outward(asked.k * step.epsilon * math.expm1(min(step.epsilon, 700.0)), 4, up=False)
+    return value, "approximate", f"leaves out kε(e^ε − 1) = {left_out}"
+
+
+def _classic(asked: Uses) -> Found:
+    if asked.mu is None:
+        return math.inf, "none", "It is about Gaussian noise."
+    if not 0 < asked.delta < 1:
+        return math.inf, "none", "It needs δ between 0 and 1."
+    value = up(math.sqrt(2 * math.log(1.25 / asked.delta)) * asked.mu * math.sqrt(asked.k))
+    if value < 1:
+        return value, "upper", "proved for ε below 1"
+    return value, "approximate", "proved for ε below 1 only"
+
+
+def _converted(orders: Sequence[float], name: str) -> Callable[[Uses], Found]:
+    """Return the accountant that takes the best of some orders by one of the closed-form conversions."""
+
+    def find(asked: Uses) -> Found:
+        curve = asked.renyi(orders)
+        if not asked.delta > 0 or not np.isfinite(curve).any():
+            return math.inf, "none", _no_divergence(asked)
+        order = _best_order(orders, curve, asked.delta, name)
+        rows = rdp_to_dp(order, float(curve[list(orders).index(order)]), asked.delta)
+        epsilon = float(rows.loc[rows["theorem"] == name, "epsilon"].iloc[0])
+        return epsilon, "upper", f"order {order:g}"
+
+    return find
+
+
+def _no_divergence(asked: Uses) -> str:
+    return _NEEDS_DELTA if not asked.delta > 0 else "Its Rényi divergences are infinite or not known."
+
+
+def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, name: str) -> float:
+    """Return the order of the smallest epsilon."""
+    a = np.array(orders)
+    with np.errstate(invalid="ignore"):
+        if name == "rdp_mironov":
+            found = curve - math.log(delta) / (a - 1)
+        else:
+            found = curve + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)
+    return float(a[int(np.argmin(found))])
+
+
+def _optimal(asked: Uses) -> Found:
+    """Return the best of a few orders by the exact region of Rényi privacy; every order holds."""
+    curve = asked.renyi(USUAL_ORDERS)
+    if not asked.delta > 0 or not np.isfinite(curve).any():
+        return math.inf, "none", _no_divergence(asked)
+    middle = USUAL_ORDERS.index(_best_order(USUAL_ORDERS, curve, asked.delta, "rdp_tight"))
+    near = range(max(0, middle - _AROUND), min(len(USUAL_ORDERS), middle + _AROUND + 1))
+    tried = [
+        (float(RDP(USUAL_ORDERS[at], float(curve[at])).epsilon(asked.delta)), USUAL_ORDERS[at])
+        for at in near
+        if math.isfinite(curve[at])
+    ]
+    epsilon, order = min(tried)
+    return epsilon, "upper", f"order {order:g}"
+
+
+def _zcdp(name: str) -> Callable[[Uses], Found]:
+    def find(asked: Uses) -> Found:
+        if not asked.delta > 0:
+            return math.inf, "none", _NEEDS_DELTA
+        rate = divergences.concentrated(asked.region)
+        if rate is None or not math.isfinite(rate.rho):
+            return math.inf, "none", "No finite ρ is known."
+        rows = zcdp_to_dp(up(asked.k * rate.rho), up(asked.k * rate.xi), asked.delta)
+        epsilon = float(rows.loc[rows["theorem"] == name, "epsilon"].iloc[0])
+        return epsilon, "upper", f"ρ = {outward(asked.k * rate.rho, 5)}"
+
+    return find
+
+
+def _limit(asked: Uses) -> Found:
+    """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
+    one = asked.region
+    if asked.mu is not None:
+        mu = asked.mu * math.sqrt(asked.k)
+        return (
+            float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta)[0]),
+            "exact",
+            f"μ = {mu:.6g}; no limit needed",
+        )
+    if not isinstance(one, PoissonGaussian):
+        return asked.ladder["clt"]
+    mu = clt_mu(one.sigma, one.q, asked.k)
+    epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
+    return epsilon, "approximate", f"μ = {mu:.6g}"
+
+
+_NUMBERS: dict[str, Callable[[Uses], Found]] = {
+    CERTIFIED: _certified,
+    **{name: _by_ladder(name) for name in _LADDER},
+    "advanced_naive": _naive,
+    "classic": _classic,
+    "moments": _converted(MOMENT_ORDERS, "rdp_mironov"),
+    "rdp_mironov": _converted(USUAL_ORDERS, "rdp_mironov"),
+    "rdp_tight": _converted(USUAL_ORDERS, "rdp_tight"),
+    "rdp_optimal": _optimal,
+    "zcdp_bun_steinke": _zcdp("zcdp_bun_steinke"),
+    "zcdp_tight": _zcdp("zcdp_tight"),
+    "gdp_clt": _limit,
+}

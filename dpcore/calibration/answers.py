@@ -1,0 +1,313 @@
+"""Inverse questions: a wish about privacy or about the error, one thing left open, and what every noise answers.
+
+Left open is one of: the noise, the privacy it gives, how many answers k there may be, how many records n are needed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from dpcore.calibration import calibrate
+from dpcore.calibration.candidates import RESPONSE, SAMPLED, STAIRCASE, TITLES, Candidate
+from dpcore.calibration.wishes import Advantage, Statement
+from dpcore.errors import BudgetError, DomainError, DpcoreError
+from dpcore.guarantees import DP, TV
+from dpcore.language import parse
+from dpcore.limits import checkpoint
+from dpcore.theorems import domain
+from dpcore.utility.survey import hoeffding
+from dpcore.words import kind_of
+
+if TYPE_CHECKING:
+    from dpcore.calibration.wishes import Wish
+    from dpcore.tradeoff import TradeOff
+
+NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
+WANTED: Final = "wanted"
+UNKNOWNS: Final = (NOISE, PRIVACY, COUNT, RECORDS)
+LARGEST_K: Final = 10**6
+MOST_RECORDS: Final = 10**15
+FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
+_ROUNDING = 1e-12
+COLUMNS: Final = (
+    "mechanism", "title", "one", "total", "parameter", "value", "deviation", "error", "epsilon", "delta", "advantage",
+    "fpr", "tpr", "k", "n", "kind",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is wanted and what is left open.
+
+    Attributes
+    ----------
+    unknown : ``noise``, ``privacy``, ``k`` or ``n``.
+    wish : about privacy; None where only the error counts (noise and privacy).
+    error, probability : one answer is off by more than `error` with at most this probability. Needed for k and n, and
+        where there is no wish; otherwise `error` is None.
+    k : how many answers there are; ignored where it is left open.
+    width : how far one person moves the answer; for n, the width of the range of one record, whose mean is asked.
+    delta, fpr : at which epsilon and the true-positive rate of the answers are stated.
+    q : a sampling rate below 1 adds Gaussian noise on Poisson samples to the candidates.
+    """
+
+    unknown: str
+    wish: Wish | None = None
+    error: float | None = None
+    probability: float = 0.05
+    k: int = 1
+    width: float = 1.0
+    delta: float = 1e-5
+    fpr: float = 0.01
+    q: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers, and that the question can be answered."""
+        if self.unknown not in UNKNOWNS:
+            msg = f"unknown must be one of {', '.join(UNKNOWNS)}, got {str(self.unknown)[:40]!r}."
+            raise DomainError(msg)
+        domain.integer(self.k, "k", high=LARGEST_K)
+        domain.number(self.width, "width", low_open=True)
+        domain.number(self.probability, "probability", 0.0, 1.0, low_open=True)
+        domain.probability(self.delta, "delta")
+        domain.probability(self.fpr, "fpr")
+        domain.positive_probability(self.q, "q")
+        if self.probability == 1:
+            msg = "probability must be below 1: an error allowed to be larger always is no wish."
+            raise DomainError(msg)
+        if self.error is not None:
+            domain.number(self.error, "error", low_open=True)
+        both = self.unknown in (COUNT, RECORDS)
+        if both and (self.wish is None or self.error is None):
+            msg = f"To find {self.unknown}, both a wish about privacy and an error are needed."
+            raise DomainError(msg)
+        if not both and (self.wish is None) == (self.error is None):
+            msg = f"To find the {self.unknown}, give a wish about privacy or an error, one of them."
+            raise DomainError(msg)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The noises that are asked."""
+        names = [name for name in TITLES if name != SAMPLED or self.q < 1]
+        return tuple(Candidate(name, self.width, self.q) for name in names)
+
+    def moved(self, factor: float) -> Question | None:
+        """Return the question with the number of its wish (or its error) multiplied; None where there is none."""
+        if self.wish is not None:
+            wish = self.wish.moved(factor)
+            return None if wish is None else replace(self, wish=wish)
+        return replace(self, error=(self.error or 0.0) * factor)
+
+    @property
+    def place(self) -> float:
+        """The number that `moved` multiplies."""
+        return self.wish.value if self.wish is not None else (self.error or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one noise answers; with `trouble` it has no answer, and the numbers are empty.
+
+    `one` is the expression of one use, `total` of all; `value` the parameter, rounded to the safe side; `epsilon`,
+    `advantage` and `tpr` say what all uses together are worth at the delta and false-positive rate of the question.
+    `kind` is that of what was left open.
+    """
+
+    candidate: Candidate
+    one: str = ""
+    total: str = ""
+    value: float = math.nan
+    error: float | None = None
+    epsilon: float = math.nan
+    advantage: float = math.nan
+    tpr: float = math.nan
+    k: int = 0
+    n: int = 0
+    kind: str = ""
+    known: str = ""
+    trouble: str = ""
+
+
+def answers(question: Question) -> tuple[Answer, ...]:
+    """Return what every noise answers, or why it has none.
+
+    Examples
+    --------
+    >>> from dpcore.calibration.wishes import Statement
+    >>> found = answers(Question("noise", Statement(1.0, 1e-5)))
+    >>> [(one.candidate.name, round(one.value, 4)) for one in found if one.candidate.name in ("laplace", "gaussian")]
+    [('laplace', 1.0), ('gaussian', 3.7307)]
+    """
+    found = []
+    for index, candidate in enumerate(question.candidates):
+        checkpoint(index / len(question.candidates))
+        try:
+            found.append(_answer(question, candidate))
+        except BudgetError as error:
+            found.append(Answer(candidate, trouble=_plainly(str(error))))
+        except DpcoreError as error:
+            found.append(Answer(candidate, trouble=str(error)))
+        except ArithmeticError:
+            found.append(Answer(candidate, trouble="Its numbers leave the range of doubles here."))
+    return tuple(found)
+
+
+def _plainly(told: str) -> str:
+    """Say the usual refusals shortly: loss without bound meets no wish at delta 0, and one answer is too many."""
+    if told.startswith("No ") and "delta = 0" in told:
+        return "Some answers, however rare, give more away than that, however much noise there is."
+    return "Not even one answer of this error fits the wish." if told.startswith("Not even k = 1") else told
+
+
+def _answer(question: Question, candidate: Candidate) -> Answer:
+    if question.unknown == RECORDS:
+        return _records(question, candidate)
+    if candidate.why_not:
+        raise DomainError(candidate.why_not)
+    if question.unknown == COUNT:
+        return _count(question, candidate)
+    if question.wish is not None:
+        shaped, value, kind = _calibrated(question.wish, candidate, question.k)
+    else:
+        shaped, value = candidate.for_error(question.error or 0.0, question.probability)
+        kind = "exact"
+    return _described(question, shaped, value, question.k, kind)
+
+
+def _calibrated(wish: Wish, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
+    """Return the candidate (a staircase with its shape chosen), the parameter that meets the wish, and its kind."""
+    row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
+    if candidate.name == STAIRCASE:
+        candidate = candidate.shaped(float(row["value"]))
+        row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
+    return candidate, float(row["value"]), str(row["kind"])
+
+
+def _count(question: Question, candidate: Candidate) -> Answer:
+    """Return how many answers of the error allowed fit the wish."""
+    if question.wish is None or question.error is None:  # refused when the question was made
+        raise DomainError(question.unknown)
+    shaped, value = candidate.for_error(question.error, question.probability)
+    row = calibrate(f"{shaped.written(repr(value))}^?", **question.wish.given).iloc[0]
+    return _described(question, shaped, value, int(row["value"]), str(row["kind"]))
+
+
+def _records(question: Question, candidate: Candidate) -> Answer:
+    """Return how many records make the error of their mean small enough."""
+    if question.wish is None or question.error is None:  # refused when the question was made
+        raise DomainError(question.unknown)
+    if candidate.name == SAMPLED:
+        candidate.for_error(question.error, question.probability)  # says why not
+    if candidate.why_not:
+        raise DomainError(candidate.why_not)
+    shaped, value, kind = _calibrated(question.wish, candidate, question.k)
+    if candidate.name == RESPONSE:
+        n = _people(math.tanh(value / 2), question.error, question.probability)
+        return replace(_described(question, shaped, value, question.k, "upper"), n=n, error=question.error)
+    reach = shaped.error(value, question.probability) or 0.0  # of the sum, which moves by the width
+    if not reach / question.error <= MOST_RECORDS:
+        msg = f"More than 10^15 records would be needed: {reach / question.error:.3g}."
+        raise DomainError(msg)
+    n = max(1, math.ceil(reach / question.error))
+    while reach / n > question.error:
+        n += 1
+    fewer = n == 1 or reach * (1 - _ROUNDING) / (n - 1) > question.error  # one record less would certainly not do
+    whole = _described(question, shaped, value, question.k, kind if fewer else "upper")
+    return replace(whole, n=n, error=reach / n)
+
+
+def _people(kept: float, error: float, probability: float) -> int:
+    """Return how many people make Hoeffding's bound on the error of a share small enough."""
+    needed = math.log(2 / probability) / (2 * (kept * error) ** 2) if kept > 0 else math.inf
+    if not needed <= MOST_RECORDS:
+        msg = f"More than 10^15 people would be needed: {needed:.3g}."
+        raise DomainError(msg)
+    n = max(1, math.ceil(needed))
+    while hoeffding(n, kept, error, probability)[1].value > error:
+        n += 1
+    return n
+
+
+def _described(question: Question, candidate: Candidate, value: float, k: int, kind: str) -> Answer:
+    """Return the answer with what all uses together are worth."""
+    one = str(parse(candidate.written(repr(value))))
+    total = parse(one) if k == 1 else parse(f"{one}^{k}")
+    epsilon, advantage, tpr, known = _worth(total, question)
+    reach = candidate.error(value, question.probability)
+    return Answer(candidate, one, str(total), value, reach, epsilon, advantage, tpr, k, 0, kind, known)
+
+
+def _worth(total: TradeOff, question: Question) -> tuple[float, float, float, str]:
+    """Return epsilon at delta, advantage and true-positive rate of all uses together, and what these numbers are."""
+    epsilon = float(total.epsilon_bounds(np.array([question.delta]))[1][0])
+    if isinstance(question.wish, Statement) and question.delta >= question.wish.delta:
+        epsilon = min(epsilon, question.wish.epsilon)  # certified by the calibration, perhaps more narrowly
+    return epsilon, total.total_variation, float(total.power(question.fpr)), kind_of(total)
+
+
+# ---- tables --------------------------------------------------------------------------------------------------
+
+
+def table(question: Question, found: tuple[Answer, ...]) -> pd.DataFrame:
+    """Tabulate the answers that there are; what does not apply to one is empty."""
+    rows = []
+    for one in found:
+        if not one.trouble:
+            noise = one.candidate
+            spread = noise.deviation(one.value)
+            numbers = (one.value, spread, one.error, one.epsilon, question.delta, one.advantage, question.fpr, one.tpr)
+            counts = (one.k, one.n or None)
+            rows.append((noise.name, noise.title, one.one, one.total, noise.parameter, *numbers, *counts, one.kind))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    for name in ("deviation", "error", "n"):
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    return frame
+
+
+def regions(question: Question, found: tuple[Answer, ...]) -> dict[str, TradeOff]:
+    """Return the region of all uses together for every answer, with that of the wish first where it is a region."""
+    wished: dict[str, TradeOff] = {}
+    if isinstance(question.wish, Statement):
+        wished[WANTED] = DP(question.wish.epsilon, question.wish.delta)
+    elif isinstance(question.wish, Advantage):
+        wished[WANTED] = TV(question.wish.advantage)
+    return {**wished, **{one.candidate.short: parse(one.total) for one in found if not one.trouble}}
+
+
+def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataFrame:
+    """Tabulate what was left open as the number of the wish (or of the error) moves.
+
+    Returns
+    -------
+    DataFrame
+        `series, parameter, value, kind, low, high`, what `dpcore.charts.utility_figure` draws; `value` is the error
+        for the noise, epsilon for privacy, k or n.
+    """
+    rows = []
+    for index, factor in enumerate(factors):
+        asked = question.moved(factor)
+        checkpoint(index / len(factors))
+        if asked is None:
+            continue
+        for one in answers(asked):
+            value = None if one.trouble else _open(asked, one)
+            if value is not None and math.isfinite(value):
+                rows.append(
+                    (one.candidate.short, asked.place, float(value), "exact" if one.kind == "exact" else "upper")
+                )
+    frame = pd.DataFrame(rows, columns=["series", "parameter", "value", "kind"])
+    return frame.assign(low=frame["value"], high=frame["value"])
+
+
+def _open(question: Question, answer: Answer) -> float | None:
+    """Return the number that was left open, as the ladder draws it."""
+    if question.unknown == COUNT:
+        return float(answer.k)
+    if question.unknown == RECORDS:
+        return float(answer.n)
+    return answer.error if question.unknown == NOISE and question.wish is not None else answer.epsilon

@@ -1,0 +1,93 @@
+"""The answers to an inverse question in words, and which of them to prefer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS
+from dpcore.calibration.candidates import SAMPLED, SYMBOLS
+from dpcore.words import grouped, of_100, outward
+
+if TYPE_CHECKING:
+    from dpcore.calibration.answers import Answer, Question
+
+_KINDS = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
+
+
+def words(question: Question, answer: Answer) -> str:
+    """Say what one noise answers."""
+    if answer.trouble:
+        return f"{answer.candidate.title}: no answer. {answer.trouble}"
+    parts = [_noise_words(question, answer), _worth_words(question, answer)]
+    return f"{answer.candidate.title}: {' '.join(parts)}"
+
+
+def _noise_words(question: Question, answer: Answer) -> str:
+    """Say the noise, and how far an answer is off."""
+    symbol = SYMBOLS[answer.candidate.parameter]
+    up = answer.candidate.parameter != "epsilon"
+    value = f"{symbol} = {outward(answer.value, 5, up=up if question.wish is not None else not up)}"
+    each = value if answer.k == 1 else f"{value} per answer"
+    if question.unknown == RECORDS and up:
+        each += " on the sum"
+    if question.unknown == COUNT:
+        start = f"{grouped(answer.k)} answer{'s' if answer.k > 1 else ''} ({_KINDS[answer.kind]}) with {each}"
+    elif question.unknown == RECORDS:
+        enough = "are enough (upper bound)" if answer.kind != "exact" else "are needed (exact)"
+        start = f"{grouped(answer.n)} records {enough} with {each}"
+    else:
+        start = f"{each} ({_KINDS[answer.kind]}, rounded to the safe side)"
+    if answer.error is None:
+        return f"{start}."
+    whose = "the mean" if question.unknown == RECORDS else "one answer"
+    return f"{start}; {whose} is off by more than {outward(answer.error, 4)} in at most {of_100(question.probability)} cases."
+
+
+def _worth_words(question: Question, answer: Answer) -> str:
+    """Say what all answers together are worth."""
+    who = "It has" if answer.k == 1 else "All together have"
+    epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {outward(answer.epsilon, 4)}"
+    return (
+        f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({answer.known}); an attacker who wrongly accuses "
+        f"{of_100(question.fpr)} people outside the data finds at most {of_100(answer.tpr)} inside it."
+    )
+
+
+def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
+    """Return the answer to prefer: the least error, the least epsilon, the most answers or the fewest records."""
+    known = [one for one in found if not one.trouble and one.candidate.name != SAMPLED]
+    if question.unknown == NOISE and question.wish is not None:
+        known = [one for one in known if one.error is not None]
+        return min(known, key=lambda one: one.error or math.inf, default=None)
+    if question.unknown in (NOISE, PRIVACY):
+        return min(known, key=lambda one: (one.epsilon, one.tpr), default=None)
+    if question.unknown == COUNT:
+        return max(known, key=lambda one: one.k, default=None)
+    return min(known, key=lambda one: one.n, default=None)
+
+
+def verdict(question: Question, found: tuple[Answer, ...]) -> str:
+    """Name the answer to prefer, and why."""
+    top = best(question, found)
+    sampled = next((one for one in found if one.candidate.name == SAMPLED and not one.trouble), None)
+    if sampled is not None:
+        return f"{_verdict(question, top)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
+    return _verdict(question, top)
+
+
+def _verdict(question: Question, top: Answer | None) -> str:
+    if top is None:
+        return "No noise has an answer to this question."
+    name = top.candidate.title
+    if question.unknown == NOISE and question.wish is not None:
+        return (
+            f"{name} is off least: by more than {outward(top.error or 0.0, 4)} in at most "
+            f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."
+        )
+    if question.unknown in (NOISE, PRIVACY):
+        shown = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
+        return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({top.known})."
+    if question.unknown == COUNT:
+        return f"{name} answers most often: {grouped(top.k)} times."
+    return f"{name} needs the fewest records: {grouped(top.n)}."

@@ -1,0 +1,224 @@
+r"""What people want of privacy, in their own numbers, as a target that calibration takes.
+
+A wish about beliefs becomes one about rates: if a share pi of the people asked about is in the data, then of those
+accused the share inside is :math:`\pi\,\mathrm{TPR}/(\pi\,\mathrm{TPR}+(1-\pi)\,\mathrm{FPR})`, at most p exactly if
+
+.. math:: \frac{\mathrm{TPR}}{\mathrm{FPR}} \le R = \frac{p}{1-p}\cdot\frac{1-\pi}{\pi} .
+
+The power of the best test is concave and at least 0 at 0, so power(FPR)/FPR falls: what holds at one false-positive
+rate holds at every larger one. For every answer alone, however rare, R is a bound on the likelihood ratio: pure
+privacy with epsilon = log R.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, Self
+
+from dpcore.errors import DomainError
+from dpcore.words import of_100, outward
+
+_DOWN = 1 - 1e-15
+LARGEST_EPSILON = 1e4
+
+
+class Wish(Protocol):
+    """One wish: how calibration is asked, what it is called on an axis, and in words."""
+
+    axis: ClassVar[str]
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The keywords of `calibrate`."""
+
+    @property
+    def value(self) -> float:
+        """The number on the axis."""
+
+    @property
+    def words(self) -> str:
+        """What is wanted, as the end of a sentence that begins with "such that"."""
+
+    def moved(self, factor: float) -> Self | None:
+        """Return the wish with its number multiplied, None where no such wish exists."""
+
+
+def _inside(name: str, value: float, low: float, high: float, *, ends: str = "()") -> float:
+    """Return a number of an interval, or say which are allowed."""
+    inside = low <= value <= high and not (ends[0] == "(" and value == low) and not (ends[1] == ")" and value == high)
+    if not inside:
+        msg = f"{name} must be a number in {ends[0]}{low:g}, {high:g}{ends[1]}, got {value!r}."
+        raise DomainError(msg)
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """(epsilon, delta)-DP of everything together."""
+
+    epsilon: float
+    delta: float
+    axis: ClassVar[str] = "total ε"
+
+    def __post_init__(self) -> None:
+        """Check both numbers."""
+        _inside("epsilon", self.epsilon, 0.0, LARGEST_EPSILON, ends="[]")
+        _inside("delta", self.delta, 0.0, 1.0, ends="[)")
+
+    @property
+    def given(self) -> dict[str, float]:
+        """Epsilon and delta."""
+        return {"epsilon": self.epsilon, "delta": self.delta}
+
+    @property
+    def value(self) -> float:
+        """The epsilon."""
+        return self.epsilon
+
+    @property
+    def words(self) -> str:
+        """The statement."""
+        return f"all answers together are within ε = {self.epsilon:.6g} and δ = {outward(self.delta, 6)}"
+
+    def moved(self, factor: float) -> Statement | None:
+        """Return the statement with another epsilon."""
+        value = self.epsilon * factor
+        return replace(self, epsilon=value) if 0 < value <= LARGEST_EPSILON else None
+
+
+@dataclass(frozen=True, slots=True)
+class Advantage:
+    """True minus false accusations, at most."""
+
+    advantage: float
+    axis: ClassVar[str] = "attacker's advantage"
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        _inside("advantage", self.advantage, 0.0, 1.0)
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The advantage."""
+        return {"advantage": self.advantage}
+
+    @property
+    def value(self) -> float:
+        """The advantage."""
+        return self.advantage
+
+    @property
+    def words(self) -> str:
+        """What the attacker gets right of a coin toss."""
+        right = of_100(min(1.0, 0.5 + 0.5 * self.advantage))
+        return f"the best guess about a coin toss is right about at most {right} people"
+
+    def moved(self, factor: float) -> Advantage | None:
+        """Return another advantage below 1."""
+        value = self.advantage * factor
+        return Advantage(value) if 0 < value < 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A true-positive rate of at most `tpr` at the false-positive rate `fpr`."""
+
+    tpr: float
+    fpr: float
+    axis: ClassVar[str] = "true-positive rate allowed"
+
+    def __post_init__(self) -> None:
+        """Check both rates and their order."""
+        _inside("fpr", self.fpr, 0.0, 1.0, ends="[)")
+        _inside("tpr", self.tpr, 0.0, 1.0)
+        if self.tpr <= self.fpr:
+            msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
+            raise DomainError(msg)
+
+    @property
+    def given(self) -> dict[str, float]:
+        """Both rates."""
+        return {"tpr": self.tpr, "fpr": self.fpr}
+
+    @property
+    def value(self) -> float:
+        """The true-positive rate."""
+        return self.tpr
+
+    @property
+    def words(self) -> str:
+        """The rates as people."""
+        found, accused = of_100(self.tpr), of_100(self.fpr)
+        return f"an attacker who wrongly accuses {accused} people outside the data finds at most {found} inside it"
+
+    def moved(self, factor: float) -> Attack | None:
+        """Return another true-positive rate; what exceeds blind guessing is multiplied."""
+        value = self.fpr + (self.tpr - self.fpr) * factor
+        return Attack(value, self.fpr) if self.fpr < value < 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A chance of `prior` to be in the data grows to at most `posterior`.
+
+    With `fpr` 0 by any answer whatever; otherwise among those accused by anybody who wrongly accuses at least a share
+    of `fpr`.
+    """
+
+    prior: float
+    posterior: float
+    fpr: float = 0.0
+    axis: ClassVar[str] = "posterior allowed"
+
+    def __post_init__(self) -> None:
+        """Check the numbers, their order, and that something is asked."""
+        _inside("prior", self.prior, 0.0, 1.0)
+        _inside("posterior", self.posterior, 0.0, 1.0)
+        _inside("fpr", self.fpr, 0.0, 1.0, ends="[)")
+        if self.posterior <= self.prior:
+            msg = f"posterior must be above the prior {self.prior!r}, got {self.posterior!r}: an answer can only add."
+            raise DomainError(msg)
+        if self.fpr * self.ratio >= 1:
+            msg = (
+                f"Whoever accuses {self.fpr!r} of those outside never gets above a chance of {self.posterior!r}: every "
+                "noise meets that. Ask at a smaller false-positive rate, or for a smaller posterior."
+            )
+            raise DomainError(msg)
+
+    @property
+    def ratio(self) -> float:
+        """R: by how much the odds may grow, rounded down."""
+        return self.posterior / (1 - self.posterior) * ((1 - self.prior) / self.prior) * _DOWN
+
+    @property
+    def given(self) -> dict[str, float]:
+        """Pure privacy of log R, or a true-positive rate of R times the false-positive rate."""
+        if self.fpr == 0:
+            return {"epsilon": math.log(self.ratio) * _DOWN, "delta": 0.0}
+        return {"tpr": self.ratio * self.fpr, "fpr": self.fpr}
+
+    @property
+    def value(self) -> float:
+        """The posterior."""
+        return self.posterior
+
+    @property
+    def words(self) -> str:
+        """The beliefs as people."""
+        before, after = of_100(self.prior), of_100(self.posterior)
+        if self.fpr == 0:
+            return f"no answer brings an attacker's belief in a person from {before} above {after}"
+        return (
+            f"of the people accused at most {after} are in the data, if {before} of those asked about are and at least "
+            f"{of_100(self.fpr)} of the others get accused"
+        )
+
+    def moved(self, factor: float) -> Posterior | None:
+        """Return another posterior: what the odds gain over the prior's is multiplied."""
+        start = self.prior / (1 - self.prior)
+        odds = start + (self.posterior / (1 - self.posterior) - start) * factor
+        try:
+            return replace(self, posterior=odds / (1 + odds))
+        except DomainError:
+            return None

@@ -1,0 +1,226 @@
+"""Charts of claims: a claimed (epsilon, delta) on the true profile, and what every accountant reports."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.accountants.records import CERTIFIED
+from dpcore.charts import pixels, theme
+from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.profiles import profile_chart, profile_table
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.composition.convergence import ABOVE, BELOW, OPEN
+from dpcore.errors import DomainError
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from dpcore.accountants import Judgement
+
+TRUTH = "true δ(ε)"
+SIDES: Final = {OPEN: "the truth, as far as is known", BELOW: "below the truth: no promise", ABOVE: "above the truth"}
+_SHAPES: Final = {OPEN: "circle", ABOVE: "triangle-right", BELOW: "cross"}
+_ROOM = 1.4
+_FAR = 4.0  # times the truth; what is farther has no place in the picture
+_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
+
+
+# ---- a claim on the profile ----------------------------------------------------------------------------------
+
+
+def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Figure:
+    """Return the true profile with the claim as a point: below the curve it is wrong, above it something is left.
+
+    Parameters
+    ----------
+    found : what `dpcore.accountants.judge` returns.
+    options : those of `dpcore.charts.profile_chart`.
+    """
+    ends = [value for value in (found.epsilon, *found.epsilon_bounds) if math.isfinite(value)]
+    top = _ROOM * max(ends) or 1.0
+    table = profile_table({TRUTH: found.total}, epsilon_max=top)
+    takeaway = found.short()
+    chart = profile_chart(table, look=described(look, takeaway), **options)
+    chart = chart.add_layers(*_point(found, dark=look.dark))
+    row = {"region": "claimed", "label": "claimed", "epsilon": found.epsilon, "delta": found.delta, "kind": "claimed"}
+    below = found.delta < pixels.FLOOR
+    notes = ("The claimed δ has no place on the log axis; the point is drawn at its end.",) * below
+    return Figure(
+        chart,
+        pd.concat([table, pd.DataFrame([row])], ignore_index=True),
+        takeaway,
+        look.title or "The claim and the truth",
+        notes,
+    )
+
+
+def _point(found: Judgement, *, dark: bool) -> list[alt.Chart]:
+    """Return the claim as a point with its name, and a line up or down to the truth."""
+    ink, back = theme.ink(dark=dark), theme.paper(dark=dark)
+    shown = max(found.delta, pixels.FLOOR)
+    rows = pd.DataFrame(
+        {
+            "epsilon": [found.epsilon],
+            "shown": [shown],
+            "to": [max(found.delta_bounds[1], pixels.FLOOR)],
+            "name": ["claimed"],
+            "numbers": [f"ε = {number(found.epsilon, 6)}, δ = {number(found.delta, 6)}"],
+        }
+    )
+    base = alt.Chart(checked(rows)).encode(x="epsilon:Q", y="shown:Q")
+    line = base.mark_rule(color=ink, strokeWidth=1.5, strokeDash=[2, 3], aria=False, clip=True).encode(y2="to:Q")
+    tips = [alt.Tooltip("name:N", title="point"), alt.Tooltip("numbers:N", title="at")]
+    dot = base.mark_point(filled=True, size=140, opacity=1, color=ink, stroke=back, strokeWidth=1.5, aria=False)
+    place: dict[str, Any] = {"align": "right", "dx": -11, "dy": 4, "fontSize": theme.TEXT, "fontWeight": 600}
+    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, aria=False, **place).encode(text="name:N")
+    word = base.mark_text(color=ink, aria=False, **place).encode(text="name:N")
+    return [line, dot.encode(tooltip=tips), halo, word]
+
+
+# ---- what the accountants report -----------------------------------------------------------------------------
+
+
+def accountants_takeaway(frame: pd.DataFrame) -> str:
+    """Say the truth, which numbers are below it, and which promise is nearest and farthest."""
+    said = frame[frame["kind"] != "none"]
+    truth = float(said.loc[said["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    delta = outward(float(frame["delta"].iloc[0]), 6)
+    if math.isinf(truth):
+        return f"No ε holds at δ = {delta}."
+    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)}."]
+    low = said[said["verdict"] == BELOW]
+    if len(low):
+        names = ", ".join(f"{title} ({value:.4g})" for title, value in zip(low["title"], low["epsilon"], strict=True))
+        words.append(f"Below the truth, so no promise: {names}.")
+    safe = said[(said["kind"] != "approximate") & (said["accountant"] != CERTIFIED) & np.isfinite(said["epsilon"])]
+    if len(safe):
+        order = safe.sort_values("epsilon", kind="stable")
+        first, last = order.iloc[0], order.iloc[-1]
+        words.append(f"Of the other theorems {first['title']} promises most, ε ≤ {outward(float(first['epsilon']), 4)}")
+        words[-1] += f", and {last['title']} least, {outward(float(last['epsilon']), 4)}." if len(order) > 1 else "."
+    return " ".join(words)
+
+
+def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, look: Look = PLAIN) -> Figure:
+    """Return one point per accountant at the epsilon that it reports, with a line at the truth.
+
+    Parameters
+    ----------
+    frame : what `dpcore.accountants.reports` returns.
+    claimed : an epsilon to mark with a second line.
+    """
+    takeaway = accountants_takeaway(frame)
+    chart = accountants_chart(frame, claimed=claimed, look=described(look, takeaway))
+    lines = "Solid line: the true ε." if claimed is None else "Solid line: the true ε. Dashed line: the claim."
+    return Figure(chart, frame, takeaway, look.title or "What accountants report", (lines, *_silences(frame)))
+
+
+def _near(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the accountants that have a place in the picture, smallest epsilon first."""
+    truth = float(frame.loc[frame["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    known = frame[np.isfinite(frame["epsilon"])]
+    near: pd.DataFrame = known[~(known["epsilon"] > _FAR * max(truth, 0.05))]
+    return near.sort_values("epsilon", kind="stable")
+
+
+def _silences(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Say which accountants have no point; the same reason is said once."""
+    reasons: dict[str, list[str]] = {}
+    far = frame[np.isfinite(frame["epsilon"]) & ~frame["title"].isin(_near(frame)["title"])]
+    if len(far):
+        names = [f"{row['title']} ({row['epsilon']:.4g})" for row in far.to_dict("records")]
+        reasons["More than four times the truth."] = names
+    missing = frame[~np.isfinite(frame["epsilon"])]
+    for title, note in zip(missing["title"], missing["note"], strict=True):
+        reasons.setdefault(str(note), []).append(str(title))
+    return tuple(f"Not drawn: {', '.join(names)}. {note}" for note, names in reasons.items())
+
+
+def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look: Look = PLAIN) -> alt.LayerChart:
+    """Draw the points, smallest epsilon first, on a logarithmic axis."""
+    drawn = _near(frame)
+    if drawn.empty:
+        msg = "No accountant reports a finite ε at this δ: there is nothing to draw."
+        raise DomainError(msg)
+    series = Series(SIDES.values(), dark=look.dark)
+    points = pd.DataFrame(
+        {
+            "title": drawn["title"],
+            "epsilon": drawn["epsilon"],
+            "label": drawn["verdict"].map(SIDES),
+            "text": _texts(drawn),
+            "kind": drawn["kind"].map(_KINDS),
+            "note": drawn["note"].str.slice(0, 120),
+        }
+    )
+    order = drawn["title"].tolist()
+    scale, values = _scale(drawn, claimed)
+    x = alt.X("epsilon:Q", title="Reported ε", scale=scale, axis=alt.Axis(format=",~g", values=values))
+    y = alt.Y("title:N", title=None, sort=order, axis=alt.Axis(labelLimit=170, grid=True, ticks=False))
+    shapes = alt.Scale(domain=series.names, range=[_SHAPES[side] for side in SIDES])
+    legend = alt.Legend(title=None, orient="bottom", columns=1, symbolSize=140, labelLimit=300)
+    tips = {"title": "accountant", "text": "ε", "kind": "ε is", "label": "it is", "note": "note"}
+    base = alt.Chart(checked(points)).encode(x=x, y=y)
+    marks = base.mark_point(filled=True, size=130, opacity=1, aria=False).encode(
+        color=alt.Color("label:N", scale=series.colours(), legend=legend),
+        shape=alt.Shape("label:N", scale=shapes, legend=legend),
+        tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
+    )
+    lines, words = _lines(frame, claimed, x, dark=look.dark), _words(points, scale.domain, x, y, dark=look.dark)
+    return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=28 * len(drawn) + 30)
+
+
+def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -> list[alt.Chart]:
+    """Write each number beside its point, on the side where there is room."""
+    middle = math.sqrt(ends[0] * ends[1]) if ends[0] > 0 else 0.5 * ends[1]
+    left = points["epsilon"] <= middle
+    sides: tuple[tuple[pd.DataFrame, dict[str, Any]], ...] = (
+        (points[left], {"align": "left", "dx": 10}),
+        (points[~left], {"align": "right", "dx": -10}),
+    )
+    layers = []
+    for rows, place in sides:
+        if len(rows):
+            text = alt.Chart(checked(rows)).mark_text(aria=False, color=theme.ink(dark=dark), **place)
+            layers.append(text.encode(x=x, y=y, text="text:N"))
+    return layers
+
+
+def _texts(drawn: pd.DataFrame) -> list[str]:
+    pairs = zip(drawn["epsilon"], drawn["kind"], strict=True)
+    return [f"about {value:.4g}" if kind == "approximate" else outward(float(value), 4) for value, kind in pairs]
+
+
+def _scale(drawn: pd.DataFrame, claimed: float | None) -> tuple[alt.Scale, list[float]]:
+    """Return the axis and its ticks."""
+    values = [*drawn["epsilon"].tolist(), *([claimed] if claimed is not None else [])]
+    low, high = min(values), max(values)
+    if low <= 0:
+        step = 10.0 ** math.floor(math.log10(high or 1.0))
+        ticks = [step * i for i in range(11) if step * i <= 1.1 * (high or 1.0)]
+        return alt.Scale(domain=[0.0, 1.1 * (high or 1.0)], nice=False), ticks
+    span = max(math.log10(high / low), 0.2)
+    ends = low * 10 ** (-0.06 * span), high * 10 ** (0.06 * span)
+    decades = range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)
+    steps: tuple[float, ...] = (1, 2, 3, 5) if span < 2 else (1,)
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8) if span < 0.7 else steps
+    ticks = [float(f"{step}e{power}") for power in decades for step in steps]
+    return alt.Scale(type="log", domain=list(ends), nice=False), [tick for tick in ticks if ends[0] <= tick <= ends[1]]
+
+
+def _lines(frame: pd.DataFrame, claimed: float | None, x: alt.X, *, dark: bool) -> list[alt.Chart]:
+    """Draw a line at the certified epsilon and a dashed one at the claim."""
+    truth = float(frame.loc[frame["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    ink = theme.ink(dark=dark)
+    places = [(truth, [1, 0])] if math.isfinite(truth) else []
+    places += [(claimed, [4, 4])] if claimed is not None else []
+    return [
+        alt.Chart(checked(pd.DataFrame({"epsilon": [float(at)]})))
+        .mark_rule(color=ink, strokeWidth=1.5, strokeDash=dash, aria=False)
+        .encode(x=x)
+        for at, dash in places
+    ]

@@ -1,0 +1,48 @@
+"""Claimed and true: what a paper, a vendor or a program claims, against the certified truth."""
+
+import streamlit as st
+
+from dpcore.app import claimed, page, work
+from dpcore.app import claimed_panels as panels
+from dpcore.app.panels import preset_note
+
+page.setup(
+    "Claimed and true",
+    "Type what a paper, a vendor or a program claims about its noise. Here the claim stands beside the certified truth: "
+    "it is safe, or noise is wasted, or it is wrong, each by so much.",
+)
+page.preset_row("Claimed_and_true", claimed.DEFAULTS)
+note = st.container()
+dark = page.look().dark
+
+asked, trouble = panels.ask()
+work.fresh(asked)
+if asked is None or not panels.say(asked, trouble):
+    st.info("Correct the field above to see the verdict.", icon=":material/edit:")
+    st.stop()
+
+left, right = st.columns(2, gap="large")
+with left:
+    st.header("The claim on the true profile")
+    code = claimed.claim_code(asked)
+    panels.show(lambda: claimed.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code)
+with right:
+    st.header("Two regions")
+    view = panels.view()
+    code = claimed.region_code(asked, view)
+    panels.show(
+        lambda: claimed.region_picture(asked, view, dark=dark),
+        "Drawing the regions",
+        key="claim_regions",
+        code=code,
+        link=False,
+    )
+st.header("What each accountant would report")
+left, right = st.columns(2, gap="large")
+with left:
+    panels.show_accountants(asked, dark=dark)
+with right:
+    panels.show_table(asked)
+with note:
+    preset_note("Claimed_and_true", claimed.DEFAULTS)
+page.guide("claimed_and_true")

@@ -1,0 +1,166 @@
+"""The page of inverse questions: default, presets, errors, answers in words, links and code that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import parse
+from dpcore.app import choosing, work
+from dpcore.app.page import Preset, presets
+from dpcore.calibration.answers import Question
+from dpcore.calibration.wishes import Advantage
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "11_Choose_your_noise.py"
+OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
+SHOWN = {
+    "choose_statement": "Gaussian noise is off least: by more than 73.12",
+    "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
+    "choose_attack": "finds at most 5 of 100 inside it. Gaussian noise is off least",
+    "choose_posterior": "Gaussian noise: no answer. Some answers, however rare",
+    "choose_error": "Gaussian noise gives away least: ε at most 3.761",
+    "choose_count": "Gaussian noise answers most often: 46 times",
+    "choose_records": "Randomized response: 86 368 records are enough (upper bound)",
+    "choose_training": "On samples of 0.01, σ = 0.95",
+}
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Choose your noise"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.warning, *app.info, *app.markdown, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert not app.error
+    (chart,) = app.get("vega_lite_chart")
+    assert "under Laplace (exact)" in chart.proto.alt
+    assert "Noise such that all answers together are within ε = 1 and δ = 1e-5. Laplace noise is off least" in said(app)
+    assert "Gaussian noise: σ = 3.7307 (exact, rounded to the safe side)" in said(app)
+    frame = app.dataframe[-1].value
+    assert len(frame) == 6
+    assert not frame.isna().any().any()
+    kept, hits = len(work.shelf().kept), work.shelf().hits
+    app.run()
+    assert len(work.shelf().kept) == kept
+    assert work.shelf().hits > hits
+
+
+def test_every_answer_links_to_its_mechanism() -> None:
+    for one in choosing.found(Question("noise", Advantage(0.2), k=3, width=2.0)):
+        if one.trouble:
+            assert choosing.link(one) == ""
+        else:
+            page, text = choosing.link(one).split("?expression=")
+            assert (ROOT / "pages" / f"3_{page}.py").exists()
+            assert str(parse(unquote(text))) == one.one
+            assert str(parse(unquote(text)) ** 3) == one.total
+
+
+@pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)
+def test_every_example(preset: Preset) -> None:
+    app = opened(**preset.state)
+    assert not app.error
+    assert set(preset.state) <= set(choosing.DEFAULTS)
+    assert SHOWN[preset.name] in said(app)
+    assert preset.meaning[:40] in said(app)
+    assert len(app.get("vega_lite_chart")) == 1
+    for key, value in preset.state.items():
+        assert app.session_state[key] == value
+
+
+def test_what_is_unknown_changes_what_can_be_wanted() -> None:
+    app = opened()
+    app.segmented_control(key="choose_unknown").set_value("ε").run()
+    assert not app.exception
+    assert app.session_state["choose_wish"] == "advantage"  # (ε, δ) cannot be both given and unknown
+    assert "The ε such that" in said(app)
+    app.segmented_control(key="choose_wish").set_value("error").run()
+    assert "one answer is off by more than 10" in said(app)
+    app.segmented_control(key="choose_unknown").set_value("answers k").run()
+    assert not app.exception
+    assert app.session_state["choose_wish"] in choosing.wishes_for("k")
+    app.segmented_control(key="choose_unknown").set_value("noise").run()
+    app.segmented_control(key="choose_wish").set_value("posterior").run()
+    app.text_input(key="choose_accused").set_value("0.01").run()
+    assert not app.error
+    assert "of the people accused at most 20 of 100 are in the data" in said(app)
+
+
+def test_a_link_that_contradicts_itself_gets_a_page() -> None:
+    app = opened(choose_unknown="ε", choose_wish="(ε, δ)")
+    assert not app.error
+    assert "The ε such that" in said(app)
+    app = opened(choose_unknown="everything", choose_wish="peace", choose_picture="none")
+    assert not app.error
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"choose_epsilon": "-1"}, "ε must be a number in [0, 10000]"),
+        ({"choose_delta": "1"}, "delta must be a number in [0, 1)"),
+        ({"choose_k": "1e12"}, "Answers k must be an integer from 1 to 100000"),
+        ({"choose_width": "0"}, "Sensitivity Δ must be a number in (0, 1e+15]"),
+        ({"choose_q": "0"}, "Sampling rate q must be a number in (0, 1]"),
+        ({"choose_wish": "advantage", "choose_advantage": "1"}, "advantage must be a number in (0, 1)"),
+        ({"choose_wish": "TPR at FPR", "choose_tpr": "0.01", "choose_fpr": "0.5"}, "tpr must be above fpr"),
+        ({"choose_wish": "posterior", "choose_posterior": "0.05"}, "posterior must be above the prior"),
+        ({"choose_wish": "posterior", "choose_posterior": "0.9", "choose_accused": "0.5"}, "every noise meets that"),
+        ({"choose_wish": "error", "choose_error": "<b>"}, "Error of an answer must be a number in (0, 1e+15]"),
+        ({"choose_miss": "nan", "choose_stated": "9" * 50_000}, "ε is stated at δ must be"),
+    ],
+)
+def test_a_wrong_field_is_explained(parameters: dict[str, str], words: str) -> None:
+    app = opened(**parameters)
+    assert words in errors(app)
+    assert len(errors(app)) < 2000
+    assert "Correct the field" in said(app)
+
+
+def test_a_wish_that_no_noise_meets() -> None:
+    app = opened(choose_unknown="answers k", choose_epsilon="0.1", choose_delta="0", choose_error="0.1")
+    assert not app.error
+    assert "No noise has an answer to this question." in said(app)
+    assert "nothing to draw" in said(app)
+    assert "Not even one answer of this error fits the wish." in said(app)
+    app = opened(choose_epsilon="0", choose_delta="0")
+    assert "epsilon and delta cannot both be 0" in said(app)
+
+
+@pytest.mark.parametrize("picture", ["regions", "ladder"])
+def test_the_code_shown_makes_the_chart_shown(picture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(choose_wish="advantage", choose_advantage="0.3", choose_picture=picture)
+    (code,) = [block.value for block in app.code if block.value.startswith("from dpcore")]
+    names: dict[str, Any] = {}
+    exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
+    assert names["figure"].takeaway == app.get("vega_lite_chart")[0].proto.alt
+    assert (tmp_path / "answers.svg").stat().st_size > 1000
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    mine = {"11_Choose_your_noise.py", "choosing.py", "choosing_panels.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert not [key for key in choosing.DEFAULTS if f'"{key}"' in other]

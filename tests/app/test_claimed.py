@@ -1,0 +1,185 @@
+"""The page of claims: default, presets, errors, verdicts in words, and code that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.accountants import SAFE, WRONG
+from dpcore.app import claimed, work
+from dpcore.app.inputs import read_number
+from dpcore.app.page import Preset, presets
+from dpcore.limits import limits
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "10_Claimed_and_true.py"
+OWN = {preset.name: preset for preset in presets() if preset.page == "Claimed_and_true"}
+VERDICTS = {
+    "claimed_classic_wrong": (WRONG, "2.26 times the claimed"),
+    "claimed_classic_wasteful": (SAFE, "the noise is 29.8 % wider than it has to be"),
+    "claimed_clt": (WRONG, "the true ε at δ = 1e-5 is at least 1.828"),
+    "claimed_moments": (SAFE, "at most 6.7688 (certified); claimed is 8.07966"),
+    "claimed_rdp": (SAFE, "at most 6.7688 (certified); claimed is 7.32911"),
+    "claimed_naive": (WRONG, "the true ε at δ = 1e-5 is at least 31.17"),
+    "claimed_advanced": (SAFE, "at most 4.6927 (exact); claimed is 6.30823"),
+    "claimed_thesis_gaussian": (WRONG, "the true δ is at least 0.3035"),
+    "claimed_group": (WRONG, "the true δ is at least 0.06298"),
+    "claimed_kov_gaussian": (WRONG, "the true δ is at least 0.7827"),
+    "claimed_rr": (SAFE, "the noise is 120 % wider"),
+    "claimed_cut": (WRONG, "the true ε at δ = 0 is at least 1.489"),
+}
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Claimed and true"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.warning, *app.success, *app.info, *app.markdown, *app.caption]
+    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
+
+
+def asked(preset: Preset) -> claimed.Asked:
+    state = {**claimed.DEFAULTS, **preset.state}
+    epsilon = read_number(state["claimed_epsilon"], "ε", claimed_range()) if state["claimed_epsilon"] else None
+    return claimed.Asked(
+        state["claimed_mechanism"],
+        int(state["claimed_k"]),
+        epsilon,
+        float(state["claimed_delta"]),
+        claimed.NAMES.get(state["claimed_by"], ""),
+    )
+
+
+def claimed_range() -> Any:
+    from dpcore.app.inputs import Interval
+
+    return Interval(0.0, claimed.LARGEST_EPSILON)
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert not app.error
+    charts = app.get("vega_lite_chart")
+    assert len(charts) == 3
+    assert "lies below the true curve: it is wrong" in charts[0].proto.alt
+    assert "Below the truth, so no promise: Classical Gaussian" in charts[2].proto.alt
+    text = said(app)
+    assert "the true ε at δ = 1e-5 is at least 10.393 (exact); claimed is 10" in text
+    assert "3.19 % more noise would make the claim true" in text
+    assert "finds at least 68 of 1 000 000 people inside it (certified); the claim allows at most 57" in text
+    assert "(Mechanisms?expression=gaussian_classic%2810.0%2C%201e-05%29)" in text
+    assert not app.dataframe[-1].value.isna().any().any()
+    kept, hits = len(work.shelf().kept), work.shelf().hits
+    app.run()
+    assert len(work.shelf().kept) == kept
+    assert work.shelf().hits > hits
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_every_example_shows(name: str) -> None:
+    preset = OWN[name]
+    assert set(preset.state) <= set(claimed.DEFAULTS)
+    verdict, words = VERDICTS[name]
+    with limits(tolerance=work.TOLERANCE):
+        wrong, sentences = claimed.sentences(asked(preset))
+        assert claimed.judged(asked(preset)).verdict == verdict
+    assert wrong == (verdict == WRONG)
+    assert words in " ".join(sentences)
+
+
+@pytest.mark.parametrize("name", ["claimed_clt", "claimed_group", "claimed_rr"])
+def test_examples_on_the_page(name: str) -> None:
+    preset = OWN[name]
+    app = opened(**preset.state)
+    assert not app.error
+    assert VERDICTS[name][1] in said(app)
+    assert preset.meaning[:40] in said(app)
+    assert len(app.get("vega_lite_chart")) == (2 if name == "claimed_group" else 3)
+    assert app.selectbox(key="claimed_by").value == preset.state["claimed_by"]
+    if name == "claimed_group":
+        assert "No accountant reports a finite ε" in said(app)
+    if name == "claimed_clt":
+        assert "GDP, central limit reports an ε of about 1.61771 (an approximation, no promise" in said(app)
+
+
+def test_changing_the_accountant_changes_an_empty_claim() -> None:
+    app = opened(
+        claimed_mechanism="gaussian(2)", claimed_k="4", claimed_epsilon="", claimed_by="zCDP, first conversion"
+    )
+    assert "claimed is 5.29853" in said(app)  # 1/2 + 2 sqrt(log(1e5)/2)
+    app.selectbox(key="claimed_by").select("Rényi, better conversion").run()
+    assert "claimed is 4.72" in said(app)
+    app.segmented_control(key="claimed_view").set_value("log-log").run()
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"claimed_mechanism": "nope(1)"}, "nope"),
+        ({"claimed_mechanism": "dp(1"}, "expression ends"),
+        ({"claimed_mechanism": "x" * 5000}, "at most 2000 characters"),
+        ({"claimed_mechanism": "<img src=x onerror=alert(1)>"}, "Unexpected"),
+        ({"claimed_mechanism": "rr(1) * poisson_gaussian(1, 0.1)"}, "add/remove"),
+        (
+            {"claimed_k": "1e9", "claimed_epsilon": "-1", "claimed_delta": "2"},
+            "Uses k must be an integer from 1 to 1000000",
+        ),
+        ({"claimed_epsilon": "nan"}, "Claimed ε must be a number in [0, 10000]"),
+        ({"claimed_delta": "2"}, "Claimed δ must be a number in [0, 1]"),
+        ({"claimed_epsilon": "", "claimed_by": "not said"}, "Type the claimed ε, or choose the accountant"),
+        ({"claimed_mechanism": "laplace(1)", "claimed_epsilon": ""}, "It is about Gaussian noise."),
+    ],
+)
+def test_a_wrong_field_is_explained(parameters: dict[str, str], words: str) -> None:
+    app = opened(**parameters)
+    assert words in errors(app)
+    assert len(errors(app)) < 2000
+    assert "Correct the field" in said(app)
+    assert not app.get("vega_lite_chart")
+
+
+def test_unknown_choices_fall_back() -> None:
+    app = opened(
+        claimed_by="nobody",
+        claimed_view="sideways",
+        claimed_mechanism="laplace(1)",
+        claimed_epsilon="1",
+        claimed_delta="0",
+    )
+    assert not app.error
+    assert "The claim holds, and it is the truth itself up to rounding" in said(app)
+
+
+def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = opened(claimed_mechanism="laplace(0.5)", claimed_k="3", claimed_epsilon="1.2", claimed_view="log-log")
+    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
+    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    assert len(codes) == len(alts) == 3
+    for code, alt in zip(codes, alts, strict=True):
+        names: dict[str, Any] = {}
+        exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
+        assert names["figure"].takeaway == alt
+    assert (tmp_path / "accountants.svg").stat().st_size > 1000
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    mine = {"10_Claimed_and_true.py", "claimed.py", "claimed_panels.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert not [key for key in claimed.DEFAULTS if f'"{key}"' in other]
