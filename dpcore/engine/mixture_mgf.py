@@ -54,6 +54,7 @@ _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 
 _STEEP = 8
 _LOST = 1e-16
+_SMALL = 1 << 18
 _NONE, _MOST = 1e-12, 1e14  # a bend that is none, and an exponent beyond all
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 
@@ -249,7 +250,7 @@ def _block(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
     np.exp(weight, out=weight)
     total = weight.sum(axis=1).astype(np.complex128)
     # a derivative is asked by a tiny step: e^(iz) is 1 + iz there
-    total.imag = s.imag * (weight @ ratio)
+    total.imag = s.imag * np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
     return np.asarray(top + np.log(total * (step / np.sqrt(2 * np.pi))), dtype=np.complex128)
 
 
@@ -265,7 +266,13 @@ def _transform(line: _Line, y: FloatArray) -> ComplexArray:
     step = (y[-1] - y[0]) / (n - 1)
     coarse = np.exp(np.multiply.outer(y[0] + step * inner * np.arange(outer), turned)) * line.weight
     fine = np.exp(np.multiply.outer(turned, step * np.arange(inner)))
-    return np.asarray((coarse @ fine).ravel()[:n], dtype=np.complex128)
+    return _product(coarse, fine).ravel()[:n]
+
+
+def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
+    """Return a @ b without the threads of a library where they cost more than they bring."""
+    small = a.size * b.shape[1] <= _SMALL
+    return np.asarray(np.einsum("ij,jk->ik", a, b) if small else a @ b, dtype=np.complex128)
 
 
 class _Paths(NamedTuple):

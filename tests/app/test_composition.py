@@ -74,7 +74,9 @@ def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     assert specs(clicked) == specs(by_link)
     tables = [[frame.value.to_csv() for frame in app.dataframe] for app in (clicked, by_link)]
     assert tables[0] == tables[1]
-    assert any(preset.meaning[:30] in str(block.value).replace("\\", "").replace("\u00a0", " ") for block in by_link.markdown)
+    assert any(
+        preset.meaning[:30] in str(block.value).replace("\\", "").replace("\u00a0", " ") for block in by_link.markdown
+    )
     for key, value in preset.state.items():
         assert clicked.session_state[key] == value
 

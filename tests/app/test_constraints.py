@@ -38,7 +38,11 @@ def ran(app: AppTest) -> AppTest:
 
 def said(app: AppTest) -> str:
     parts = [*app.markdown, *app.info, *app.success, *app.warning]
-    return " ".join(str(found.value) for found in parts if "### Notation" not in str(found.value)).replace("\\", "").replace("\u00a0", " ")
+    return (
+        " ".join(str(found.value) for found in parts if "### Notation" not in str(found.value))
+        .replace("\\", "")
+        .replace("\u00a0", " ")
+    )
 
 
 def errors(app: AppTest) -> str:

@@ -23,9 +23,13 @@ HELP = "what measured attack results prove about ε, μ and the advantage, and w
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_argument(
-        "file", metavar="FILE", help="a CSV file: score,label or tp,fp,tn,fn or fpr,fnr,n0,n1, one trial or test per row"
+        "file",
+        metavar="FILE",
+        help="a CSV file: score,label or tp,fp,tn,fn or fpr,fnr,n0,n1, one trial or test per row",
     )
-    parser.add_argument("--claim", metavar="EXPR", action="append", default=[], help="a region claimed; may be repeated")
+    parser.add_argument(
+        "--claim", metavar="EXPR", action="append", default=[], help="a region claimed; may be repeated"
+    )
     parser.add_argument("--confidence", type=number, default=0.95, metavar="C", help="confidence (default: 0.95)")
     parser.add_list("--delta", "0,1e-5,1e-3", "where epsilon is bounded")
     parser.add_argument("--score", metavar="COLUMN", help="column of the scores; found by its name by default")

@@ -1,0 +1,214 @@
+"""A ledger as pictures: every theorem beside the budget, and what each row costs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, checked
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.composition.verdict import best
+from dpcore.errors import DomainError
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from dpcore.ledger.budget import Budget, Spending
+
+MOST_BARS = 20
+WITHIN, OVER, GUESS = "within the budget", "over the budget", "an approximation, no promise"
+_CUT = 2.0  # the axis ends at this many budgets; longer bars are cut and say so
+_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
+
+
+# ---- the budget ----------------------------------------------------------------------------------------------
+
+
+def budget_figure(rows: pd.DataFrame, spending: Spending, *, look: Look = PLAIN) -> Figure:
+    """Return the budget bar: epsilon of the ledger by every theorem beside what may be spent.
+
+    Parameters
+    ----------
+    rows : what `dpcore.ledger.theorems` returned at the budget's delta.
+    spending : what `dpcore.ledger.spending` returned.
+    """
+    takeaway = budget_takeaway(rows, spending)
+    budget = spending.budget
+    table = rows.assign(budget=budget.epsilon, fits=[_fits(row, budget) for _, row in rows.iterrows()])
+    drawn = table[(table["kind"] != "none") & np.isfinite(table["epsilon"])].sort_values("epsilon", kind="stable")
+    chart = _budget_chart(drawn, budget, look=described(look, takeaway))
+    return Figure(chart, table, takeaway, look.title or "Budget", _silences(rows))
+
+
+def budget_takeaway(rows: pd.DataFrame, spending: Spending) -> str:
+    """Say what is spent by the best theorem, and what the basic one would say."""
+    basic = rows[(rows["theorem"] == "basic") & (rows["epsilon"] < math.inf)]
+    sum_ = f" Adding up would say {outward(float(basic['epsilon'].iloc[0]), 4)} (upper bound)." if len(basic) else ""
+    top = best(rows)
+    if top is not None and float(top["epsilon"]) < spending.spent:
+        name = f"{top['title']} says ε ≤ {outward(float(top['epsilon']), 4)} ({_KINDS[str(top['kind'])]})."
+        return f"{spending.words} {name}{sum_}"
+    return spending.words + sum_
+
+
+def _fits(row: pd.Series, budget: Budget) -> str:
+    if row["kind"] == "none":
+        return "says nothing"
+    if row["kind"] == "approximate":
+        return GUESS
+    return WITHIN if row["epsilon"] <= budget.epsilon else OVER
+
+
+def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Say which theorems have no bar; the same reason is said once."""
+    reasons: dict[str, list[str]] = {}
+    for _, row in rows[~np.isfinite(rows["epsilon"])].iterrows():
+        reasons.setdefault(str(row["note"]), []).append(str(row["title"]))
+    return tuple(f"Not drawn: {', '.join(names)}. {why}" for why, names in reasons.items())
+
+
+def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.LayerChart:
+    """Draw a bar per theorem, shortest first, and a line at the budget; bars that are too long are cut."""
+    longest = float(drawn["epsilon"].max()) if len(drawn) else 0.0
+    least = float(drawn["epsilon"].min()) if len(drawn) else 0.0
+    end = min(longest, max(_CUT * budget.epsilon, 1.5 * least)) * 1.04 or budget.epsilon or 1.0
+    end = max(end, 1.1 * budget.epsilon)
+    paints = {
+        WITHIN: theme.colour(0, dark=look.dark),
+        OVER: theme.colour(1, dark=look.dark),
+        GUESS: theme.quiet(dark=look.dark),
+    }
+    shares = {WITHIN: 0.5, OVER: 0.5, GUESS: 0.12}
+    bars = pd.DataFrame(
+        {
+            "title": drawn["title"],
+            "length": np.minimum(drawn["epsilon"], end),
+            "start": 0.0,
+            "state": drawn["fits"],
+            "paint": drawn["fits"].map(paints),
+            "fill": [theme.pale(paints[state], dark=look.dark, share=shares[state]) for state in drawn["fits"]],
+            "words": [_words(row, end) for _, row in drawn.iterrows()],
+            "kind": drawn["kind"].map(_KINDS),
+            "dash": [[3, 3] if state == GUESS else [1, 0] for state in drawn["fits"]],
+        }
+    )
+    scale, axis = alt.Scale(domain=[0, end], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    x = alt.X("length:Q", title="ε of the whole ledger", scale=scale, axis=axis)
+    y = alt.Y("title:N", title=None, sort=list(drawn["title"]), axis=alt.Axis(labelLimit=150, minExtent=90))
+    tips = {"title": "theorem", "words": "ε", "kind": "ε is", "state": "it is"}
+    base = alt.Chart(checked(bars)).encode(y=y)
+    layers = [
+        base.mark_bar(aria=False, height=16, strokeWidth=1.5).encode(
+            x=x,
+            x2="start:Q",
+            fill=alt.Fill("fill:N", scale=None),
+            stroke=alt.Stroke("paint:N", scale=None),
+            strokeDash=alt.StrokeDash("dash:N", scale=None),
+            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
+        ),
+        base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
+            x=alt.XDatum(0), text="words:N"
+        ),
+        *_budget_line(budget, x, left=budget.epsilon < 0.4 * end, dark=look.dark),
+    ]
+    height = 60 + 26 * max(1, len(drawn))
+    return theme.finish(layers, look, words="ε by every theorem beside the budget.", height=height)
+
+
+def _words(row: pd.Series, end: float) -> str:
+    value = float(row["epsilon"])
+    if row["kind"] == "approximate":
+        return f"about {value:.4g}"
+    return outward(value, 4) + (" (bar cut)" if value > end else "") + (", over" if row["fits"] == OVER else "")
+
+
+def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[alt.Chart]:
+    """Draw the line of the budget, and its name above the bars."""
+    place = pd.DataFrame({"length": [budget.epsilon], "text": [f"budget ε = {budget.epsilon:.6g}"]})
+    ink = theme.ink(dark=dark)
+    mark = alt.Chart(checked(place)).encode(x=x)
+    return [
+        mark.mark_rule(strokeWidth=2, strokeDash=[6, 3], color=ink, aria=False),
+        mark.mark_text(
+            align="left" if left else "right", dx=0 if left else -4, dy=-9, y=0, color=ink, aria=False
+        ).encode(text="text:N"),
+    ]
+
+
+# ---- costs ---------------------------------------------------------------------------------------------------
+
+
+def cost_takeaway(rows: pd.DataFrame) -> str:
+    """Name the row that costs most."""
+    held = rows[np.isfinite(rows["cost"])]
+    if held.empty:
+        return "No row has a finite cost at this δ."
+    top = held.sort_values("cost", ascending=False, kind="stable").iloc[0]
+    kind = {**_KINDS, "approximate": "approximation"}[str(top["kind"])]
+    name = (
+        f"row {top['row']} ({theme.short(str(top['label']), 40)})" if str(top["label"]).strip() else f"row {top['row']}"
+    )
+    free = int((held["cost"] == 0).sum())
+    more = f" {grouped(free)} {'row costs' if free == 1 else 'rows cost'} nothing." if free else ""
+    return (
+        f"Most is spent on {name}: without it ε would be smaller by {outward(float(top['cost']), 3)} ({kind}). Costs do not "
+        f"add up to ε.{more}"
+    )
+
+
+def cost_figure(rows: pd.DataFrame, *, look: Look = PLAIN) -> Figure:
+    """Return what each row costs; `rows` is what `dpcore.ledger.costs` returned."""
+    held = rows[np.isfinite(rows["cost"])]
+    if held.empty:
+        msg = "No row has a finite cost at this δ: there is nothing to draw."
+        raise DomainError(msg)
+    takeaway = cost_takeaway(rows)
+    drawn = held.sort_values("cost", ascending=False, kind="stable").head(MOST_BARS)
+    notes = []
+    if len(held) > len(drawn):
+        notes.append(f"The {MOST_BARS} rows of {grouped(len(rows))} that cost most are drawn; all are in the table.")
+    if len(held) < len(rows):
+        notes.append("Rows without a finite cost are in the table only.")
+    chart = _cost_chart(drawn, look=described(look, takeaway))
+    return Figure(chart, rows, takeaway, look.title or "Cost of each row", tuple(notes))
+
+
+def _cost_chart(drawn: pd.DataFrame, *, look: Look) -> alt.LayerChart:
+    strong = theme.colour(0, dark=look.dark)
+    names = [f"{row['row']}  {theme.short(str(row['label']), 28)}".strip() for _, row in drawn.iterrows()]
+    end = float(drawn["cost"].max()) or 1.0
+    bars = pd.DataFrame(
+        {
+            "name": names,
+            "cost": drawn["cost"].to_numpy(),
+            "start": 0.0,
+            "expression": [theme.short(str(text), 60) for text in drawn["expression"]],
+            "count": [grouped(int(count)) for count in drawn["count"]],
+            "words": [_cost_words(row) for _, row in drawn.iterrows()],
+            "kind": drawn["kind"].map(_KINDS).to_numpy(),
+        }
+    )
+    scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    x = alt.X("cost:Q", title="What the row adds to ε", scale=scale, axis=axis)
+    y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, minExtent=90))
+    tips = {"name": "row", "expression": "release", "count": "count", "words": "cost", "kind": "the cost is"}
+    base = alt.Chart(checked(bars)).encode(y=y)
+    fill = theme.pale(strong, dark=look.dark, share=0.5)
+    layers = [
+        base.mark_bar(aria=False, height=16, strokeWidth=1.5, fill=fill, stroke=strong).encode(
+            x=x, x2="start:Q", tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()]
+        ),
+        base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
+            x=alt.XDatum(0), text="words:N"
+        ),
+    ]
+    return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(drawn))
+
+
+def _cost_words(row: pd.Series) -> str:
+    value = float(row["cost"])
+    return f"about {value:.3g}" if row["kind"] == "approximate" else outward(value, 3)

@@ -1,0 +1,94 @@
+"""``dpcore ledger``: all releases of a file together, each alone, and what each costs."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpcore.cli.options import number
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
+
+    from dpcore.cli.options import Parser
+
+HELP = "all releases of a CSV or JSON file together, each alone, and what each costs"
+DEFAULT_DELTA = "1e-6"
+MOST_NAMED = 5
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments."""
+    columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
+    parser.add_argument("file", metavar="FILE", help=columns)
+    parser.add_list("--delta", DEFAULT_DELTA, "failure probabilities of the whole ledger")
+    parser.add_argument(
+        "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
+    )
+    parser.add_argument("--skip", action="store_true", help="leave rows out that cannot be read, with a warning")
+    parser.add_argument("--more", metavar="ROW", help="how many more of this row (number or label) fit into the budget")
+    parser.add_argument("--epsilon", type=number, metavar="E", help="epsilon of the budget, for --more")
+
+
+def run(arguments: argparse.Namespace) -> pd.DataFrame:
+    """Compute the table."""
+    from dataclasses import replace  # noqa: PLC0415  # with the imports below
+
+    from dpcore.ledger import answers, read_ledger  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+    from dpcore.utility.sheet import MOST_BYTES  # noqa: PLC0415  # as above
+    from dpcore.words import grouped  # noqa: PLC0415  # as above
+
+    if arguments.file == "-":
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    else:
+        path = Path(arguments.file)
+        if path.stat().st_size > MOST_BYTES:
+            msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_BYTES)} are read."
+            raise DomainError(msg)
+        data = path.read_bytes()
+    reading = read_ledger(data)
+    for words in reading.told:
+        warnings.warn(words, UserWarning, stacklevel=2)
+    _problems(reading.problems, skip=arguments.skip)
+    ledger = replace(reading.ledger, relation=arguments.relation or reading.relation)
+    if not ledger.rows:
+        msg = "The ledger has no row: there is nothing to add up."
+        raise DomainError(msg)
+    given = [1e-6] if arguments.delta is None else arguments.delta.tolist()
+    if arguments.more is None:
+        return answers(ledger, given)
+    return _more(ledger, arguments, given)
+
+
+def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
+    """Refuse a file with wrong rows, or warn: a row that is left out makes every number too small."""
+    for words in problems if skip else ():
+        warnings.warn(words, UserWarning, stacklevel=2)
+    if problems and not skip:
+        rest = len(problems) - MOST_NAMED
+        more = f" (and {rest} more rows)" if rest > 0 else ""
+        msg = f"{' '.join(problems[:MOST_NAMED])}{more} Mend them, or leave them out with --skip."
+        raise DomainError(msg)
+
+
+def _more(ledger: object, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
+    """Return the table of `--more`: one row per delta."""
+    import pandas as pd  # noqa: PLC0415  # as above
+
+    from dpcore.ledger import Budget, Ledger, check_row, more  # noqa: PLC0415  # as above
+
+    if not isinstance(ledger, Ledger) or arguments.epsilon is None:
+        msg = "--more asks how many fit into a budget; state its epsilon with --epsilon."
+        raise DomainError(msg)
+    row = check_row(ledger, arguments.more)
+    rows = []
+    for delta in given:
+        found = more(ledger, row, Budget(arguments.epsilon, delta))
+        release = ledger.rows[row]
+        rows.append((release.label, release.expression, found.count, arguments.epsilon, delta, found.kind, found.over))
+    return pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "kind", "over"])

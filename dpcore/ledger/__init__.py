@@ -1,0 +1,39 @@
+"""The ledger: all releases about the same people, what they reveal together, and what fits into a budget."""
+
+from __future__ import annotations
+
+from dpcore.ledger.answers import answers, headline, reason, verdict
+from dpcore.ledger.bounds import TITLES, Total, theorems, total
+from dpcore.ledger.budget import Budget, More, Spending, check_row, more, more_words, spending
+from dpcore.ledger.costs import costs
+from dpcore.ledger.reading import Entry, Reading, read_ledger
+from dpcore.ledger.records import COLUMNS, Ledger, Release
+from dpcore.ledger.writing import to_csv, to_frame, to_json
+
+__all__ = [
+    "COLUMNS",
+    "TITLES",
+    "Budget",
+    "Entry",
+    "Ledger",
+    "More",
+    "Reading",
+    "Release",
+    "Spending",
+    "Total",
+    "answers",
+    "check_row",
+    "costs",
+    "headline",
+    "more",
+    "more_words",
+    "read_ledger",
+    "reason",
+    "spending",
+    "theorems",
+    "to_csv",
+    "to_frame",
+    "to_json",
+    "total",
+    "verdict",
+]

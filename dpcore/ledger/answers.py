@@ -1,0 +1,124 @@
+"""The answers about a ledger in words and as one table."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dpcore.composition.verdict import best, gaps
+from dpcore.errors import DpcoreError
+from dpcore.ledger.bounds import theorems
+from dpcore.ledger.costs import costs
+from dpcore.limits import checkpoint
+from dpcore.theorems import domain
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.ledger.records import Ledger
+
+COLUMNS = ("scope", "label", "theorem", "delta", "epsilon", "epsilon_lower", "kind")
+MOST_ALONE = 200  # different rows whose own epsilon is listed
+_KINDS = {"exact": "exact", "upper": "upper bound"}
+_REASONS = {
+    "exact": "It composes the regions of the rows themselves, so that nothing known about a release is given away.",
+    "dptv": "It uses the total variation of every release besides its (ε, δ).",
+    "kov_optimal": "It is the exact composition of the statements (ε, δ) of the rows.",
+    "gdp": "Gaussian privacy composes without loss.",
+    "rdp": "The moments of the losses add up without loss, and little is lost when they become (ε, δ).",
+    "zcdp": "The rates of concentrated privacy add up, and little is lost when they become (ε, δ).",
+    "kov_simplified": "It bounds the sum of the losses by its mean and a few standard deviations.",
+    "advanced_drv": "It bounds the sum of the losses by its mean and a few standard deviations.",
+    "advanced_course": "It bounds the sum of the losses by a few standard deviations.",
+    "basic": "Losses simply add; nothing else applies to this list.",
+}
+_COMPUTED = "Composing the regions themselves, which would be at least as good, was not possible here."
+
+
+def verdict(rows: pd.DataFrame) -> str:
+    """Name the best theorem of what `theorems` returned, say why, and what the others give away."""
+    return " ".join(part for part in (headline(rows), reason(rows), gaps(rows)) if part)
+
+
+def headline(rows: pd.DataFrame) -> str:
+    """Name the best theorem and its epsilon."""
+    delta, top = outward(float(rows["delta"].iloc[0]), 6), best(rows)
+    if top is None:
+        return f"At δ = {delta} no theorem promises any ε; with a larger δ one may."
+    return (
+        f"At δ = {delta}, **{top['title']}** is best: ε ≤ {outward(float(top['epsilon']), 4)} ({_KINDS[top['kind']]})."
+    )
+
+
+def reason(rows: pd.DataFrame) -> str:
+    """Say in a sentence why the best theorem is best."""
+    top = best(rows)
+    if top is None:
+        return ""
+    silent = (rows["theorem"] == "exact") & (rows["kind"] == "none")
+    return f"{_REASONS[str(top['theorem'])]} {_COMPUTED}" if silent.any() else _REASONS[str(top["theorem"])]
+
+
+def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
+    """Return everything about a ledger in one table.
+
+    Parameters
+    ----------
+    ledger : its rows.
+    delta : failure probabilities of the whole ledger.
+
+    Returns
+    -------
+    DataFrame
+        `scope, label, theorem, delta, epsilon, epsilon_lower, kind`. `scope` is ``best`` (the best theorem about all
+        rows; `label` is its title), ``total`` (every theorem about all rows), ``row`` (each row alone) or ``cost``
+        (what each row adds to the total). The truth lies between `epsilon_lower` and `epsilon` where `kind` is
+        ``exact`` or ``upper``.
+    """
+    parts = []
+    for place, one in enumerate(domain.numbers(delta, "delta", high=1.0)):
+        checkpoint(place / max(1, len(delta)))
+        parts += [_totals(ledger, one), _alone(ledger, one), _costs(ledger, one)]
+    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+
+def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
+    rows = theorems(ledger, delta)
+    found: pd.DataFrame = rows.assign(scope="total", label=rows["title"])[list(COLUMNS)]
+    top = best(rows)
+    if top is None:
+        return found
+    first: pd.DataFrame = found[found["theorem"] == top["theorem"]].assign(scope="best")
+    return pd.concat([first, found], ignore_index=True)
+
+
+def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
+    """Return the epsilon of each row alone, equal rows computed once."""
+    known: dict[str, tuple[float, float, str, str]] = {}
+    rows = []
+    different = len({(str(release.region), release.count) for release in ledger.rows})
+    if different > MOST_ALONE:
+        msg = f"The ledger has {grouped(different)} different rows; each alone is listed for up to {MOST_ALONE}."
+        warnings.warn(msg, UserWarning, stacklevel=2)
+        return pd.DataFrame(columns=list(COLUMNS))
+    for release in ledger.rows:
+        region = release.composed
+        if region.text not in known:
+            try:
+                low, high = (float(bound[0]) + 0.0 for bound in region.epsilon_bounds([delta]))
+                known[region.text] = (high, min(low, high), region.kind, region.theorem)
+            except DpcoreError as error:
+                known[region.text] = (math.inf, 0.0, "none", str(error))
+        high, low, kind, theorem = known[region.text]
+        rows.append(("row", release.label, theorem, delta, high, low, kind))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _costs(ledger: Ledger, delta: float) -> pd.DataFrame:
+    found = costs(ledger, delta).rename(columns={"cost": "epsilon", "cost_lower": "epsilon_lower"})
+    listed: pd.DataFrame = found.assign(scope="cost", theorem="exact", delta=delta)[list(COLUMNS)]
+    return listed

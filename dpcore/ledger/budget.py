@@ -1,0 +1,290 @@
+"""A budget (epsilon, delta): how much of it a ledger has spent, and how many more releases fit into it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import DomainError
+from dpcore.ledger.bounds import total
+from dpcore.ledger.quick import Quick
+from dpcore.ledger.records import LARGEST_COUNT
+from dpcore.limits import checkpoint, current, limits
+from dpcore.theorems import domain
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from dpcore.ledger.bounds import Total
+    from dpcore.ledger.records import Ledger
+    from dpcore.tradeoff import TradeOff
+
+MOST_MORE = 10**9
+_FINER = (1e-9, 1e-12)
+_LONG = 40  # different releases from which the search begins with an estimate
+_CLOSER = 2
+_KINDS = {"exact": "exact", "upper": "upper bound", "lower": "at least"}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent in all: (epsilon, delta)-differential privacy of the whole ledger.
+
+    Parameters
+    ----------
+    epsilon : from 0 upwards, finite.
+    delta : failure probability, in [0, 1].
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Check both numbers."""
+        object.__setattr__(self, "epsilon", domain.number(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", domain.probability(self.delta, "delta"))
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A ledger beside its budget.
+
+    Attributes
+    ----------
+    budget : what may be spent.
+    spent, spent_lower : epsilon of the ledger at the budget's delta; the truth lies between them.
+    kind : of `spent`.
+    fits : True if the ledger certainly keeps within the budget, False if it certainly does not, None if the bracket
+        holds the budget itself.
+    """
+
+    budget: Budget
+    spent: float
+    spent_lower: float
+    kind: str
+    fits: bool | None
+
+    @property
+    def left(self) -> float:
+        """How much epsilon is left at least; 0 if nothing is. What is left is not simply added: ask `more`."""
+        return max(0.0, self.budget.epsilon - self.spent)
+
+    @property
+    def words(self) -> str:
+        """The state of the budget as a sentence."""
+        budget, delta = f"{self.budget.epsilon:.6g}", outward(self.budget.delta, 6)
+        if math.isinf(self.spent_lower):
+            return f"At δ = {delta} no ε holds for this ledger: it does not fit into any budget with this δ."
+        spent = f"ε = {outward(self.spent, 4)} ({_KINDS[self.kind]}) at δ = {delta}"
+        if self.fits is False:
+            over = outward(self.spent_lower - self.budget.epsilon, 3, up=False)
+            return f"The ledger spends {spent}: over the budget of ε = {budget} by at least {over}."
+        if self.fits is None:
+            return f"The ledger spends {spent}; whether that is within ε = {budget} the bracket cannot tell."
+        if self.budget.epsilon == 0:
+            return f"The ledger spends {spent}, the whole budget of ε = 0."
+        share = outward(100 * self.spent / self.budget.epsilon, 3)
+        return f"The ledger spends {spent}: {share} % of the budget of ε = {budget}."
+
+
+def spending(ledger: Ledger, budget: Budget, whole: Total | None = None) -> Spending:
+    """Return how much of a budget a ledger spends; `whole` if its epsilon at the budget's delta is known already."""
+    found = total(ledger, budget.delta) if whole is None else whole
+    fits = True if found.upper <= budget.epsilon else False if found.lower > budget.epsilon else None
+    return Spending(budget, found.upper, found.lower, found.kind, fits)
+
+
+# ---- how many more -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many more releases of a row fit.
+
+    Attributes
+    ----------
+    row : counted from 1.
+    count : the largest number of further releases with which the ledger certainly keeps within the budget.
+    kind : ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
+        largest number tried.
+    over : whether the ledger is over the budget already.
+    delta : failure probability of the ledger with `count` more, at the budget's epsilon; not above the budget's.
+    delta_next : with one further release, the lower side; 0 if `count` is the largest number tried.
+    """
+
+    row: int
+    count: int
+    kind: str
+    over: bool
+    delta: float
+    delta_next: float
+
+
+def more(ledger: Ledger, row: int, budget: Budget) -> More:
+    """Return how many more releases of one row fit into a budget: the largest integer, with a certificate.
+
+    In a parallel group the releases are about the same part of the data as the row.
+
+    Parameters
+    ----------
+    ledger : its rows.
+    row : which one, counted from 0.
+    budget : what may be spent in all.
+    """
+    ledger.check(row)
+    search = _Search(ledger, row, budget)
+    start = search.bounds(0)
+    if start[1] > budget.delta:
+        sure = start[0] > budget.delta
+        return More(row + 1, 0, "exact" if sure else "lower", over=True, delta=start[1], delta_next=start[0])
+    fits, fails = search.enclosed(search.most, search.guessed())
+    if fails is None:
+        return More(row + 1, fits, "lower", over=False, delta=search.bounds(fits)[1], delta_next=0.0)
+    fits, kind, after = search.settled(*search.narrowed(fits, fails))
+    return More(row + 1, fits, kind, over=False, delta=search.bounds(fits)[1], delta_next=after)
+
+
+class _Search:
+    """The integers j for which the ledger with j more releases is within the budget: 0 up to a largest one."""
+
+    def __init__(self, ledger: Ledger, row: int, budget: Budget) -> None:
+        self.ledger, self.row, self.budget = ledger, row, budget
+        self.known: dict[int, tuple[float, float]] = {}
+
+    @property
+    def most(self) -> int:
+        """The largest number that is tried: 10^9 copies of one release are the most that is composed."""
+        counts = {node.text: count for node, count in self.ledger.factors}
+        release = self.ledger.rows[self.row]
+        each = [
+            (MOST_MORE - counts.get(node.text, count)) // (count // release.count)
+            for node, count in self.ledger.parts(self.row)
+        ]
+        return max(0, min([*each, LARGEST_COUNT - release.count]))
+
+    def region(self, extra: int) -> TradeOff:
+        release = self.ledger.rows[self.row]
+        return self.ledger.with_count(self.row, release.count + extra).region if extra else self.ledger.region
+
+    def bounds(self, extra: int) -> tuple[float, float]:
+        """Return (lower, upper) of delta at the budget's epsilon with so many more."""
+        if extra not in self.known:
+            checkpoint(min(0.95, len(self.known) / 40))
+            self.known[extra] = self.asked(extra)
+        return self.known[extra]
+
+    def asked(self, extra: int) -> tuple[float, float]:
+        region = self.region(extra)
+        low, high = (float(bound[0]) + 0.0 for bound in region.curve.delta_bounds(np.array([self.budget.epsilon])))
+        return (high, high) if region.kind == "exact" else (low, high)
+
+    def gap(self, extra: int) -> float:
+        """Return log(delta / budget): at most 0 where it fits. A budget of 0 leaves only the sign."""
+        upper = self.bounds(extra)[1]
+        if upper <= self.budget.delta:
+            return math.log(max(upper, 1e-300) / self.budget.delta) if self.budget.delta > 0 else -1.0
+        return math.log(upper / self.budget.delta) if self.budget.delta > 0 else 1.0
+
+    def guessed(self) -> int | None:
+        """Return about how many fit, found without certificate; None for short lists, where a search is quick enough."""
+        ledger, release = self.ledger, self.ledger.rows[self.row]
+        if len(ledger.factors) < _LONG or release.group or not 0 < self.budget.delta < 1 or self.budget.epsilon == 0:
+            return None
+        one = [(node, count // release.count) for node, count in ledger.parts(self.row)]
+        found = 0
+        for _ in range(_CLOSER):  # the second line goes through the saddle point of the list as it will be
+            added = {node.text: count * found for node, count in one}
+            parts = [(node, count + added.get(node.text, 0)) for node, count in ledger.factors]
+            quick = Quick.of(parts, self.budget.delta, self.budget.epsilon)
+            if quick is None:
+                return None
+            found += quick.most(one, -found, self.most - found)
+        return found
+
+    def enclosed(self, most: int, guess: int | None) -> tuple[int, int | None]:
+        """Return a number that fits and a larger one that does not; None if the largest allowed one fits."""
+        fits, step = 0, max(1, self.ledger.rows[self.row].count // 8)
+        if guess is not None and 0 < guess <= most:
+            if self.gap(guess) > 0:
+                return self._below(guess)
+            fits, step = guess, 1
+        while fits < most:
+            tried = min(most, fits + step)
+            if self.gap(tried) > 0:
+                return fits, tried
+            fits, step = tried, step * 4
+        return fits, None
+
+    def _below(self, fails: int) -> tuple[int, int]:
+        """Return a number that fits below one that does not; 0 fits, as was looked at before."""
+        step = 1
+        while fails - step > 0:
+            if self.gap(fails - step) <= 0:
+                return fails - step, fails
+            fails, step = fails - step, step * 4
+        return 0, fails
+
+    def narrowed(self, fits: int, fails: int) -> tuple[int, int]:
+        """Shrink to two neighbours: false position on log delta, halving where it moves one end only."""
+        turn = 0
+        while fails - fits > 1:
+            a, b = self.gap(fits), self.gap(fails)
+            guess = fits + (fails - fits) * (-a / (b - a))
+            middle = (fits + fails) // 2 if turn % 3 == 2 else math.floor(guess + 0.5)
+            tried = min(max(middle, fits + 1), fails - 1)
+            fits, fails = (tried, fails) if self.gap(tried) <= 0 else (fits, tried)
+            turn += 1
+        return fits, fails
+
+    def settled(self, fits: int, fails: int) -> tuple[int, str, float]:
+        """Return the largest number, whether it is certain, and delta after one more; finer brackets where needed."""
+        while True:
+            low, high = self.bounds(fails)
+            for tolerance in _FINER:
+                if low > self.budget.delta or high <= self.budget.delta:
+                    break
+                with limits(tolerance=min(tolerance, current().tolerance)):
+                    low, high = self.known[fails] = self.asked(fails)
+            if low > self.budget.delta:
+                return fits, "exact", low
+            if high > self.budget.delta:
+                return fits, "lower", low
+            fits, fails = fails, fails + 1
+
+
+def more_words(ledger: Ledger, found: More, budget: Budget) -> str:
+    """Say how many more fit."""
+    name = ledger.name(found.row - 1)
+    name = name[0].lower() + name[1:]
+    goal = f"(ε, δ) = ({budget.epsilon:.6g}, {outward(budget.delta, 6)})"
+    if found.over:
+        sure = "is over" if found.kind == "exact" else "cannot be shown to keep within"
+        return f"None of {name}: the ledger {sure} the budget {goal} as it is."
+    if found.count == 0:
+        last = "one more would break it" if found.kind == "exact" else "whether one more fits could not be decided"
+        return f"No more of {name} fits into {goal}: {last}."
+    if found.delta_next == 0.0 and found.kind == "lower":
+        return f"At least {grouped(found.count)} more of {name} fit into {goal}; larger numbers were not tried."
+    last = (
+        "one more would break it (exact)"
+        if found.kind == "exact"
+        else "whether one more fits could not be decided (lower bound)"
+    )
+    return f"{grouped(found.count)} more of {name} {'fits' if found.count == 1 else 'fit'} into {goal}; {last}."
+
+
+def check_row(ledger: Ledger, text: str) -> int:
+    """Return the row (from 0) that a text names: its number from 1, or its label."""
+    wanted = text.strip()
+    if wanted.isdigit():
+        row = int(wanted) - 1
+        ledger.check(row)
+        return row
+    found = [row for row, release in enumerate(ledger.rows) if release.label.strip() == wanted]
+    if len(found) != 1:
+        what = "no row is" if not found else f"{len(found)} rows are"
+        msg = f"{what.capitalize()} labelled {wanted[:60]!r}; name a row by its number from 1 to {len(ledger)}."
+        raise DomainError(msg)
+    return found[0]

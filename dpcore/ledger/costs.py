@@ -1,0 +1,200 @@
+"""How much each row costs: epsilon of the whole ledger less epsilon of the ledger without the row."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpcore.composition.gaussians import epsilons_of
+from dpcore.composition.step import step_of
+from dpcore.curves.gaussian import Gaussian
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.ledger.bounds import basic_epsilon, total
+from dpcore.ledger.groups import essential
+from dpcore.ledger.quick import Quick
+from dpcore.ledger.statements import Statements, statements
+from dpcore.limits import checkpoint
+from dpcore.registry import shown
+from dpcore.theorems import domain
+from dpcore.theorems.rounding import sum_up
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from dpcore.algebra import Factors
+    from dpcore.ledger.bounds import Total
+    from dpcore.ledger.records import Ledger
+
+COLUMNS = ("row", "label", "expression", "count", "group", "cost", "cost_lower", "kind", "note")
+BY = ("exact", "basic")
+MOST_WORK = 1000  # rows with a cost of their own, times different releases, up to which every cost is certified
+_QUICK = "computed without a certificate"
+
+
+class Cost(NamedTuple):
+    """What a row adds, between two bounds; `kind` and `note` as in the table."""
+
+    lower: float
+    upper: float
+    kind: str
+    note: str = ""
+
+
+NONE = Cost(0.0, 0.0, "exact", "other rows of its group are worse, whatever the test")
+
+
+def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
+    """Tabulate what every row adds to epsilon at one delta.
+
+    The cost of a row is epsilon of all rows less epsilon of all others. It is never negative, and at most the epsilon of
+    the row itself where that is pure. Costs do not add up to the total, except by the basic theorem (without groups):
+    two rows can hide behind each other, or make each other worse.
+
+    Parameters
+    ----------
+    ledger : its rows.
+    delta : failure probability of the whole ledger, in [0, 1].
+    by : ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
+        that it has in the whole list.
+
+    Returns
+    -------
+    DataFrame
+        `row, label, expression, count, group, cost, cost_lower, kind, note`; rows are counted from 1. `kind` is
+        ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
+        ``none`` with cost inf where no epsilon reaches delta with or without the row.
+    """
+    wanted = domain.probability(delta, "delta")
+    if by not in BY:
+        msg = f"by must be one of {', '.join(BY)}, got {shown(by)}."
+        raise DomainError(msg)
+    found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
+    rows = [
+        (row + 1, r.label, r.expression, r.count, r.group, found[row].upper, found[row].lower, *found[row][2:])
+        for row, r in enumerate(ledger.rows)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+# ---- the regions themselves ----------------------------------------------------------------------------------
+
+
+def _by_regions(ledger: Ledger, delta: float) -> list[Cost]:
+    """Return the cost of each row; equal rows share one."""
+    if not ledger.rows:
+        return []
+    whole = total(ledger, delta)
+    idle = _idle(ledger)
+    kinds: dict[Hashable, int] = {}
+    for row, release in enumerate(ledger.rows):
+        if row not in idle:
+            kinds.setdefault((str(release.region), release.count, release.group), row)
+    known = _each(ledger, delta, whole, list(kinds.values()))
+    by_kind = dict(zip(kinds, known, strict=True))
+    return [
+        NONE if row in idle else by_kind[str(release.region), release.count, release.group]
+        for row, release in enumerate(ledger.rows)
+    ]
+
+
+def _idle(ledger: Ledger) -> set[int]:
+    """Return the rows of groups without which nothing changes."""
+    idle: set[int] = set()
+    for group, rows in ledger.groups.items():
+        members = [ledger.member(row) for row in rows]
+        needed = essential(members, ledger.limit(group))
+        idle |= {row for place, row in enumerate(rows) if place not in needed}
+    return idle
+
+
+def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
+    """Return the cost of each of these rows, certified where that is not too much work."""
+    plain = not ledger.groups
+    if plain and all(isinstance(node.curve, Gaussian) for node, _ in ledger.factors):
+        return _gaussian(ledger, delta, whole, rows)
+    if plain and len(rows) * len(ledger.factors) > MOST_WORK:
+        quick = Quick.of(ledger.factors, delta, whole.upper)
+        if quick is not None and quick.agrees:
+            gone = [[(node, -count) for node, count in ledger.parts(row)] for row in rows]
+            everything, *rest = quick.epsilons([[], *gone]).tolist()  # the same nodes for all, so that errors cancel
+            return [
+                _between(ledger, row, Cost(everything - less, everything - less, "approximate", _QUICK))
+                for row, less in zip(rows, rest, strict=True)
+            ]
+    found = []
+    for place, row in enumerate(rows):
+        checkpoint(place / len(rows))
+        found.append(_certified(ledger, delta, whole, row))
+    return found
+
+
+def _certified(ledger: Ledger, delta: float, whole: Total, row: int) -> Cost:
+    fewer = ledger.without(row)
+    if _named(fewer.factors) == _named(ledger.factors):
+        return NONE
+    rest = total(fewer, delta)
+    if math.isinf(rest.upper):
+        return Cost(math.inf, math.inf, "none", "no ε reaches this δ, with or without the row")
+    exact = whole.kind == rest.kind == "exact"
+    found = Cost(whole.lower - rest.upper, whole.upper - rest.lower, "exact" if exact else "upper")
+    return _between(ledger, row, found)
+
+
+def _named(parts: Factors) -> dict[str, int]:
+    return {node.text: count for node, count in parts}
+
+
+def _between(ledger: Ledger, row: int, cost: Cost) -> Cost:
+    """Return the cost within its laws: never negative, and at most the row's own pure epsilon."""
+    release = ledger.rows[row]
+    curve = release.region.curve
+    most = math.inf
+    if math.isfinite(curve.max_loss) and curve.q_inf == 0:
+        most = max(0.0, sum_up((max(0.0, node.curve.max_loss), count) for node, count in ledger.parts(row)))
+    lower, upper = (min(max(0.0, bound), most) + 0.0 for bound in cost[:2])
+    return cost._replace(lower=min(lower, upper), upper=upper)
+
+
+def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
+    """Return the costs of Gaussian rows, all at once: without one, mu^2 falls by what it brings."""
+
+    def square(parts: Factors) -> float:
+        return math.fsum(count * node.curve.mu**2 for node, count in parts)  # type: ignore[attr-defined]  # all are Gaussian
+
+    everything = square(ledger.factors)
+    left = np.sqrt(np.maximum(0.0, everything - np.array([square(ledger.parts(row)) for row in rows])))
+    left[left < 1e-8 * math.sqrt(everything)] = 0.0  # what rounding leaves of one single row
+    rest = epsilons_of(left, np.zeros_like(left), delta)
+    if math.isinf(whole.upper):
+        sure = "no ε reaches this δ, with or without the row"
+        return [Cost(math.inf, math.inf, "exact" if one == 0 else "none", "" if one == 0 else sure) for one in rest]
+    return [Cost(cost, cost, "exact") for cost in np.maximum(0.0, whole.upper - rest).tolist()]
+
+
+# ---- the basic theorem ---------------------------------------------------------------------------------------
+
+
+def _by_basic(ledger: Ledger, delta: float) -> list[Cost]:
+    """Return the costs by the basic theorem: what a row adds to the sum."""
+    try:
+        given = statements(ledger.factors, delta, part=1.0)
+    except DpcoreError as error:
+        return [Cost(math.inf, math.inf, "none", str(error))] * len(ledger)
+    whole = basic_epsilon(given, delta)
+    taken = {node.text: step for (node, _), (step, _) in zip(ledger.factors, given.parts, strict=True)}
+    found = []
+    for row, release in enumerate(ledger.rows):
+        if math.isinf(whole):
+            found.append(Cost(math.inf, math.inf, "none", "the failures of all rows exceed this δ"))
+        elif not release.group:
+            own = sum_up((taken[node.text].epsilon, count) for node, count in ledger.parts(row))
+            found.append(Cost(own, own, "upper"))
+        else:
+            rest = ledger.without(row).factors
+            steps = [(taken.get(node.text) or step_of(node, 1, 2 * given.share), count) for node, count in rest]
+            less = whole - basic_epsilon(Statements(tuple(steps), given.share), delta)
+            found.append(Cost(max(0.0, less), max(0.0, less), "upper"))
+    return found

@@ -1,0 +1,101 @@
+r"""Regions that lie inside another one for a reason that needs no numbers.
+
+Within a family more noise is a step of post-processing: Laplace noise of scale b becomes noise of a larger scale c when,
+with probability :math:`1-b^2/c^2`, independent Laplace noise of scale c is added (the characteristic functions are
+:math:`1/(1+b^2t^2)` and :math:`1/(1+c^2t^2)`); two-sided geometric noise likewise, for the quotient of two generating
+functions :math:`(1-az)/(1-bz)`, a < b, has positive coefficients; randomized response becomes a more private one by
+answering at random more often; a Poisson sample becomes a smaller one by dropping the signal more often. Fewer copies
+are the first copies of more. A product lies inside another one as soon as its factors do, one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcore.algebra import Assume, factors
+from dpcore.curves.gaussian import Gaussian
+from dpcore.guarantees import DP, TV
+from dpcore.mechanisms.exponential import Exponential
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.mechanisms.laplace import Laplace
+from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.mechanisms.randomized_response import RandomizedResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.tradeoff import Atom, TradeOff
+
+Size = tuple[float, ...]
+
+_GROWING: tuple[tuple[type[Atom], tuple[str, ...], tuple[tuple[str, int], ...]], ...] = (
+    # kind, what must be equal, what the region grows (1) or shrinks (-1) with
+    (DP, (), (("epsilon_", 1), ("delta_", 1))),
+    (TV, (), (("eta", 1),)),
+    (Laplace, (), (("epsilon_", 1),)),
+    (Exponential, (), (("epsilon_", 1),)),
+    (Geometric, ("sensitivity",), (("epsilon_", 1),)),
+    (RandomizedResponse, ("size",), (("epsilon_", 1),)),
+    (PoissonGaussian, (), (("sigma", -1), ("q", 1))),
+)
+
+
+def maximal(members: Sequence[TradeOff]) -> list[TradeOff]:
+    """Return the members less those that certainly lie inside another one, in the order given."""
+    fronts: dict[tuple[object, ...], list[tuple[Size, TradeOff]]] = {}
+    for member in members:
+        family, size = _family(member)
+        front = fronts.setdefault(family, [])
+        if not any(_at_most(size, other) for other, _ in front):
+            front[:] = [*((other, kept) for other, kept in front if not _at_most(other, size)), (size, member)]
+    found = [member for front in fronts.values() for _, member in front]
+    kept = [one for one in found if not any(other is not one and _inside(one, other) for other in found)]
+    places = {id(member): place for place, member in enumerate(members)}
+    return sorted(kept, key=lambda member: places[id(member)])
+
+
+def _at_most(size: Size, other: Size) -> bool:
+    return all(a <= b for a, b in zip(size, other, strict=True))
+
+
+def _family(region: TradeOff) -> tuple[tuple[object, ...], Size]:
+    """Return a family whose regions grow with some numbers, and these numbers."""
+    parts = [(node.region if isinstance(node, Assume) else node, count) for node, count in factors(region)]
+    curves = [node.pair for node, _ in parts]
+    mus = [curve.mu for curve in curves if isinstance(curve, Gaussian)]
+    if len(mus) == len(parts):
+        return ("Gaussian",), (math.hypot(*(mu * math.sqrt(k) for mu, (_, k) in zip(mus, parts, strict=True))),)
+    if len(parts) > 1:
+        return ("product", *sorted(node.text for node, _ in parts)), tuple(
+            float(count) for _, count in sorted(parts, key=lambda part: part[0].text)
+        )
+    node, count = parts[0]
+    name, size = _parameters(node)
+    return name, (*size, float(count))
+
+
+def _parameters(node: TradeOff) -> tuple[tuple[object, ...], Size]:
+    """Return what names the family of an atom and what it grows with; an unknown kind is a family of its own."""
+    for kind, fixed, growing in _GROWING:
+        if isinstance(node, kind):
+            name = (kind.__name__, *(getattr(node, field) for field in fixed))
+            return name, tuple(sign * float(getattr(node, field)) for field, sign in growing)
+    return (node.text,), ()
+
+
+def _inside(inner: TradeOff, outer: TradeOff) -> bool:
+    """Whether a region of one family certainly lies inside one of another family; of two equal ones one is inside."""
+    a, b = inner.curve, outer.curve
+    perfect = [curve.max_loss <= 0 and curve.q_inf == 0 for curve in (a, b)]
+    if perfect[0]:
+        return not perfect[1] or inner.text > outer.text
+    if not _is_statement(outer) or a.max_loss > b.max_loss or a.q_inf > b.q_inf:
+        return False
+    return not _is_statement(inner) or (a.max_loss, a.q_inf) != (b.max_loss, b.q_inf) or inner.text > outer.text
+
+
+def _is_statement(region: TradeOff) -> bool:
+    """Whether the region is (epsilon, delta)-DP itself, which contains whatever has no larger loss and delta."""
+    loss = getattr(region.curve, "loss", None)
+    return bool(loss is not None and len(loss) == 2 and region.curve.symmetric and loss[0] == -loss[1])

@@ -1,0 +1,264 @@
+"""Ledgers from files: CSV or JSON, every row kept, a wrong one with the reason why it does not count."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.ledger.records import COLUMNS, MOST_ROWS, NEEDED, Ledger, Release
+from dpcore.limits import checkpoint
+from dpcore.registry import RELATIONS, shown
+from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FORMAT = "dpcore ledger"
+_OPENING, _CLOSING = "([", ")]"
+_EVERY = 500
+_STATED = re.compile(r"\s*sep=([,;|\t])[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of a file: where it stood, its cells as they were, and the release or what is wrong with it.
+
+    Attributes
+    ----------
+    row : its number in the file, the first row of data being 1.
+    cells : column -> value, all of them, known or not.
+    release : None if the row is wrong.
+    problem : why, as a sentence that begins with the row; empty if nothing is wrong.
+    """
+
+    row: int
+    cells: Mapping[str, Any]
+    release: Release | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All rows of a file, and what was unusual about it.
+
+    Attributes
+    ----------
+    entries : every row in its order, good or wrong.
+    relation : the neighbouring relation a JSON file states; empty otherwise.
+    told : sentences about the file: a byte-order mark, semicolons, clamped values.
+    """
+
+    entries: tuple[Entry, ...]
+    relation: str = ""
+    told: tuple[str, ...] = field(default=())
+
+    @property
+    def ledger(self) -> Ledger:
+        """The good rows."""
+        return Ledger(tuple(entry.release for entry in self.entries if entry.release is not None), self.relation)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One sentence for every row that does not count."""
+        return tuple(entry.problem for entry in self.entries if entry.problem)
+
+
+def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> Reading:
+    """Read a ledger from the content of a CSV or JSON file.
+
+    A CSV file has the columns ``label, expression, count`` and, if wanted, ``date, note, group, group_limit``; other
+    columns are kept. Fields may be separated by commas, semicolons, tabs or bars, with or without a byte-order mark. An
+    expression with commas need not be quoted: fields are joined while its brackets are open. A JSON file is a list of
+    objects with the same names, or an object with ``rows`` and ``relation``.
+
+    Parameters
+    ----------
+    data : bytes of the file, or its text.
+    most_bytes : a larger file is refused.
+
+    Raises
+    ------
+    DomainError : the file is too large, no text, or its columns are wrong. Wrong rows raise nothing; they are in
+        `Reading.problems`.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    if len(content) > most_bytes:
+        msg = f"The file has {grouped(len(content))} bytes; at most {grouped(most_bytes)} are read."
+        raise DomainError(msg)
+    if content.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")[:1] in (b"{", b"["):
+        return _read_json(content)
+    return _read_csv(content)
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------
+
+
+def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[Entry, ...], list[str]]:
+    """Return the entries of (number, cells, problem), and what the library warned about."""
+    entries: list[Entry] = []
+    told: list[str] = []
+    for number, cells, problem in rows:
+        if len(entries) >= MOST_ROWS:
+            msg = f"The file has more than {grouped(MOST_ROWS)} rows, the most a ledger holds."
+            raise DomainError(msg)
+        if number % _EVERY == 0:
+            checkpoint(min(0.9, number / MOST_ROWS))
+        entry, warned = entry_of(number, cells, problem)
+        entries.append(entry)
+        told += warned
+    return tuple(entries), told
+
+
+def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[Entry, list[str]]:
+    """Return the entry of one row, and what the library warned about while reading it."""
+    name = f"Row {number}"
+    label = str(cells.get("label") or "").strip()
+    if label:
+        name += f" ({label[:40]})"
+    release = None
+    if not problem:
+        try:
+            release = _release(cells)
+        except DpcoreError as error:
+            problem = str(error)
+    told = [f"{name}: {words}" for words in release.told] if release is not None else []
+    return Entry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), told
+
+
+def _release(cells: Mapping[str, Any]) -> Release:
+    text = {name: _text(cells.get(name), name) for name in COLUMNS if name not in ("count", "group_limit")}
+    count, limit = cells.get("count"), cells.get("group_limit")
+    if count is None or (isinstance(count, str) and not count.strip()):
+        msg = "count is empty; write how many such releases there were, from 1 upwards."
+        raise DomainError(msg)
+    empty = limit is None or (isinstance(limit, str) and not limit.strip())
+    extra = tuple((name, value) for name, value in cells.items() if name not in COLUMNS)
+    return Release(count=count, group_limit=None if empty else limit, extra=extra, quiet=True, **text)
+
+
+def _text(value: Any, name: str) -> str:
+    if value is None or isinstance(value, str):
+        return (value or "").strip()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)  # a label or a date that JSON holds as a number
+    msg = f"{name} must be a text, got {shown(value)}."
+    raise DomainError(msg)
+
+
+# ---- CSV -----------------------------------------------------------------------------------------------------
+
+
+def _read_csv(content: bytes) -> Reading:
+    text, told = decoded(content)
+    stated = _STATED.match(text)  # Excel's own way to say what separates the fields
+    body = text[stated.end() :] if stated else text
+    delimiter = stated[1] if stated else _delimiter(body)
+    if delimiter != ",":
+        told.append(f"The fields are separated by {DELIMITERS[delimiter]}, not by commas.")
+    rows = (row for row in rows_of(csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)) if filled(row))
+    first = next(rows, None)
+    if first is None:
+        msg = f"The file has no row: it has {grouped(len(content))} bytes, and no line with text in it."
+        raise DomainError(msg)
+    entries, warned = _collected(_cells(rows, _columns(first), delimiter))
+    return Reading(entries, "", (*told, *warned))
+
+
+def _delimiter(text: str) -> str:
+    """Return what separates the names of the first line with text in it: what finds most of the known ones."""
+    first = next((line for line in io.StringIO(text) if line.strip()), "")
+    found = {
+        mark: {name.strip().lower() for name in next(csv.reader([first], delimiter=mark), [])} for mark in DELIMITERS
+    }
+    return max(found, key=lambda mark: len(found[mark] & set(COLUMNS)))
+
+
+def _columns(names: list[str]) -> list[str]:
+    """Return the names of the columns, the known ones in lower case; wrong ones are refused."""
+    cleaned = [" ".join(name.split()) for name in names]
+    known = [name.lower() if name.lower() in COLUMNS else name for name in cleaned]
+    missing = [name for name in NEEDED if name not in known]
+    if missing:
+        msg = (
+            f"The first line must name the columns {', '.join(NEEDED)} (and, if wanted, {', '.join(COLUMNS[3:])}); "
+            f"it has {shown(', '.join(cleaned))}, without {' and '.join(missing)}."
+        )
+        raise DomainError(msg)
+    while known and not known[-1]:  # Excel writes empty columns at the right
+        known.pop()
+    twice = sorted({name for name in known if known.count(name) > 1})
+    if twice:
+        msg = f"The first line names the column {shown(twice[0])} {known.count(twice[0])} times; each name may stand once."
+        raise DomainError(msg)
+    return [name or f"column {place}" for place, name in enumerate(known, start=1)]
+
+
+def _cells(rows: Iterator[list[str]], columns: list[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Yield (number, cells, problem) of each row; fields beyond the last column are kept under their place."""
+    at = columns.index("expression")
+    for number, given in enumerate(rows, start=1):
+        row = _joined(given, at, delimiter)
+        names = [*columns, *(f"column {place}" for place in range(len(columns) + 1, len(row) + 1))]
+        cells = {name: value for name, value in zip(names, row, strict=False) if name in columns or value.strip()}
+        yield number, cells, ""
+
+
+def _joined(row: list[str], at: int, delimiter: str) -> list[str]:
+    """Join the fields of an expression that was cut at its own commas: while a bracket is open."""
+    end = at + 1
+    while end < len(row) and _open(delimiter.join(row[at:end])):
+        end += 1
+    whole = delimiter.join(row[at:end])
+    return row if _open(whole) else [*row[:at], whole, *row[end:]]
+
+
+def _open(text: str) -> bool:
+    return sum(map(text.count, _OPENING)) > sum(map(text.count, _CLOSING))
+
+
+# ---- JSON ----------------------------------------------------------------------------------------------------
+
+
+def _read_json(content: bytes) -> Reading:
+    text, told = decoded(content)
+    try:
+        body = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        reason = f"{error}" if isinstance(error, ValueError) else "it is nested too deeply"
+        msg = f"The file is no JSON that can be read: {reason}."
+        raise DomainError(msg) from None
+    relation = ""
+    if isinstance(body, dict):
+        relation = body.get("relation") or ""
+        if not isinstance(relation, str) or relation not in ("", *RELATIONS[1:]):
+            msg = f"relation must be empty, {' or '.join(RELATIONS[1:])}, got {shown(relation)}."
+            raise DomainError(msg)
+        body = body.get("rows")
+    if not isinstance(body, list):
+        msg = 'A JSON ledger is a list of rows, or an object whose "rows" is one; each row is an object with ' + (
+            ", ".join(NEEDED) + "."
+        )
+        raise DomainError(msg)
+    entries, warned = _collected(_objects(body))
+    return Reading(entries, relation, (*told, *warned))
+
+
+def _no_number(name: str) -> float:
+    msg = f"{name} is no number of JSON"
+    raise ValueError(msg)
+
+
+def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:
+    for number, item in enumerate(body, start=1):
+        if not isinstance(item, dict):
+            yield number, {"value": item}, f"it must be an object with {', '.join(NEEDED)}, got {shown(item)}."
+            continue
+        cells = {key.lower() if key.lower() in COLUMNS else key: value for key, value in item.items()}
+        missing = [name for name in NEEDED if name not in cells]
+        yield number, cells, f"it has no {' and no '.join(missing)}." if missing else ""

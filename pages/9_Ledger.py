@@ -1,0 +1,47 @@
+"""Ledger: all releases about the same people, what they reveal together, and what still fits into the budget."""
+
+import streamlit as st
+
+from dpcore.app import ledger, page, work
+from dpcore.app import ledger_panels as panels
+
+page.setup(
+    "Ledger",
+    "Write down every release about the same people. The page adds them up by every theorem there is, names the best one, "
+    "says what each row costs, and how many more releases fit into the budget.",
+)
+page.preset_row("Ledger", {**ledger.DEFAULTS, ledger.LONG: ""})
+dark = page.look().dark
+
+view = panels.ask()
+if view is None:
+    st.info("Correct the table or the fields above to see what the releases reveal.", icon=":material/edit:")
+elif panels.usable(view):
+    work.fresh((*view.asked, view.budget))
+    with work.patience("Adding up"):
+        budget = panels.attempt(lambda: ledger.budget_picture(view, dark=dark))
+        rows = panels.attempt_table(lambda: ledger.theorems(view))
+        costs = panels.attempt(lambda: ledger.cost_picture(view, dark=dark))
+        region = panels.attempt(lambda: ledger.region_picture(view, dark=dark))
+        deltas = panels.attempt_table(lambda: ledger.deltas(view))
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header("The budget")
+        panels.show(budget, key="ledger_budget", code=ledger.budget_code(view), command=ledger.command(view))
+    with right:
+        st.header("The best theorem")
+        panels.show_theorems(rows)
+        st.header("How many more fit")
+        view = panels.ask_more(view)
+        panels.show_more(view)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header("What each row costs")
+        panels.show(costs, key="ledger_costs", code=ledger.cost_code(view), link=False)
+    with right:
+        st.header("The whole region")
+        panels.show(region, key="ledger_region", code=ledger.region_code(view), link=False)
+    st.header("The table of deltas")
+    panels.show_deltas(view, deltas)
+
+page.guide("ledger")

@@ -1,0 +1,303 @@
+"""The ledger's page: its first view, every preset, editing, files, refusals, and code that runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import ledger, page, work
+from dpcore.app.ledger import DEFAULTS, LONG, View
+from dpcore.charts.ledger import budget_figure, cost_figure
+from dpcore.errors import DomainError
+from dpcore.ledger import Budget, Ledger, costs, read_ledger, spending, theorems, to_csv, to_json
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "pages" / "9_Ledger.py"
+PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Ledger"}
+HEAD = "label,expression,count\n"
+
+
+def opened(**parameters: Any) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = str(value)
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert app.title[0].value == "Ledger"
+    return app
+
+
+def said(app: AppTest) -> str:
+    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
+    return (
+        " ".join(str(found.value) for found in parts if "### " not in str(found.value))
+        .replace("\\", "")
+        .replace("\u00a0", " ")
+    )
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
+
+
+def alts(app: AppTest) -> list[str]:
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+def frame(app: AppTest, column: str) -> Any:
+    return next(table.value for table in app.dataframe if column in table.value.columns)
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_view() -> None:
+    app = opened()
+    assert not errors(app)
+    assert len(alts(app)) == 3
+    assert "The ledger spends ε = 7.542 (upper bound) at δ = 1e-6: 94.3 % of the budget of ε = 8." in alts(app)[0]
+    assert "Most is spent on row 1 (Visits per clinic)" in alts(app)[1]
+    assert "under ledger (upper bound)" in alts(app)[2]
+    assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
+    assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)
+    assert "4 rows, 1 350 releases, add/remove neighbours." in said(app)
+    table = frame(app, "delta_lower")
+    assert float(table.loc[table["epsilon"] == 8.0, "delta"].iloc[0]) < 1e-6
+    assert set(table["kind"]) == {"upper"}
+    assert frame(app, "status")["status"].tolist() == ["counts"] * 4
+    assert any("### 1. What is added up" in str(block.value) for block in app.markdown)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_preset(name: str) -> None:
+    preset = PRESETS[name]
+    app = opened(**preset.state)
+    assert not errors(app)
+    assert set(preset.state) <= set(DEFAULTS)
+    assert app.text_area(key="ledger_rows").value == preset.state["ledger_rows"]
+    promised = {
+        "ledger_quarter": "94.3 % of the budget",
+        "ledger_statements": "DP-TV gives the same",
+        "ledger_sites": "sites: 3 rows, of which one person's data touch at most 2",
+        "ledger_mixed_relations": "Row 1: add/remove neighbours are assumed, as you stated",
+    }
+    assert promised[name] in said(app)
+    assert len(alts(app)) == 3
+
+
+def test_relations_that_disagree_are_refused_until_one_is_stated() -> None:
+    app = opened(ledger_rows=PRESETS["ledger_mixed_relations"].state["ledger_rows"])
+    assert "Row 1 (Survey answer: rr(1.0)) speaks of substitution neighbours and Row 3 (Risk model" in errors(app)
+    assert alts(app) == []
+    next(button for button in app.button if button.key == "ledger_state_add/remove").click()
+    ran(app)
+    assert not errors(app)
+    assert len(alts(app)) == 3
+    assert "add/remove neighbours are assumed" in said(app)
+
+
+def test_a_preset_button_undo_and_reset() -> None:
+    app = opened()
+    first = alts(app)
+    next(button for button in app.button if button.key == "preset_ledger_sites").click()
+    assert "58.2 %" not in alts(ran(app))[0]
+    assert "93 % of the budget of ε = 5" in alts(app)[0]
+    next(button for button in app.button if button.label == "Undo").click()
+    assert alts(ran(app)) == first
+    app.text_input(key="ledger_epsilon").set_value("3")
+    app.text_input(key="ledger_more").set_value("99")
+    ran(app)
+    assert "over the budget of ε = 3 by at least 4.54" in alts(app)[0]
+    assert "None of row 4" in said(app)
+    next(button for button in app.button if button.label == "Reset").click()
+    assert alts(ran(app)) == first
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "charts"),
+    [
+        ({"ledger_rows": "hello"}, "The first line must name the columns", 0),
+        ({"ledger_rows": " "}, "no row", 0),
+        ({"ledger_rows": HEAD + "a,lapl(1),1\nb,dp(1),2\n"}, "Row 1 (a) does not count: Unknown name 'lapl'", 3),
+        ({"ledger_rows": HEAD + "a,dp(1),-2\n"}, "count must be a whole number from 1", 0),
+        ({"ledger_rows": HEAD + "<script>alert(1)</script>,dp(1),2\n"}, "", 3),
+        ({"ledger_rows": HEAD + "x,dp(1),2\n" * 12 + "y,dp(,2\n" * 12}, "and 2 more rows", 3),
+        ({"ledger_epsilon": "-1"}, "Budget ε must be a number in [0, 1e+06], got '-1'", 0),
+        ({"ledger_delta": "2"}, "Budget δ must be a number in [0, 1]", 0),
+        ({"ledger_more": "x"}, "More of row must be an integer", 3),
+        ({"ledger_rows": HEAD[:-1] + ",group,group_limit\na,dp(1),1,g,1\nb,dp(2),1,g,2\n"}, "state one number", 0),
+        ({"ledger_delta": "0"}, "", 3),
+        ({"ledger_rows": HEAD + "a,gaussian(1),1\n", "ledger_delta": "0"}, "No row has a finite cost", 2),
+        ({"ledger_rows": HEAD + "a,dp(1),1\n", "ledger_epsilon": "0", "ledger_delta": "1"}, "", 3),
+        ({"ledger_relation": "nonsense"}, "", 3),
+    ],
+)
+def test_what_is_wrong_is_explained_and_the_rest_stays(state: dict[str, str], words: str, charts: int) -> None:
+    app = opened(**state)
+    assert words in errors(app)
+    if not words and "ledger_delta" not in state:
+        assert not errors(app)
+    assert len(errors(app)) < 6000
+    assert len(alts(app)) == charts or state.get("ledger_delta") == "0"
+
+
+def test_an_empty_table_waits_for_a_row() -> None:
+    app = opened(ledger_rows=HEAD)
+    assert "no row that counts" in said(app)
+    assert not errors(app)
+
+
+# ---- the editor ----------------------------------------------------------------------------------------------
+
+
+def test_the_editor_writes_the_table() -> None:
+    reading = read_ledger(HEAD[:-1] + ",owner\na,dp(1),2,Ann\nb,dp(,1,Bob\nc,dp(3),1,\n")
+    changes = {
+        "edited_rows": {0: {"count": "5", "status": "x"}, 1: {"expression": "dp(2)"}, 9: {"count": "7"}},
+        "deleted_rows": [2],
+        "added_rows": [{"expression": "laplace(0.1)"}, {}, {"status": "counts", "label": None}],
+    }
+    new = read_ledger(ledger.edited(reading, changes))
+    assert [(row.label, str(row.region), row.count) for row in new.ledger.rows] == [
+        ("a", "dp(1.0)", 5),
+        ("b", "dp(2.0)", 1),
+        ("", "laplace(0.1)", 1),
+    ]
+    assert new.ledger.rows[1].extra == (("owner", "Bob"),)
+    assert ledger.edited(reading, {}) == to_csv(reading)
+    shown = ledger.editor_table(reading)
+    assert shown.columns.tolist()[2:5] == ["count", "status", "group"]
+    assert shown.columns.tolist()[-1] == "owner"
+    assert shown["status"][1].startswith("Unexpected") or "expected" in shown["status"][1]
+
+
+# ---- files ---------------------------------------------------------------------------------------------------
+
+
+def uploaded(content: bytes, name: str = "rows.csv") -> AppTest:
+    app = opened()
+    app.file_uploader(key="ledger_file").upload(name, content, "text/csv")
+    return ran(app)
+
+
+def test_a_short_file_becomes_the_table_and_the_link() -> None:
+    app = uploaded("\ufefflabel;expression;count\r\nä;dp(1, 1e-9);2\r\n".encode())
+    assert "rows.csv: 1 rows read. A byte-order mark" in said(app)
+    assert "semicolons" in said(app)
+    assert app.text_area(key="ledger_rows").value == 'label,expression,count\nä,"dp(1, 1e-9)",2\n'
+    assert "1 row, 2 releases" in said(app)
+    relation = uploaded(to_json(Ledger.of(("a", "rr(1)"), relation="add/remove")).encode(), "rows.json")
+    assert "add/remove neighbours" in said(relation)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "must name the columns"), (b"[1", "no JSON")]
+)
+def test_a_file_that_cannot_be_read_leaves_the_table(content: bytes, words: str) -> None:
+    app = uploaded(content)
+    assert words in errors(app)
+    assert len(alts(app)) == 3
+    assert not errors(ran(app))  # said once
+
+
+def test_a_long_file_stays_in_the_session() -> None:
+    rows = HEAD + "".join(f"release number {i} of a long list,dp(0.01),1\n" for i in range(1200))
+    before = set(work.shelf().kept)
+    app = uploaded(rows.encode())
+    assert "1 200 rows, 1 200 releases" in said(app)
+    assert "The first 1 000 of 1 200 rows" in said(app)
+    assert app.text_area(key="ledger_rows").value == DEFAULTS["ledger_rows"]
+    assert app.text_area(key="ledger_rows").disabled
+    assert not [key for key in set(work.shelf().kept) - before if "long list" in str(key)]
+    next(button for button in app.button if button.key == "ledger_put_away").click()
+    ran(app)
+    assert "4 rows, 1 350 releases" in said(app)
+
+
+# ---- code and charts -----------------------------------------------------------------------------------------
+
+
+def view_of(name: str, more: int | None = 0) -> View:
+    state = {**DEFAULTS, **PRESETS[name].state}
+    relation = "" if state["ledger_relation"] == DEFAULTS["ledger_relation"] else state["ledger_relation"]
+    budget = Budget(float(state["ledger_epsilon"]), float(state["ledger_delta"]))
+    return View(state["ledger_rows"], read_ledger(state["ledger_rows"]), relation, budget, work.Shelf(50), more)
+
+
+@pytest.mark.parametrize("name", ["ledger_sites", "ledger_mixed_relations"])
+def test_the_code_makes_the_pictures(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    view = view_of(name)
+    with work.limits(tolerance=work.TOLERANCE):
+        drawn = [
+            (ledger.budget_code(view), ledger.budget_picture(view, dark=False), "budget.svg"),
+            (ledger.cost_code(view), ledger.cost_picture(view, dark=False), "costs.svg"),
+            (ledger.region_code(view), ledger.region_picture(view, dark=False), "ledger.svg"),
+        ]
+        deltas = ledger.deltas(view)
+    for lines, figure, file in drawn:
+        space: dict[str, Any] = {}
+        exec(lines, space)  # noqa: S102  the lines the page shows
+        assert (tmp_path / file).stat().st_size > 1000
+        # what an engine was asked before moves the last digits of a bracket
+        pd.testing.assert_frame_equal(space["figure"].table, figure.table, rtol=1e-6)
+        assert space["figure"].takeaway == figure.takeaway
+    pd.testing.assert_frame_equal(space["table"].drop(columns="region"), deltas, rtol=1e-6)
+
+
+def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = HEAD + "".join(f"r{i},dp(0.01),1\n" for i in range(600))
+    (tmp_path / "ledger.csv").write_text(text, encoding="utf-8")
+    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf(50))
+    space: dict[str, Any] = {}
+    exec(ledger.cost_code(view), space)  # noqa: S102  the lines the page shows
+    assert len(space["figure"].table) == 600
+    assert "The 20 rows of 600 that cost most are drawn" in space["figure"].notes[0]
+
+
+def test_a_long_product_is_named_by_its_length() -> None:
+    text = HEAD + "".join(f"r{i},gaussian({i + 1}.5),1\n" for i in range(300))
+    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf(50))
+    assert str(view.region) == "<ledger of 300 rows>"
+    assert view.region.epsilon(1e-6) == view.ledger.region.epsilon(1e-6)
+
+
+def test_charts_of_extremes() -> None:
+    nothing = Ledger.of(("a", "gaussian(1)"))
+    with pytest.raises(DomainError, match="nothing to draw"):
+        cost_figure(costs(nothing, 0.0))
+    silent = budget_figure(theorems(nothing, 0.0), spending(nothing, Budget(1.0, 0.0)))
+    assert "no ε holds" in silent.takeaway
+    json.loads(silent.chart.to_json())
+    zero = budget_figure(
+        theorems(Ledger.of(("a", "dp(0)")), 0.0), spending(Ledger.of(("a", "dp(0)")), Budget(0.0, 0.0))
+    )
+    json.loads(zero.chart.to_json())
+    half = cost_figure(costs(Ledger.of(("a", "gaussian(1)"), ("b", "dp(1)")), 1e-6))
+    assert half.notes == ()
+    group = Ledger.of(("a", "dp(1)", 1, "", "", "g"), ("b", "dp(2)", 1, "", "", "g"))
+    assert "1 row costs nothing" in cost_figure(costs(group, 0.0)).takeaway
+
+
+def test_a_second_run_computes_nothing() -> None:
+    app = opened(ledger_rows=HEAD + "a,dp(0.31),3\n")
+    before = set(work.shelf().kept)
+    ran(app)
+    assert set(work.shelf().kept) == before
+
+
+def test_no_other_page_uses_the_same_keys() -> None:
+    mine = {"9_Ledger.py", "ledger.py", "ledger_panels.py"}
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
+    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    assert not [key for key in (*DEFAULTS, LONG) if f'"{key}"' in other]
