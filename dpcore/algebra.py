@@ -128,11 +128,12 @@ def composed(parts: Factors) -> Curve:
     """Return the curve of a product: special rules first, then direction by direction or closed parts."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0].pair
+    given = parts
     parts = _added(parts)
     if len(parts) == 1:
         node, count = parts[0]
         if count == 1:
-            return node.pair
+            return _joined_pair(node, given)
         own = node.power_curve(count) if isinstance(node, SelfComposing) else None
         if own is not None:
             return own
@@ -145,6 +146,14 @@ def composed(parts: Factors) -> Curve:
         return outer
     single = [node.curve for node, _ in parts]
     return Outer(outer, [*single, *_attained(parts)], f"{outer.method}, safe: {loose[0].why_loose}")
+
+
+def _joined_pair(node: TradeOff, given: Factors) -> Curve:
+    """Return the pair of a sum of Rényi-type statements; a mechanism in it is known by its divergence alone, a bound."""
+    others = [part.curve for part, _ in given if not isinstance(part, Additive)]
+    if not others or not isinstance(node, Additive):
+        return node.pair
+    return Outer(node.pair, others, f"{node.pair.method}, safe: of the mechanisms only their divergence is used")
 
 
 def _attained(parts: Factors) -> list[Curve]:

@@ -129,7 +129,9 @@ def _take_file() -> None:
     if reading.relation:
         page.change("ledger_relation", reading.relation)
     take(to_csv(reading))
-    st.session_state[_TOLD] = ("", (f"{file.name}: {grouped(len(reading.entries))} rows read.", *reading.told))
+    count = len(reading.entries)
+    read = f"{file.name}: {grouped(count)} {'row' if count == 1 else 'rows'} read."
+    st.session_state[_TOLD] = ("", (read, *reading.told))
 
 
 def take(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore.algebra import Additive
 from dpcore.composition.clt import limit
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ways import TITLES as SINGLE
@@ -69,11 +70,20 @@ def total(ledger: Ledger, delta: float) -> Total:
     wanted = domain.probability(delta, "delta")
     key = (wanted, current().tolerance)
     if key not in ledger.memory:
-        region = ledger.region
-        lower, upper = (float(bound[0]) + 0.0 for bound in region.epsilon_bounds(np.array([wanted])))
-        ledger.memory[key] = Total(min(lower, upper), upper, region.kind, region.theorem)
+        ledger.memory[key] = _composed(ledger, wanted)
     found: Total = ledger.memory[key]
     return found
+
+
+def _composed(ledger: Ledger, delta: float) -> Total:
+    region = ledger.region
+    lower, upper = (float(bound[0]) + 0.0 for bound in region.epsilon_bounds(np.array([delta])))
+    added = sum(count for _, count in ledger.factors) > 1 and any(isinstance(n, Additive) for n, _ in ledger.factors)
+    if not added:
+        return Total(min(lower, upper), upper, region.kind, region.theorem)
+    # Rényi-type statements are added before they become a region: safe, but only each part alone is attained
+    alone = [float(node.epsilon_bounds(np.array([delta]))[0][0]) for node, _ in ledger.factors]
+    return Total(min(max(alone), upper), upper, "upper", region.theorem)
 
 
 def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.DataFrame:
@@ -208,7 +218,7 @@ class _Asked:
     def _too_many(self) -> _Row:
         return _silent(
             f"The ledger has {grouped(len(self.factors))} different releases; with more than {grouped(MOST_DIFFERENT)} only "
-            f"{TITLES['exact']}, which is never worse, is computed."
+            f"{TITLES['exact']} is computed."
         )
 
     def _product(self, given: Statements, best: Total | None, parts: Factors, *, tight: bool) -> _Row:

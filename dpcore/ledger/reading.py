@@ -172,22 +172,28 @@ def _read_csv(content: bytes) -> Reading:
 
 def _delimiter(text: str) -> str:
     """Return what separates the names of the first line with text in it: what finds most of the known ones."""
-    first = next((line for line in io.StringIO(text) if line.strip()), "")
-    found = {
-        mark: {name.strip().lower() for name in next(csv.reader([first], delimiter=mark), [])} for mark in DELIMITERS
-    }
-    return max(found, key=lambda mark: len(found[mark] & set(COLUMNS)))
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    found = {}
+    for mark in DELIMITERS:
+        names = next(rows_of(csv.reader([first], delimiter=mark)), [])
+        found[mark] = len({name.strip().lower() for name in names} & set(COLUMNS))
+    return max(found, key=found.__getitem__)
+
+
+def named(name: str) -> str:
+    """Return the name of a column on one line, a known one in lower case."""
+    line = " ".join(name.split())
+    return line.lower() if line.lower() in COLUMNS else line
 
 
 def _columns(names: list[str]) -> list[str]:
     """Return the names of the columns, the known ones in lower case; wrong ones are refused."""
-    cleaned = [" ".join(name.split()) for name in names]
-    known = [name.lower() if name.lower() in COLUMNS else name for name in cleaned]
+    known = [named(name) for name in names]
     missing = [name for name in NEEDED if name not in known]
     if missing:
         msg = (
             f"The first line must name the columns {', '.join(NEEDED)} (and, if wanted, {', '.join(COLUMNS[3:])}); "
-            f"it has {shown(', '.join(cleaned))}, without {' and '.join(missing)}."
+            f"it has {shown(', '.join(known))}, without {' and '.join(missing)}."
         )
         raise DomainError(msg)
     while known and not known[-1]:  # Excel writes empty columns at the right
@@ -259,6 +265,6 @@ def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:
         if not isinstance(item, dict):
             yield number, {"value": item}, f"it must be an object with {', '.join(NEEDED)}, got {shown(item)}."
             continue
-        cells = {key.lower() if key.lower() in COLUMNS else key: value for key, value in item.items()}
+        cells = {named(key): value for key, value in item.items()}
         missing = [name for name in NEEDED if name not in cells]
         yield number, cells, f"it has no {' and no '.join(missing)}." if missing else ""

@@ -70,5 +70,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return str(value)
+        return str(value).replace("\r\n", "\n").replace("\r", "\n")  # the writer quotes only its own line ends
     return json.dumps(value, ensure_ascii=False)

@@ -191,7 +191,7 @@ def uploaded(content: bytes, name: str = "rows.csv") -> AppTest:
 
 def test_a_short_file_becomes_the_table_and_the_link() -> None:
     app = uploaded("\ufefflabel;expression;count\r\nä;dp(1, 1e-9);2\r\n".encode())
-    assert "rows.csv: 1 rows read. A byte-order mark" in said(app)
+    assert "rows.csv: 1 row read. A byte-order mark" in said(app)
     assert "semicolons" in said(app)
     assert app.text_area(key="ledger_rows").value == 'label,expression,count\nä,"dp(1, 1e-9)",2\n'
     assert "1 row, 2 releases" in said(app)

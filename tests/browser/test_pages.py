@@ -66,7 +66,7 @@ def test_preset_links_open_their_view(regular: Visit, preset: Preset) -> None:
     if preset.state.get("regions") == "":
         visitor.page.get_by_text("Nothing is drawn yet: add a region").wait_for()
     else:
-        assert visitor.chart()
+        assert visitor.chart(settled=False)
     assert visitor.page.get_by_test_id("stException").count() == 0
     assert visitor.page.get_by_test_id("stAlertContentError").count() == 0
     visitor.page.close()

@@ -102,10 +102,11 @@ class Visitor:
         """Wait until the app has stopped working and nothing on the page has changed for a while."""
         self.page.wait_for_function(_QUIET, arg=CALM)
 
-    def chart(self) -> str:
-        """Wait for a chart and return what a screen reader says of the first one."""
+    def chart(self, *, settled: bool = True) -> str:
+        """Wait for a chart and return what a screen reader says of the first one, once all are there if `settled`."""
         self.page.locator("[data-testid='stVegaLiteChart'] :is(svg, canvas)").first.wait_for()
-        self.page.wait_for_function(_QUIET, arg=2 * CALM)  # charts appear one by one after the script has ended
+        if settled:
+            self.page.wait_for_function(_QUIET, arg=2 * CALM)  # charts appear one by one after the script has ended
         chart = self.page.locator("[data-testid='stVegaLiteChart']").first
         return chart.get_attribute("aria-label") or ""
 

@@ -151,3 +151,12 @@ def test_a_long_list_of_different_rows() -> None:
         < frame.loc["exact", "epsilon"]
         < parse("dp(0.02)^500").epsilon(DELTA)
     )
+
+
+def test_added_renyi_statements_are_no_exact_region() -> None:
+    ledger = Ledger.of(("a", "rdp(4, 0.2)", 3), ("b", "laplace(0.2)", 2))
+    frame = theorems(ledger, 0.3).set_index("theorem")
+    assert frame.loc["exact", "kind"] == "upper"
+    assert frame.loc["dptv", "epsilon"] < frame.loc["exact", "epsilon"]  # composing statements wins at this delta
+    assert (frame["epsilon_lower"] <= frame.loc["dptv", "epsilon"]).all()
+    assert total(Ledger.of(("a", "rdp(4, 0.2)")), 0.3).kind == "exact"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,28 @@ def test_the_examples_read(file: Path) -> None:
     found = read_ledger(file.read_bytes())
     assert found.problems == found.told == ()
     assert len(found.ledger) >= 4
+
+
+def test_damaged_files_are_read_or_refused_in_words() -> None:
+    whole = Ledger.of(("a", "dp(1, 0.1)", 3, "2026", "x; y", "g"), ("b", "laplace(0.1)", 2))
+    chance = random.Random(7)
+    read = 0
+    for turn in range(600):
+        data = bytearray((to_csv(whole) if turn % 2 else to_json(whole)).encode())
+        for _ in range(chance.randint(1, 5)):
+            place = chance.randrange(len(data))
+            kind = chance.random()
+            if kind < 0.4:
+                data[place] = chance.randrange(256)
+            elif kind < 0.7:
+                del data[place]
+            else:
+                data.insert(place, chance.choice(b',;"\n\r{}[]():\\0'))
+        try:
+            found = read_ledger(bytes(data))
+        except DomainError:
+            continue
+        read += 1
+        assert len(found.entries) == len(found.ledger) + len(found.problems)
+        assert to_csv(read_ledger(to_csv(found))) == to_csv(found)
+    assert read > 100
