@@ -3,7 +3,7 @@
 
 VENV := .venv
 PY := $(VENV)/bin/python
-WORKERS ?= 2
+WORKERS ?= 3
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ app: $(VENV)/.app-ready  ## start the app (ARGS="--server.port 8600" are handed 
 	@$(PY) -m streamlit run streamlit_app.py $(ARGS)
 
 test: lint types  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
-	@$(PY) -m pytest -n $(WORKERS) $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/.dev-ready  ## ruff: rules and format
 	@$(PY) -m ruff check .
