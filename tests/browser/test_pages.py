@@ -35,7 +35,7 @@ def violations(visitor: Visitor) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
-@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, True)])
+@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, False), (True, True)])
 def test_pages_look_right_and_read_right(visit: Visit, page: str, dark: bool, phone: bool) -> None:
     visitor = visit(dark=dark, phone=phone)
     visitor.open(page)
@@ -60,11 +60,7 @@ def test_a_cold_server_answers_a_deep_link(browser: Any) -> None:
         stop_server(server)
 
 
-# the presets of the other pages are tested without a browser; one of each page is opened below
-FIGURES = [preset for preset in presets() if preset.page in CHARTS[:3]]
-
-
-@pytest.mark.parametrize("preset", FIGURES, ids=lambda p: f"{p.page}-{p.name}")
+@pytest.mark.parametrize("preset", presets(), ids=lambda p: f"{p.page}-{p.name}")
 def test_preset_links_open_their_view(regular: Visit, preset: Preset) -> None:
     visitor = regular()
     visitor.open(f"{preset.page}?{preset.query}")
