@@ -86,6 +86,27 @@ class Parameter:
         return field(default=default, metadata={"parameter": changed})
 
 
+@dataclass(frozen=True, slots=True)
+class Choice(Parameter):
+    """A parameter with a few named values: a text of kind ``text`` that must be one of `choices`."""
+
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: Any) -> Any:
+        """Return the text, or say which ones are allowed."""
+        if value not in self.choices:
+            near = difflib.get_close_matches(str(value), self.choices, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
+            raise DomainError(msg)
+        return value
+
+    @property
+    def domain_words(self) -> str:
+        """The values allowed."""
+        return "one of " + ", ".join(self.choices)
+
+
 def _plain(value: float) -> str:
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
 
@@ -94,6 +115,23 @@ def shown(value: Any) -> str:
     """Return a short text of any value for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
+    """Return the sentence that answers a wrong name with the nearest one, or with all there are."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, 1, cutoff=0.5)
+    whose = f"{owner} has no" if owner else "There is no"
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}."
+    return f"{whose} {what} {shown(name)}; {hint}"
+
+
+def check_names(parameters: Iterable[Parameter], values: Iterable[str], owner: str) -> None:
+    """Refuse a name that is no parameter of `owner`."""
+    names = [parameter.name for parameter in parameters]
+    for name in values:
+        if name not in names:
+            raise DomainError(unknown("parameter", name, names, owner))
 
 
 def _refuse(parameter: Parameter, value: Any) -> DomainError:

@@ -192,6 +192,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "claims",
         "conversion",
         "divergences",
+        "errata",
         "foundations",
         "ledger",
         "local",
@@ -201,6 +202,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("",),
     ("charts",),
+    ("specs",),
     ("site", "app"),
     ("cli", "__main__"),
 )

@@ -15,9 +15,9 @@ from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP
+from dpcore.registry import Choice
 from dpcore.tradeoff import literal
 from dpcore.utility import PAIRS, Pair, pair
-from dpcore.utility.base import Choice
 from dpcore.utility.neighbourhood import Found
 from dpcore.words import attack_sentence, outward
 

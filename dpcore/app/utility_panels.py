@@ -23,8 +23,8 @@ from dpcore.app.utility import (
 )
 from dpcore.charts import theme
 from dpcore.errors import DpcoreError
+from dpcore.registry import Choice
 from dpcore.utility import PAIRS, pair
-from dpcore.utility.base import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

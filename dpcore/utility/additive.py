@@ -22,8 +22,8 @@ import numpy as np
 
 from dpcore.algebra import Assume
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
-from dpcore.registry import DELTA
-from dpcore.utility.base import QUANTILE, Choice, Fact, Measure, Pair
+from dpcore.registry import DELTA, Choice
+from dpcore.utility.base import QUANTILE, Fact, Measure, Pair
 from dpcore.utility.noise import Noise, worst_mean, worst_quantile
 from dpcore.words import of_100, outward
 

@@ -19,7 +19,6 @@ so that forms, command line and tests are generated from `PAIRS`. Fields are che
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from dpcore.errors import DomainError
-from dpcore.registry import EPSILON, Parameter, shown
+from dpcore.registry import EPSILON, Parameter, check_names, shown, unknown
 from dpcore.tradeoff import parameters_of
 from dpcore.utility.dataset import Dataset
 
@@ -40,27 +39,6 @@ if TYPE_CHECKING:
 
 KINDS: Final = ("exact", "upper", "lower", "approximate")
 MEAN, RATE, QUANTILE = "mean", "rate", "quantile"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(Parameter):
-    """A parameter with a few named values: a text of kind ``text`` that must be one of `choices`."""
-
-    choices: tuple[str, ...] = ()
-
-    def check(self, value: Any) -> Any:
-        """Return the text, or say which ones are allowed."""
-        if value not in self.choices:
-            near = difflib.get_close_matches(str(value), self.choices, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
-            raise DomainError(msg)
-        return value
-
-    @property
-    def domain_words(self) -> str:
-        """The values allowed."""
-        return "one of " + ", ".join(self.choices)
 
 
 MAIN_EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e3)
@@ -237,14 +215,14 @@ class Pair(ABC):
 
     def but(self, **changes: Any) -> Pair:
         """Return this pair with some parameters changed; a wrong name is answered with the nearest."""
-        _check_names(type(self), changes)
+        check_names(self.parameters(), changes, self.name)
         return dataclasses.replace(self, **changes)
 
     def measure_of(self, name: str) -> Measure:
         """Return one measure by name; a wrong name is answered with the nearest."""
         known = {m.name: m for m in self.measures}
         if name not in known:
-            raise DomainError(_unknown("measure", name, list(known), self.name))
+            raise DomainError(unknown("measure", name, list(known), self.name))
         return known[name]
 
     def needed(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Needed:
@@ -277,20 +255,6 @@ def pair(name: str, **values: Any) -> Pair:
     'count with Laplace noise'
     """
     if name not in PAIRS:
-        raise DomainError(_unknown("pair", name, sorted(PAIRS)))
-    _check_names(PAIRS[name], values)
+        raise DomainError(unknown("pair", name, sorted(PAIRS)))
+    check_names(PAIRS[name].parameters(), values, name)
     return PAIRS[name](**values)
-
-
-def _check_names(cls: type[Pair], values: dict[str, Any]) -> None:
-    names = [p.name for p in cls.parameters()]
-    for name in values:
-        if name not in names:
-            raise DomainError(_unknown("parameter", name, names, cls.name))
-
-
-def _unknown(what: str, name: Any, known: list[str], owner: str = "") -> str:
-    near = difflib.get_close_matches(str(name), known, 1, cutoff=0.5)
-    whose = f"{owner} has no" if owner else "There is no"
-    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}."
-    return f"{whose} {what} {shown(name)}; {hint}"

@@ -31,9 +31,9 @@ from scipy.special import gammainc, gammaincc, gammaln
 
 from dpcore.algebra import Given
 from dpcore.errors import DomainError
-from dpcore.registry import PROBABILITY, Parameter
+from dpcore.registry import PROBABILITY, Choice, Parameter
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
-from dpcore.utility.base import MAIN_EPSILON, MISS, Choice, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
 from dpcore.utility.spread import Spread, spread_delta
 from dpcore.words import grouped, outward
 

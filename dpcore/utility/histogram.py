@@ -25,7 +25,7 @@ from dpcore.errors import DomainError
 from dpcore.mechanisms.geometric import Geometric as GeometricRegion
 from dpcore.mechanisms.laplace import Histogram as TwoCells
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Parameter
+from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
     ADD_REMOVE,
     ANALYTIC,
@@ -48,7 +48,7 @@ from dpcore.utility.additive import (
     vector_measures,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, Choice, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, enter
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise, worst_mean, worst_quantile
 from dpcore.words import outward
 

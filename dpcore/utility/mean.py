@@ -27,7 +27,7 @@ import numpy as np
 
 from dpcore.errors import DomainError
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Parameter
+from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
     ANALYTIC,
     CALIBRATION,
@@ -43,7 +43,7 @@ from dpcore.utility.additive import (
     unit_sigma,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Choice, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, Pair, enter
 from dpcore.utility.dataset import Dataset
 from dpcore.utility.noise import Gaussian, Laplace, Noise
 from dpcore.words import outward

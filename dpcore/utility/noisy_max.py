@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.utility.base import Choice, Fact, enter
+from dpcore.registry import Choice
+from dpcore.utility.base import Fact, enter
 from dpcore.utility.choosing import BINS, cells
 from dpcore.utility.median import AT_HAND
 from dpcore.utility.neighbourhood import Bound, Found, region_of_pairs

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.mechanisms.gaussian import Gaussian as GaussianRegion
-from dpcore.registry import COUNT
+from dpcore.registry import COUNT, Choice
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     SMALL_DELTA,
@@ -29,7 +29,7 @@ from dpcore.utility.additive import (
     vector_errors,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Choice, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, enter
 from dpcore.utility.noise import Gaussian, Noise
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 
 from dpcore.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
-from dpcore.registry import SENSITIVITY, Parameter
-from dpcore.utility.base import Choice, enter
+from dpcore.registry import SENSITIVITY, Choice, Parameter
+from dpcore.utility.base import enter
 from dpcore.utility.picking import FORMULAS, MECHANISMS, REFERENCES, Picking, score_box
 from dpcore.utility.winners import MOST
 

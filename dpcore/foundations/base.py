@@ -1,0 +1,253 @@
+"""What a lab has to offer: a story, rows of printed against true, and pictures, at parameters a reader can change.
+
+A *lab* looks at one claim of the statistical-foundations thesis: what was printed, what is true, why it matters. A file
+(or a few) of this package describes one:
+
+.. code-block:: python
+
+    @enter
+    @dataclass(frozen=True)
+    class MixedNoise(Lab):
+        name = "mixed_noise"  # ClassVar[str]; how the command line, links and tests call it
+        ...  # the other class facts of `Lab`
+        epsilon: float = EPSILON.field(1.0)  # every field has a Parameter of its own name, and a default
+
+so that the page, the command line and the tests are generated from `LABS`. Fields are checked by `Lab.__post_init__`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DomainError
+from dpcore.registry import Parameter, check_names, shown, unknown
+from dpcore.tradeoff import parameters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.random import Generator
+
+    from dpcore.tradeoff import TradeOff
+
+KINDS: Final = ("exact", "upper", "lower", "approximate", "simulation", "printed")
+VERDICTS: Final = ("holds", "false", "misprint", "loose")
+MARKS: Final = ("line", "point", "bar")
+COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What a lab opens on: three sentences in plain words."""
+
+    claimed: str
+    true: str
+    matters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One printed number or statement beside the true one.
+
+    Parameters
+    ----------
+    place : where it stands in the source, e.g. "Theorem 5.3.2".
+    quantity : what is counted, in plain words, with its parameters.
+    printed : as printed; None where the source prints no number (then `printed_words` says what it states).
+    value : the true one, finite.
+    kind : what `value` is: exact, upper, lower, approximate or simulation.
+    verdict : of the printed one: holds, false, misprint or loose.
+    why : one sentence: by which argument, or what went wrong.
+    error : standard error of a simulated value, 0 otherwise.
+    """
+
+    place: str
+    quantity: str
+    printed: float | None
+    value: float
+    kind: str
+    verdict: str
+    why: str
+    error: float = 0.0
+    printed_words: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse kinds and verdicts that nobody knows and values that are no numbers."""
+        _one_of("kind", self.kind, KINDS)
+        _one_of("verdict", self.verdict, VERDICTS)
+        for what, number in (("value", self.value), ("printed value", self.printed), ("error", self.error)):
+            if number is not None and not np.isfinite(number):
+                msg = f"The {what} of {self.quantity!r} must be finite, got {number!r}."
+                raise DomainError(msg)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Series over a common axis, as numbers: what a chart draws and a table lists.
+
+    Parameters
+    ----------
+    name : lower-case ASCII, unique in its lab; names the figure in links and files.
+    title, takeaway : heading, and what the picture shows in one or two plain sentences with numbers.
+    frame : columns ``series, x, y, low, high, kind, mark``: one row per point; low and high are the ends of an error
+        bar (equal to y for none). `x` is a number, or a text for bars. `mark` is line, point or bar.
+    x_label, y_label : titles of the axes.
+    log_x, log_y : logarithmic axes.
+    reference : name -> height of a horizontal dotted line, e.g. the level claimed.
+    notes : small print.
+    """
+
+    name: str
+    title: str
+    takeaway: str
+    frame: pd.DataFrame
+    x_label: str
+    y_label: str
+    log_x: bool = False
+    log_y: bool = False
+    reference: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact."""
+
+    name: str
+    title: str
+    takeaway: str
+    regions: Mapping[str, TradeOff]
+    log: bool = False
+    notes: tuple[str, ...] = ()
+
+
+Picture = Plot | Regions
+
+
+def series(
+    name: str,
+    x: Any,
+    y: Any,
+    *,
+    kind: str = "exact",
+    mark: str = "line",
+    low: Any = None,
+    high: Any = None,
+) -> pd.DataFrame:
+    """Return the rows of one series of a `Plot`; values that are not finite are refused, never dropped."""
+    _one_of("kind", kind, KINDS)
+    _one_of("mark", mark, MARKS)
+    across = list(x) if np.ndim(x) else [x]
+    heights = np.atleast_1d(np.asarray(y, dtype=np.float64))
+    bottom = heights if low is None else np.atleast_1d(np.asarray(low, dtype=np.float64))
+    top = heights if high is None else np.atleast_1d(np.asarray(high, dtype=np.float64))
+    if not all(np.isfinite(part).all() for part in (heights, bottom, top)):
+        msg = f"The series {name!r} must be finite everywhere."
+        raise DomainError(msg)
+    rows = {"series": name, "x": across, "y": heights, "low": bottom, "high": top, "kind": kind, "mark": mark}
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def together(*parts: pd.DataFrame) -> pd.DataFrame:
+    """Return several series as one frame for a `Plot`."""
+    return pd.concat(parts, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Lab(ABC):
+    """One claim of the source under the lens; a frozen dataclass whose fields are the parameters."""
+
+    name: ClassVar[str]  # "mixed_noise"
+    title: ClassVar[str]  # "The mixed noise mechanism"
+    place: ClassVar[str]  # "Section 5.3"
+    story: ClassVar[Story]
+    formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
+    reference: ClassVar[str]  # where the corrected mathematics is from
+    views: ClassVar[tuple[str, ...]]  # names of the pictures in their order; the first is the one of the story
+    simulates: ClassVar[bool] = False  # True: pictures or checks depend on the seed and on `replications`
+
+    def __post_init__(self) -> None:
+        """Check every field against its parameter."""
+        for name, parameter in parameters_of(type(self)):
+            object.__setattr__(self, name, parameter.check(getattr(self, name)))
+
+    @abstractmethod
+    def checks(self, rng: Generator) -> tuple[Check, ...]:
+        """Return what was printed beside what is true, at these parameters; the most important first."""
+
+    @abstractmethod
+    def picture(self, view: str, rng: Generator) -> Picture:
+        """Return one of `views`. Work above 0.2 s calls `dpcore.limits.checkpoint`, so that it shows progress and can be stopped."""
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the parameters in the order of the fields."""
+        return tuple(parameter for _, parameter in parameters_of(cls))
+
+    def but(self, **changes: Any) -> Lab:
+        """Return this lab with some parameters changed; a wrong name is answered with the nearest."""
+        check_names(self.parameters(), changes, self.name)
+        return dataclasses.replace(self, **changes)
+
+    def table(self, seed: int = 0) -> pd.DataFrame:
+        """Return the checks as a frame ``place, quantity, printed, value, error, kind, verdict, why``.
+
+        `printed` is a text: the number as printed, or the words.
+        """
+        rows = [
+            {
+                "place": check.place,
+                "quantity": check.quantity,
+                "printed": check.printed_words or ("" if check.printed is None else repr(float(check.printed))),
+                "value": check.value,
+                "error": check.error,
+                "kind": check.kind,
+                "verdict": check.verdict,
+                "why": check.why,
+            }
+            for check in self.checks(np.random.default_rng(seed))
+        ]
+        return pd.DataFrame(rows)
+
+    def view(self, name: str, seed: int = 0) -> Picture:
+        """Return a picture by name with a seed of its own, so that it is the same whatever was drawn before."""
+        if name not in self.views:
+            raise DomainError(unknown("picture", name, list(self.views), self.name))
+        return self.picture(name, np.random.default_rng([seed, self.views.index(name)]))
+
+
+LABS: Final[dict[str, type[Lab]]] = {}
+_L = TypeVar("_L", bound=type[Lab])
+
+
+def enter(cls: _L) -> _L:
+    """Make a lab known under its name."""
+    LABS[cls.name] = cls
+    return cls
+
+
+def lab(name: str, **values: Any) -> Lab:
+    """Return the lab of this name; parameters not given take their defaults."""
+    if name not in LABS:
+        raise DomainError(unknown("lab", name, sorted(LABS)))
+    check_names(LABS[name].parameters(), values, name)
+    return LABS[name](**values)
+
+
+def dispatch(view: str, makers: Mapping[str, Callable[[], Picture]]) -> Picture:
+    """Return the picture made by the maker of this name; labs use it to tell their views apart."""
+    if view not in makers:
+        raise DomainError(unknown("picture", view, list(makers)))
+    return makers[view]()
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        msg = f"{what} must be one of {', '.join(known)}, got {shown(value)}."
+        raise DomainError(msg)
