@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dpcore.app import forms, utility_data
+from dpcore.app import utility_data
+from dpcore.app.settings import Kind, label_of, values_of, written
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
-from dpcore.errors import DomainError
 from dpcore.guarantees import DP
 from dpcore.registry import Choice
-from dpcore.tradeoff import literal
 from dpcore.utility import PAIRS, Pair, pair
 from dpcore.utility.neighbourhood import Found
 from dpcore.words import attack_sentence, outward
@@ -29,66 +26,17 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 _T = TypeVar("_T")
-LONGEST = 2000
 HEIGHT = 400  # of both figures, so that they stand side by side
 RECORDS = "n"  # moves the number of records
 COLUMNS = "d"  # the number of columns is that of the data and cannot move
 RELEASES = ("0", "1000", "10000", "100000")
 HERE, AT_HAND, STATED = "exact region here", "these data, worst neighbour", "-DP as stated"
 _SAME = 1e-9
-_SETTINGS = re.compile(r"\s+(?=\w+=)")  # a value may hold spaces, as in moves=any way
 _RATES = np.linspace(0.0, 1.0, 41)
 
 
-def read(text: str) -> Pair:
-    """Return the pair that a text such as ``count_laplace epsilon=0.5 at_least=65`` means.
-
-    Parameters not written keep their defaults. A wrong name is answered with the nearest, a wrong value with its domain.
-    """
-    if len(text) > LONGEST:
-        msg = f"The setting may have at most {LONGEST} characters, got {len(text)}."
-        raise DomainError(msg)
-    name, *words = _SETTINGS.split(text.strip())
-    if not name:
-        msg = "The setting is empty; it starts with the name of a query with its mechanism, such as count_laplace."
-        raise DomainError(msg)
-    values: dict[str, Any] = {}
-    known = {p.name: p for p in PAIRS[name].parameters()} if name in PAIRS else {}
-    for word in words:
-        key, _, value = word.partition("=")
-        values[key] = meant(known[key], value) if key in known else value
-    return pair(name, **values)
-
-
-def meant(parameter: Parameter, text: str) -> Any:
-    """Return what a typed text means for a parameter; what is no value of its kind is left to its own check."""
-    text = text.strip()
-    if parameter.kind == "text":
-        return text
-    if parameter.kind in {"numbers", "points"}:
-        return forms.numbers(text)
-    value = forms.number(text) if len(text) <= forms.MOST_DIGITS else text
-    return int(value) if parameter.kind == "integer" and isinstance(value, float) and value.is_integer() else value
-
-
-def said(parameter: Parameter, value: Any) -> str:
-    """Return a value as it is typed, without spaces."""
-    if parameter.kind in {"numbers", "points"}:
-        return json.dumps([list(v) if isinstance(v, tuple) else v for v in value], separators=(",", ":"))
-    return str(value) if parameter.kind in {"text", "integer"} else literal(value)
-
-
-def written(chosen: Pair) -> str:
-    """Return the text that `read` turns into this pair."""
-    parts = [f"{p.name}={said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
-    return " ".join([chosen.name, *parts])
-
-
-def values_of(chosen: Pair) -> dict[str, Any]:
-    """Return the parameters of a pair by name."""
-    return {p.name: getattr(chosen, p.name) for p in chosen.parameters()}
-
-
+KIND = Kind("utility", PAIRS, pair, "a query with its mechanism, such as count_laplace")
+read = KIND.read
 FIRST = pair("histogram_laplace")
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
@@ -117,11 +65,6 @@ def movable(chosen: Pair) -> dict[str, str]:
     names = [chosen.main, *(name for name in known if name != chosen.main)]
     found = {name: label_of(known[name]) for name in names if name in known}
     return {**found, RECORDS: "number of records (n)"} if chosen.depends_on_n() and RECORDS not in found else found
-
-
-def label_of(parameter: Parameter) -> str:
-    """Return the name of a parameter for a field: its sign, then its name."""
-    return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
 
 
 # ---- what is looked at ---------------------------------------------------------------------------------------

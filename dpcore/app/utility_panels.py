@@ -9,21 +9,9 @@ import streamlit as st
 from dpcore.app import page, utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import read_integer
-from dpcore.app.utility import (
-    DEFAULTS,
-    RELEASES,
-    View,
-    label_of,
-    meant,
-    movable,
-    read,
-    said,
-    values_of,
-    written,
-)
-from dpcore.charts import theme
+from dpcore.app.settings import values_of, written
+from dpcore.app.utility import DEFAULTS, KIND, RELEASES, View, movable, read
 from dpcore.errors import DpcoreError
-from dpcore.registry import Choice
 from dpcore.utility import PAIRS, pair
 
 if TYPE_CHECKING:
@@ -31,11 +19,9 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.registry import Parameter
     from dpcore.utility import Pair
 
 USUAL = ("count", "sum", "mean", "histogram", "median", "quantile", "k queries", "survey", "survey with k answers")
-MOST_COLUMNS = 4
 MOST_SEED = 10**9
 CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of": "Solve for"}  # bound texts of menus
 
@@ -53,7 +39,7 @@ def ask(draws: DeltaGenerator) -> View | None:
     if chosen is None:
         return None
     with place:
-        _fields(chosen)
+        KIND.fields(chosen)
     with first[2]:
         name = utility_data.choose()
     with st.container() if name == utility_data.UPLOAD else texts[0]:
@@ -177,62 +163,6 @@ def take(new: Pair) -> None:
 def _query_of(text: str) -> str:
     cls = PAIRS.get((text.split() or [""])[0])
     return "" if cls is None else cls.query
-
-
-# ---- parameters ----------------------------------------------------------------------------------------------
-
-
-def _fields(chosen: Pair) -> None:
-    """Show one field per parameter; they follow the text, and write it when they change."""
-    prefix = f"utility_{chosen.name}"
-    if st.session_state.get("_utility_text") != written(chosen):
-        for parameter in chosen.parameters():
-            st.session_state[f"{prefix}_{parameter.name}"] = said(parameter, getattr(chosen, parameter.name))
-        st.session_state["_utility_text"] = written(chosen)
-    trouble = st.container()
-    with st.expander(f"Parameters: {_summary(chosen)}", icon=":material/tune:"):
-        columns = st.columns(MOST_COLUMNS)
-        for index, parameter in enumerate(chosen.parameters()):
-            with columns[index % len(columns)]:
-                _field(chosen, parameter, f"{prefix}_{parameter.name}")
-    try:
-        _typed(chosen.name)
-    except DpcoreError as error:
-        trouble.error(plain(str(error)), icon=":material/error:")
-
-
-def _summary(chosen: Pair) -> str:
-    """Return the parameters in one line."""
-    parts = [f"{p.label or p.name} = {said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
-    return plain(theme.short(", ".join(parts), 120))
-
-
-def _field(chosen: Pair, parameter: Parameter, key: str) -> None:
-    st.session_state.setdefault(key, said(parameter, getattr(chosen, parameter.name)))
-    shared: dict[str, Any] = {
-        "key": key,
-        "help": f"{parameter.meaning}: {parameter.domain_words}",
-        "on_change": _take_field,
-        "args": (chosen.name,),
-    }
-    if isinstance(parameter, Choice):
-        st.selectbox(label_of(parameter), parameter.choices, **shared)
-    else:
-        st.text_input(label_of(parameter), **shared)
-
-
-def _typed(name: str) -> Pair:
-    """Return the pair that the fields make; a value outside its domain is named by the library."""
-    parameters = PAIRS[name].parameters()
-    return pair(name, **{p.name: meant(p, str(st.session_state[f"utility_{name}_{p.name}"])) for p in parameters})
-
-
-def _take_field(name: str) -> None:
-    """Write what the fields say into the text; a value outside its domain stays in its field, explained there."""
-    try:
-        page.change("utility", written(_typed(name)))
-    except DpcoreError:
-        return
 
 
 # ---- the axis ------------------------------------------------------------------------------------------------

@@ -9,19 +9,8 @@ import streamlit as st
 from dpcore.app import figure, page, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import Interval, read_integer, read_number
-from dpcore.app.utility import (
-    RECORDS,
-    View,
-    known_facts,
-    label_of,
-    meant,
-    movable,
-    needed_code,
-    numbers_of,
-    read,
-    said,
-    written,
-)
+from dpcore.app.settings import label_of, meant, said, written
+from dpcore.app.utility import RECORDS, View, known_facts, movable, needed_code, numbers_of, read
 from dpcore.app.utility_panels import choice
 from dpcore.charts.pairs import pair_grid
 from dpcore.errors import BudgetError, DpcoreError
@@ -41,10 +30,9 @@ def slider(view: View) -> None:
     value = view.source.data.n if view.moves == RECORDS else getattr(view.pair, view.moves)
     parameter = numbers_of(view.pair).get(view.moves)
     label = label_of(parameter) if parameter is not None else "Number of records (n)"
-    whole = parameter is None or parameter.kind == "integer"
     options = _steps(view, parameter, value)
     st.session_state["utility_slide"] = value
-    st.session_state["utility_exact"] = str(value) if whole else said(parameter, value)  # type: ignore[arg-type]  # a number has its parameter
+    st.session_state["utility_exact"] = str(value) if parameter is None else said(parameter, value)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         st.select_slider(

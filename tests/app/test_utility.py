@@ -11,7 +11,7 @@ import pytest
 from altair.utils.schemapi import debug_mode
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import composition, mechanism, page, utility, utility_data, utility_panels, utility_results, work
+from dpcore.app import composition, mechanism, page, settings, utility, utility_data, utility_panels, utility_results, work
 from dpcore.errors import DomainError
 from dpcore.utility import PAIRS, pair
 from dpcore.utility.samples import part, sample
@@ -76,7 +76,7 @@ def source(name: str, **cut: Any) -> utility_data.Source:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_text_of_a_pair_is_that_pair(name: str) -> None:
-    assert utility.read(utility.written(pair(name))) == pair(name)
+    assert utility.read(settings.written(pair(name))) == pair(name)
     moved = [p.name for p in pair(name).parameters() if p.kind in ("number", "integer") and p.name != utility.COLUMNS]
     assert list(utility.movable(pair(name)))[: len(moved)] == sorted(moved, key=lambda n: n != pair(name).main)
 
@@ -143,7 +143,7 @@ def test_each_preset(name: str) -> None:
     assert not errors(app)
     assert len(alts(app)) == 3
     state = {**utility.DEFAULTS, **preset.state}
-    assert app.text_input(key="utility").value == state["utility"] == utility.written(utility.read(state["utility"]))
+    assert app.text_input(key="utility").value == state["utility"] == settings.written(utility.read(state["utility"]))
     assert app.selectbox(key="utility_data").value == state["utility_data"]
     PROMISED[name] = alts(app)[0] + said(app)
     if name == "utility_thesis_3_2":  # the one that sets most fields, by its button
@@ -195,7 +195,7 @@ def test_another_query_brings_its_data_and_measure() -> None:
     app = opened(utility_releases="0", utility_measure="l1", utility_n="50")
     app.selectbox(key="utility_query").select("survey")
     ran(app)
-    assert app.text_input(key="utility").value == utility.written(pair("survey_rr"))
+    assert app.text_input(key="utility").value == settings.written(pair("survey_rr"))
     assert app.text_input(key="utility_measure").value == ""
     assert not errors(app)
     assert len(alts(app)) == 3

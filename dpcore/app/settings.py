@@ -1,0 +1,158 @@
+"""A named thing with parameters as one text in the link, and as fields: a utility pair, a lab."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import streamlit as st
+
+from dpcore.app import forms, page
+from dpcore.app.figure import plain
+from dpcore.charts import theme
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.registry import Choice, Parameter
+from dpcore.tradeoff import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+LONGEST = 2000
+MOST_COLUMNS = 4
+_SETTINGS = re.compile(r"\s+(?=\w+=)")  # a value may hold spaces, as in moves=any way
+
+
+class Parametric(Protocol):
+    """What has a name and checked parameters of its own names."""
+
+    name: ClassVar[str]  # how links call it
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return its parameters in order."""
+
+
+_T = TypeVar("_T", bound=Parametric)
+
+
+@dataclass(frozen=True)
+class Kind(Generic[_T]):
+    """All things of one kind.
+
+    Attributes
+    ----------
+    key : name of the text in the link; the fields are kept under ``{key}_{thing}_{parameter}``.
+    known : name -> class.
+    make : builds one from its name and parameters.
+    words : what it is, with an example, for the empty text.
+    """
+
+    key: str
+    known: Mapping[str, type[_T]]
+    make: Callable[..., _T]
+    words: str
+
+    def read(self, text: str) -> _T:
+        """Return what a text such as ``count_laplace epsilon=0.5 at_least=65`` means.
+
+        Parameters not written keep their defaults. A wrong name is answered with the nearest, a wrong value with its
+        domain.
+        """
+        if len(text) > LONGEST:
+            msg = f"The setting may have at most {LONGEST} characters, got {len(text)}."
+            raise DomainError(msg)
+        name, *words = _SETTINGS.split(text.strip())
+        if not name:
+            msg = f"The setting is empty; it starts with the name of {self.words}."
+            raise DomainError(msg)
+        parameters = {p.name: p for p in self.known[name].parameters()} if name in self.known else {}
+        values: dict[str, Any] = {}
+        for word in words:
+            key, _, value = word.partition("=")
+            values[key] = meant(parameters[key], value) if key in parameters else value
+        return self.make(name, **values)
+
+    def fields(self, chosen: _T) -> None:
+        """Show one field per parameter; they follow the text, and write it when they change."""
+        prefix, mark = f"{self.key}_{chosen.name}", f"_{self.key}_text"
+        if st.session_state.get(mark) != written(chosen):
+            for parameter in chosen.parameters():
+                st.session_state[f"{prefix}_{parameter.name}"] = said(parameter, getattr(chosen, parameter.name))
+            st.session_state[mark] = written(chosen)
+        trouble = st.container()
+        with st.expander(f"Parameters: {_summary(chosen)}", icon=":material/tune:"):
+            columns = st.columns(MOST_COLUMNS)
+            for index, parameter in enumerate(chosen.parameters()):
+                with columns[index % len(columns)]:
+                    self._field(chosen, parameter, f"{prefix}_{parameter.name}")
+        try:
+            self._typed(chosen)
+        except DpcoreError as error:
+            trouble.error(plain(str(error)), icon=":material/error:")
+
+    def _field(self, chosen: _T, parameter: Parameter, key: str) -> None:
+        st.session_state.setdefault(key, said(parameter, getattr(chosen, parameter.name)))
+        shared: dict[str, Any] = {
+            "key": key,
+            "help": f"{parameter.meaning}: {parameter.domain_words}",
+            "on_change": self._take,
+            "args": (chosen,),
+        }
+        if isinstance(parameter, Choice):
+            st.selectbox(label_of(parameter), parameter.choices, **shared)
+        else:
+            st.text_input(label_of(parameter), **shared)
+
+    def _typed(self, chosen: _T) -> _T:
+        """Return what the fields make; a value outside its domain is named by the library."""
+        texts = {p: str(st.session_state[f"{self.key}_{chosen.name}_{p.name}"]) for p in chosen.parameters()}
+        return self.make(chosen.name, **{p.name: meant(p, text) for p, text in texts.items()})
+
+    def _take(self, chosen: _T) -> None:
+        """Write what the fields say into the text; a value outside its domain stays in its field, explained there."""
+        try:
+            page.change(self.key, written(self._typed(chosen)))
+        except DpcoreError:
+            return
+
+
+def meant(parameter: Parameter, text: str) -> Any:
+    """Return what a typed text means for a parameter; what is no value of its kind is left to its own check."""
+    text = text.strip()
+    if parameter.kind == "text":
+        return text
+    if parameter.kind in {"numbers", "points"}:
+        return forms.numbers(text)
+    value = forms.number(text) if len(text) <= forms.MOST_DIGITS else text
+    return int(value) if parameter.kind == "integer" and isinstance(value, float) and value.is_integer() else value
+
+
+def said(parameter: Parameter, value: Any) -> str:
+    """Return a value as it is typed, without spaces."""
+    if parameter.kind in {"numbers", "points"}:
+        return json.dumps([list(v) if isinstance(v, tuple) else v for v in value], separators=(",", ":"))
+    return str(value) if parameter.kind in {"text", "integer"} else literal(value)
+
+
+def written(chosen: Parametric) -> str:
+    """Return the text that `Kind.read` turns into this."""
+    parts = [f"{p.name}={said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
+    return " ".join([chosen.name, *parts])
+
+
+def values_of(chosen: Parametric) -> dict[str, Any]:
+    """Return the parameters by name."""
+    return {p.name: getattr(chosen, p.name) for p in chosen.parameters()}
+
+
+def label_of(parameter: Parameter) -> str:
+    """Return the name of a parameter for a field: its sign, then its name."""
+    return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
+
+
+def _summary(chosen: Parametric) -> str:
+    """Return the parameters in one line."""
+    parts = [f"{p.label or p.name} = {said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
+    return plain(theme.short(", ".join(parts), 120))
