@@ -131,3 +131,25 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
 
 def _follow(key: str, handle: str) -> None:
     page.change(key, st.session_state[handle])
+
+
+def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
+    """Show a menu that follows a text which the link carries, and writes it; a wrong text is explained."""
+    typed = str(st.session_state.get(key, "")).strip()
+    if typed and typed not in options:
+        st.error(plain(f"{label}: choose one of {', '.join(options)}; got {typed[:40]!r}."), icon=":material/error:")
+    found = typed if typed in options else default
+    st.session_state[f"{key}_menu"] = found
+    st.selectbox(
+        label,
+        list(options),
+        key=f"{key}_menu",
+        format_func=lambda name: options.get(name, name),
+        on_change=_take_choice,
+        args=(key,),
+    )
+    return found
+
+
+def _take_choice(key: str) -> None:
+    page.change(key, st.session_state[f"{key}_menu"])

@@ -202,9 +202,10 @@ def _clickable(chart: alt.LayerChart, border: FloatArray) -> alt.LayerChart:
     """Add unseen points on the border at the rates that a test can have."""
     rows = pd.DataFrame({"x": RATES, "y": border, "rate": RATES})
     pick = alt.selection_point(name=PICK, fields=["rate"], on="click", empty=False, nearest=False)
-    points = alt.Chart(rows).mark_point(filled=True, size=160, opacity=0, aria=False).encode(x="x:Q", y="y:Q")
-    found: alt.LayerChart = chart.add_layers(points.add_params(pick))
-    return found
+    points = (
+        alt.Chart(rows).mark_point(filled=True, size=160, opacity=0, aria=False).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    )
+    return theme.over(chart, points.add_params(pick))
 
 
 def profile_picture(view: View, *, dark: bool) -> Figure:

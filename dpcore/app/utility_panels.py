@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.app import page, utility_data
 from dpcore.app.figure import plain
-from dpcore.app.inputs import read_integer
+from dpcore.app.inputs import choice, read_integer
 from dpcore.app.settings import values_of, written
 from dpcore.app.utility import DEFAULTS, KIND, RELEASES, View, movable, read
 from dpcore.errors import DpcoreError
@@ -185,28 +185,6 @@ def _view(chosen: Pair, source: utility_data.Source, seed: int, columns: Sequenc
             help="At each of the points drawn; 0 for none.",
         )
     return View(chosen, source, moves, measure, int(releases), seed)
-
-
-def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
-    """Show a menu that follows a text which the link carries, and writes it; a wrong text is explained."""
-    typed = str(st.session_state.get(key, "")).strip()
-    if typed and typed not in options:
-        st.error(plain(f"{label}: choose one of {', '.join(options)}; got {typed[:40]!r}."), icon=":material/error:")
-    found = typed if typed in options else default
-    st.session_state[f"{key}_menu"] = found
-    st.selectbox(
-        label,
-        list(options),
-        key=f"{key}_menu",
-        format_func=lambda name: options.get(name, name),
-        on_change=_take_choice,
-        args=(key,),
-    )
-    return found
-
-
-def _take_choice(key: str) -> None:
-    page.change(key, st.session_state[f"{key}_menu"])
 
 
 def _again(seed: int) -> None:

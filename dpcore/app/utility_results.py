@@ -8,10 +8,9 @@ import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.app.figure import plain
-from dpcore.app.inputs import Interval, read_integer, read_number
+from dpcore.app.inputs import Interval, choice, read_integer, read_number
 from dpcore.app.settings import label_of, meant, said, written
 from dpcore.app.utility import RECORDS, View, known_facts, movable, needed_code, numbers_of, read
-from dpcore.app.utility_panels import choice
 from dpcore.charts.pairs import pair_grid
 from dpcore.errors import BudgetError, DpcoreError
 

@@ -217,7 +217,7 @@ def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart
     rows = pd.DataFrame({"alpha": at, view.up: view.along(curve, at), "guess": view.height(1.0 - at)})
     fill = series.fills()[series.shown[labels[0]]]
     area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=1, line=False, aria=False)
-    return [area.encode(x=view.x, y=view.y, y2="guess:Q")]
+    return [area.encode(x=view.x, y=view.y, y2=alt.Y2("guess:Q"))]
 
 
 def _guessing(view: _View, *, dark: bool) -> list[alt.Chart]:
@@ -231,7 +231,7 @@ def _guessing(view: _View, *, dark: bool) -> list[alt.Chart]:
     quiet = theme.quiet(dark=dark)
     line = alt.Chart(checked(rows)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     word = alt.Chart(checked(place)).mark_text(align="left", dx=8, dy=10 if view.floor else -6, color=quiet, aria=False)
-    return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text="text:N")]
+    return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text=alt.Text("text:N"))]
 
 
 def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
@@ -242,7 +242,7 @@ def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart
     )
     fill = series.paint()[series.shown[MEASURED]]
     area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=0.32 if dark else 0.25, line=False, aria=False)
-    chart: alt.Chart = area.encode(x=view.x, y=view.y, y2="proved:Q")
+    chart: alt.Chart = area.encode(x=view.x, y=view.y, y2=alt.Y2("proved:Q"))
     return chart
 
 
@@ -265,7 +265,7 @@ def _lines(lines: pd.DataFrame, series: Series, view: _View) -> alt.Chart:
     chart: alt.Chart = (
         alt.Chart(checked(pd.concat(parts)))
         .mark_line(strokeWidth=2.5, strokeJoin="round", aria=False)
-        .encode(x=view.x, y=view.y, order="step:Q", **series.strokes(legend=True))
+        .encode(x=view.x, y=view.y, order=alt.Order("step:Q"), **series.strokes(legend=True))
     )
     return chart
 
@@ -292,8 +292,8 @@ def _tests(found: Audit, series: Series, view: _View) -> list[alt.Chart]:
     tall = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
     dots = base.mark_point(filled=True, size=70, opacity=1, color=paint, aria=False)
     return [
-        wide.encode(x=_axis_of(view.x, "left"), x2="right:Q", y=view.y),
-        tall.encode(x=view.x, y=_axis_of(view.y, "first"), y2="last:Q"),
+        wide.encode(x=_axis_of(view.x, "left"), x2=alt.X2("right:Q"), y=view.y),
+        tall.encode(x=view.x, y=_axis_of(view.y, "first"), y2=alt.Y2("last:Q")),
         dots.encode(x=view.x, y=view.y, tooltip=tip),
     ]
 
@@ -339,7 +339,7 @@ def _contradiction(judged: Verdict, view: _View, *, dark: bool) -> list[alt.Char
     side: dict[str, Any] = {"align": "right", "dx": -8} if judged.alpha > 0.5 else {"align": "left", "dx": 8}
     word = words.mark_text(color=ink, fontSize=theme.TEXT, aria=False, **side)
     return [
-        rule.encode(x=view.x, y=view.y, y2="allowed:Q"),
+        rule.encode(x=view.x, y=view.y, y2=alt.Y2("allowed:Q")),
         mark.encode(x=view.x, y=view.y),
-        word.encode(x=view.x, y=view.y, text="text:N"),
+        word.encode(x=view.x, y=view.y, text=alt.Text("text:N")),
     ]

@@ -101,7 +101,7 @@ def limit_figure(
     chart = region_chart(points, axes=axes, log=log, filled=filled, selected=LIMIT, look=described(look, takeaway))
     band = band_table(row)
     if len(band):
-        chart = chart.add_layers(*_band(band, axes=axes, log=log, dark=look.dark))
+        chart = theme.over(chart, *_band(band, axes=axes, log=log, dark=look.dark))
     text = note(row.composed, points[points["label"] == TRUE])
     return Figure(chart, limit_table(row), takeaway, look.title or "The central limit", (text,) if text else ())
 
@@ -127,10 +127,10 @@ def _band(band: pd.DataFrame, *, axes: Axes, log: bool, dark: bool) -> list[alt.
     inside = float(at["lower"] + 0.7 * (at["upper"] - at["lower"]))
     x_at, y_at = (float(at["alpha"]), inside) if axes == "fdp" else (inside, float(at["alpha"]))
     place = pd.DataFrame({"x": [max(x_at, least)], "y": [max(y_at, least)], "text": ["band of the theorem"]})
-    word = alt.Chart(checked(place)).encode(x="x:Q", y="y:Q", text="text:N")
+    word = alt.Chart(checked(place)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     paper = theme.paper(dark=dark)
     return [
-        outline.encode(x="x:Q", y="y:Q", order="step:Q"),
+        outline.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), order=alt.Order("step:Q")),
         word.mark_text(color=paper, stroke=paper, strokeWidth=4, opacity=0.8, aria=False),
         word.mark_text(color=theme.ink(dark=dark), aria=False),
     ]
@@ -285,7 +285,7 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
         look=described(look, takeaway),
     )
     if len(below):
-        chart = chart.add_layers(_marks(below, dark=look.dark))
+        chart = theme.over(chart, _marks(below, dark=look.dark))
     return Figure(chart, rows, takeaway, look.title or "The limit's ε and the true one")
 
 
@@ -301,7 +301,7 @@ def _marks(below: pd.DataFrame, *, dark: bool) -> alt.Chart:
         shape="triangle-down", filled=True, size=110, opacity=1, color=theme.ink(dark=dark), aria=False
     )
     chart: alt.Chart = base.encode(
-        x="parameter:Q", y="value:Q", tooltip=alt.Tooltip("words:N", title="below the truth")
+        x=alt.X("parameter:Q"), y=alt.Y("value:Q"), tooltip=alt.Tooltip("words:N", title="below the truth")
     )
     return chart
 

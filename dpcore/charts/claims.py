@@ -45,7 +45,7 @@ def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Fig
     table = profile_table({TRUTH: found.total}, epsilon_max=top)
     takeaway = found.short()
     chart = profile_chart(table, look=described(look, takeaway), **options)
-    chart = chart.add_layers(*_point(found, dark=look.dark))
+    chart = theme.over(chart, *_point(found, dark=look.dark))
     row = {"region": "claimed", "label": "claimed", "epsilon": found.epsilon, "delta": found.delta, "kind": "claimed"}
     below = found.delta < pixels.FLOOR
     notes = ("The claimed δ has no place on the log axis; the point is drawn at its end.",) * below
@@ -71,13 +71,15 @@ def _point(found: Judgement, *, dark: bool) -> list[alt.Chart]:
             "numbers": [f"ε = {number(found.epsilon, 6)}, δ = {number(found.delta, 6)}"],
         }
     )
-    base = alt.Chart(checked(rows)).encode(x="epsilon:Q", y="shown:Q")
-    line = base.mark_rule(color=ink, strokeWidth=1.5, strokeDash=[2, 3], aria=False, clip=True).encode(y2="to:Q")
+    base = alt.Chart(checked(rows)).encode(x=alt.X("epsilon:Q"), y=alt.Y("shown:Q"))
+    line = base.mark_rule(color=ink, strokeWidth=1.5, strokeDash=[2, 3], aria=False, clip=True).encode(
+        y2=alt.Y2("to:Q")
+    )
     tips = [alt.Tooltip("name:N", title="point"), alt.Tooltip("numbers:N", title="at")]
     dot = base.mark_point(filled=True, size=140, opacity=1, color=ink, stroke=back, strokeWidth=1.5, aria=False)
     place: dict[str, Any] = {"align": "right", "dx": -11, "dy": 4, "fontSize": theme.TEXT, "fontWeight": 600}
-    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, aria=False, **place).encode(text="name:N")
-    word = base.mark_text(color=ink, aria=False, **place).encode(text="name:N")
+    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, aria=False, **place).encode(text=alt.Text("name:N"))
+    word = base.mark_text(color=ink, aria=False, **place).encode(text=alt.Text("name:N"))
     return [line, dot.encode(tooltip=tips), halo, word]
 
 
@@ -186,7 +188,7 @@ def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -
     for rows, place in sides:
         if len(rows):
             text = alt.Chart(checked(rows)).mark_text(aria=False, color=theme.ink(dark=dark), **place)
-            layers.append(text.encode(x=x, y=y, text="text:N"))
+            layers.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
     return layers
 
 

@@ -35,11 +35,9 @@ class Figure:
 
         Altair's check against the schema takes longer than all else; the tests make it for every kind of chart.
         """
-        chart = self.chart.copy(deep=False)
-        chart.description = alt.Undefined
         with alt.data_transformers.enable("default", max_rows=None):
-            found: dict[str, Any] = chart.to_dict(validate=False)
-        return found
+            found: dict[str, Any] = self.chart.to_dict(validate=False)
+        return {name: part for name, part in found.items() if name != "description"}
 
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:

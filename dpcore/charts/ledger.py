@@ -104,14 +104,14 @@ def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Lay
     layers = [
         base.mark_bar(aria=False, height=16, strokeWidth=1.5).encode(
             x=x,
-            x2="start:Q",
+            x2=alt.X2("start:Q"),
             fill=alt.Fill("fill:N", scale=None),
             stroke=alt.Stroke("paint:N", scale=None),
             strokeDash=alt.StrokeDash("dash:N", scale=None),
             tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
         ),
         base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
-            x=alt.XDatum(0), text="words:N"
+            x=alt.XDatum(0), text=alt.Text("words:N")
         ),
         *_budget_line(budget, x, left=budget.epsilon < 0.4 * end, dark=look.dark),
     ]
@@ -135,7 +135,7 @@ def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[al
         mark.mark_rule(strokeWidth=2, strokeDash=[6, 3], color=ink, aria=False),
         mark.mark_text(
             align="left" if left else "right", dx=0 if left else -4, dy=-9, y=0, color=ink, aria=False
-        ).encode(text="text:N"),
+        ).encode(text=alt.Text("text:N")),
     ]
 
 
@@ -200,10 +200,10 @@ def _cost_chart(drawn: pd.DataFrame, *, look: Look) -> alt.LayerChart:
     fill = theme.pale(strong, dark=look.dark, share=0.5)
     layers = [
         base.mark_bar(aria=False, height=16, strokeWidth=1.5, fill=fill, stroke=strong).encode(
-            x=x, x2="start:Q", tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()]
+            x=x, x2=alt.X2("start:Q"), tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()]
         ),
         base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
-            x=alt.XDatum(0), text="words:N"
+            x=alt.XDatum(0), text=alt.Text("words:N")
         ),
     ]
     return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(drawn))

@@ -149,7 +149,7 @@ def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = 
     layers = [cells.encode(color=fill, tooltip=tips)]
     if len(answers) <= MOST_WRITTEN:
         ink = theme.ink(dark=look.dark)
-        layers.append(base.mark_text(color=ink, fontSize=theme.SMALL, aria=False).encode(text="text:N"))
+        layers.append(base.mark_text(color=ink, fontSize=theme.SMALL, aria=False).encode(text=alt.Text("text:N")))
     height = 60 + 34 * len(frame)
     chart = theme.finish(layers, described(look, words), words=words, height=min(height, 480))
     return Figure(chart, rows.drop(columns="text"), words, look.title or title)

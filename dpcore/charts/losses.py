@@ -123,13 +123,13 @@ def loss_chart(
     names = {"loss_text": "loss", "mass_text": "probability", "kind": "is"}
     tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
     colours = theme.palette(look.dark)
-    where = {"x": x, "x2": "right:Q", "y": y, "y2": alt.datum(0)}
+    where = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2Datum(0)}
     layers = [alt.Chart(checked(bars)).mark_rect(color=colours[0], aria=False).encode(tooltip=tips, **where)]
     if len(never):
         layers.append(alt.Chart(checked(outside)).mark_rect(color=colours[1], aria=False).encode(tooltip=tips, **where))
         words = outside.assign(left=place, words=[f"inf: {outward(v, 3)}" for v in outside["mass"]])
         text = alt.Chart(checked(words)).mark_text(dy=-8, color=theme.ink(dark=look.dark), aria=False)
-        layers.append(text.encode(x=x, y=y, text="words:N"))
+        layers.append(text.encode(x=x, y=y, text=alt.Text("words:N")))
     shown = "How often each loss occurs when the person is in the data."
     return theme.finish(layers, look, words=shown, height=300)
 

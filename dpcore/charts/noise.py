@@ -125,16 +125,18 @@ def marked(figure: Figure, points: Sequence[tuple[float, float, str]], *, dark: 
         }
     )
     ink, back = theme.ink(dark=dark), theme.paper(dark=dark)
-    base = alt.Chart(checked(rows)).encode(x="x:Q", y="y:Q")
+    base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     tips = [alt.Tooltip("name:N", title="test"), alt.Tooltip("rates:N", title="errors")]
-    fill = alt.condition("datum.rank == 0", alt.value(ink), alt.value(back))
+    fill = alt.ColorValue(back, condition={"test": "datum.rank == 0", "value": ink})
     dots = base.mark_point(filled=True, size=130, opacity=1, stroke=ink, strokeWidth=2, aria=False)
-    chart = figure.chart.add_layers(dots.encode(color=fill, tooltip=tips))
+    chart = theme.over(figure.chart, dots.encode(color=fill, tooltip=tips))
     for side in sorted(set(rows["side"])):
         place: dict[str, Any] = {"align": side, "dx": 12 if side == "left" else -12, "dy": -8, "aria": False}
-        word = alt.Chart(checked(rows[rows["side"] == side])).encode(x="x:Q", y="y:Q", text="name:N")
+        word = alt.Chart(checked(rows[rows["side"] == side])).encode(
+            x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N")
+        )
         halo = word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=back, stroke=back, strokeWidth=4, **place)
-        chart = chart.add_layers(halo, word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=ink, **place))
+        chart = theme.over(chart, halo, word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=ink, **place))
     return replace(figure, chart=chart)
 
 
@@ -228,7 +230,7 @@ def _as_lines(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.
             area = alt.Chart(checked(rows)).mark_area(color=series.paint()[name], opacity=0.35, line=False, aria=False)
             layers.append(area.encode(x=x, y=y))
     lines = alt.Chart(checked(drawn[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
-    layers.append(lines.encode(x=x, y=y, order="answer:Q", **series.strokes(legend=legend)))
+    layers.append(lines.encode(x=x, y=y, order=alt.Order("answer:Q"), **series.strokes(legend=legend)))
     hover = _tips(drawn.iloc[::_HOVER], test)
     points = alt.Chart(checked(hover.drop(columns="kind"))).mark_point(filled=True, size=90, opacity=0, aria=False)
     layers.append(points.encode(x=x, y=y, tooltip=_tooltip(test)))
@@ -242,7 +244,7 @@ def _as_bars(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y
     wrong = np.where(first, drawn["accused"], 1.0 - drawn["accused"])
     rows = _tips(drawn, test).assign(answer=left, right=left + 0.38, paint=drawn["label"].map(series.paint()))
     part = rows.assign(density=wrong * rows["density"])[["answer", "right", "density", "paint"]]
-    where = {"x": x, "x2": "right:Q", "y": y, "y2": alt.datum(0)}
+    where = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2Datum(0)}
     filled = alt.Fill("paint:N", scale=None)
     shade = alt.Chart(checked(part)).mark_rect(opacity=0.45, aria=False).encode(fill=filled, **where)
     whole = alt.Chart(checked(rows.drop(columns="kind"))).mark_rect(fillOpacity=0, strokeWidth=2, aria=False)
@@ -272,7 +274,7 @@ def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, da
         text = alt.Chart(checked(rows)).mark_text(
             baseline="top", dy=4, color=ink, fontSize=theme.TEXT, aria=False, **side
         )
-        layers.append(text.encode(x=x, y=y, text="text:N"))
+        layers.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
     return layers
 
 

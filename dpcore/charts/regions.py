@@ -201,7 +201,7 @@ def _fill(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, log: bool)
     chart: alt.Chart = (
         alt.Chart(checked(rows))
         .mark_area(opacity=1, line=False, aria=False)
-        .encode(x=x, y=y, y2="guess:Q", detail="label:N", fill=alt.Fill("paint:N", scale=None))
+        .encode(x=x, y=y, y2=alt.Y2("guess:Q"), detail=alt.Detail("label:N"), fill=alt.Fill("paint:N", scale=None))
     )
     return chart
 
@@ -216,18 +216,18 @@ def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
     rule = alt.Chart(checked(line)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     align: Literal["right", "left"] = "right" if log else "left"
     word = alt.Chart(checked(place)).mark_text(align=align, dx=-6 if log else 6, dy=-6, color=quiet, aria=False)
-    return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text="text:N")]
+    return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text=alt.Text("text:N"))]
 
 
 def _lines(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
     """Draw the curves; the selected one is thicker."""
-    width: Any = alt.value(2)
+    width: Any = alt.StrokeWidthValue(2)
     if selected is not None:
-        width = alt.condition(alt.FieldEqualPredicate(field="label", equal=selected), alt.value(3.5), alt.value(2))
+        width = alt.StrokeWidthValue(2, condition={"test": {"field": "label", "equal": selected}, "value": 3.5})
     chart: alt.Chart = (
         alt.Chart(checked(drawn[["label", "x", "y", "step"]]))
         .mark_line(aria=False, strokeJoin="round")
-        .encode(x=x, y=y, order="step:Q", strokeWidth=width, **series.strokes(legend=legend))
+        .encode(x=x, y=y, order=alt.Order("step:Q"), strokeWidth=width, **series.strokes(legend=legend))
     )
     return chart
 

@@ -124,7 +124,7 @@ def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: L
     base, grey, tip = alt.Chart(checked(drawn)), theme.quiet(dark=look.dark), [alt.Tooltip("text:N", title="chance of")]
     if few:
         bars = base.mark_rect(fill=theme.pale(grey, dark=look.dark), stroke=grey, aria=False)
-        layers = [bars.encode(x=alt.X("left:Q", **where), x2="right:Q", y=y, y2=alt.datum(0), tooltip=tip)]
+        layers = [bars.encode(x=alt.X("left:Q", **where), x2=alt.X2("right:Q"), y=y, y2=alt.Y2Datum(0), tooltip=tip)]
     else:
         x = alt.X("place:Q", **where)
         points = base.mark_point(filled=True, opacity=0, size=60, aria=False).encode(x=x, y=y, tooltip=tip)
@@ -204,15 +204,17 @@ def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     bars = alt.Chart(checked(rows)).mark_rect(strokeWidth=2, aria=False)
     layer = bars.encode(
         x=alt.X("left:Q", **_named_axis(table["answer"])),
-        x2="right:Q",
+        x2=alt.X2("right:Q"),
         y=y,
-        y2=alt.datum(0),
+        y2=alt.Y2Datum(0),
         fill=alt.Fill("paint:N", scale=None),
         tooltip=_tips(),
         **series.strokes(legend=True),
     )
     zero = alt.Chart(checked(pd.DataFrame({"value": [0.0]}))).mark_rule(color=theme.quiet(dark=look.dark), aria=False)
-    return theme.finish([layer, zero.encode(y="value:Q")], look, words="A release beside the true answer.", height=320)
+    return theme.finish(
+        [layer, zero.encode(y=alt.Y("value:Q"))], look, words="A release beside the true answer.", height=320
+    )
 
 
 def _curves(table: pd.DataFrame, look: Look) -> alt.LayerChart:
@@ -222,7 +224,7 @@ def _curves(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     x = alt.X("place:Q", title="Coordinate", axis=alt.Axis(format="d", tickCount=8, grid=False))
     y = alt.Y("value:Q", title="Answer", axis=alt.Axis(format=".6~g", tickCount=5))
     lines = alt.Chart(checked(rows)).mark_line(strokeWidth=1.5, aria=False)
-    layer = lines.encode(x=x, y=y, order="place:Q", **series.strokes(legend=True))
+    layer = lines.encode(x=x, y=y, order=alt.Order("place:Q"), **series.strokes(legend=True))
     points = alt.Chart(checked(rows)).mark_point(filled=True, size=60, opacity=0, aria=False)
     return theme.finish(
         [layer, points.encode(x=x, y=y, tooltip=_tips())], look, words="A release beside the true answer.", height=320

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
@@ -15,6 +15,7 @@ DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFF
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [12, 4], [2, 5])
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
+_FACTS = ("config", "width", "height", "description", "usermeta", "title", "params", "data")  # of a layered chart
 _PAPER = {False: "#ffffff", True: "#0e1117"}
 _INK = {False: "#111111", True: "#ffffff"}
 _QUIET = {False: "#404040", True: "#d5d8de"}  # above 7:1 on its paper
@@ -161,8 +162,18 @@ def finish(layers: Sequence[alt.Chart], look: Look, *, words: str, height: int) 
     }
     if look.title:
         properties["title"] = short(look.title, 90)
-    chart = alt.layer(*layers).properties(**properties).configure(**config(dark=look.dark))
-    return cast("alt.LayerChart", chart)
+    chart = alt.LayerChart(config=config(dark=look.dark), **properties)
+    chart.layer = list(layers)  # as `alt.layer` would, without its copies of every layer: those here are ours alone
+    return chart
+
+
+def over(chart: alt.LayerChart, *layers: alt.Chart) -> alt.LayerChart:
+    """Return the chart with more layers in front; the others are shared, not copied."""
+    made = alt.LayerChart()
+    for name in _FACTS:
+        made[name] = getattr(chart, name)
+    made.layer = [*chart.layer, *layers]  # a copy by Altair's own means would copy every layer twice
+    return made
 
 
 def short(text: str, most: int = 60) -> str:

@@ -156,7 +156,7 @@ def utility_chart(
     )
     if len(lines):
         base = alt.Chart(checked(lines)).encode(x=x)
-        band = base.mark_area(opacity=0.2, aria=False).encode(y=low, y2="high:Q", color=paint)
+        band = base.mark_area(opacity=0.2, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint)
         layers += [
             band,
             base.mark_line(strokeWidth=2, aria=False).encode(y=y, **series.strokes(legend=legend)),
@@ -166,7 +166,7 @@ def utility_chart(
         base = alt.Chart(checked(dots)).encode(x=x)
         shown = {} if len(lines) else series.strokes(legend=legend)
         layers += [
-            base.mark_rule(strokeWidth=1.5, aria=False).encode(y=low, y2="high:Q", color=paint),
+            base.mark_rule(strokeWidth=1.5, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint),
             base.mark_point(filled=True, size=45, opacity=1, aria=False).encode(
                 y=y, color=paint, tooltip=tips, **shown
             ),

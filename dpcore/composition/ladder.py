@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.tradeoff import TradeOff
 
+Block = list[tuple[int, str, str, float, str, str]]  # rows of one theorem, in the order of COLUMNS
 KS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 COLUMNS = ("k", "theorem", "title", "epsilon", "kind", "note")
 _UP = 1 + 1e-13
@@ -74,9 +75,9 @@ def ladder(
     rows += [_gaussian(region, steps, counts, wanted), _limit(region, counts, wanted)]
     with limits(deadline=patience):
         rows.append(_exact(region, steps, counts, wanted))
-    frame = pd.concat(rows, ignore_index=True)
     order = {name: place for place, name in enumerate(TITLES)}
-    return frame.sort_values("theorem", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    listed = sorted((row for block in rows for row in block), key=lambda row: order[row[1]])
+    return pd.DataFrame(listed, columns=list(COLUMNS))
 
 
 def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
@@ -111,31 +112,32 @@ class _Copies:
         )
 
 
-def _frame(name: str, counts: Sequence[int], epsilon: object, kind: object, note: object) -> pd.DataFrame:
-    columns = {
-        "k": list(counts),
-        "theorem": name,
-        "title": TITLES[name],
-        "epsilon": epsilon,
-        "kind": kind,
-        "note": note,
-    }
-    return pd.DataFrame(columns, columns=list(COLUMNS))
+def _block(name: str, counts: Sequence[int], epsilon: object, kind: object, note: object) -> Block:
+    """Return the rows of one theorem; what is the same for all k is given once."""
+    columns = (_spread(value, len(counts)) for value in (epsilon, kind, note))
+    title = TITLES[name]
+    return [
+        (int(k), name, title, float(e), str(what), str(why)) for k, e, what, why in zip(counts, *columns, strict=True)
+    ]
 
 
-def _silent(name: str, why: str, counts: Sequence[int]) -> pd.DataFrame:
-    return _frame(name, counts, math.inf, "none", why)
+def _spread(value: object, count: int) -> list[Any]:
+    return np.asarray(value).tolist() if np.ndim(value) else [value] * count  # type: ignore[arg-type]  # a number, a text or a list
 
 
-def _noted(name: str, counts: Sequence[int], epsilon: FloatArray, kind: str, note: str = "") -> pd.DataFrame:
+def _silent(name: str, why: str, counts: Sequence[int]) -> Block:
+    return _block(name, counts, math.inf, "none", why)
+
+
+def _noted(name: str, counts: Sequence[int], epsilon: FloatArray, kind: str, note: str = "") -> Block:
     """Return rows of a theorem that applies; where no epsilon is left the note says so."""
-    return _frame(name, counts, epsilon + 0.0, kind, [_BELOW if math.isinf(e) else note for e in epsilon])
+    return _block(name, counts, epsilon + 0.0, kind, [_BELOW if math.isinf(e) else note for e in epsilon])
 
 
 # ---- closed forms --------------------------------------------------------------------------------------------
 
 
-def _closed_forms(copies: _Copies, delta: float, steps: Sequence[Step]) -> list[pd.DataFrame]:
+def _closed_forms(copies: _Copies, delta: float, steps: Sequence[Step]) -> list[Block]:
     """Return basic, both advanced theorems and the simplified optimal one."""
     k, counts, taken = copies.k, [int(k) for k in copies.k], steps[0].note
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -197,12 +199,12 @@ def _drv(copies: _Copies, delta: float) -> FloatArray:
     return np.asarray(np.where(slack > 0, found, np.inf), dtype=np.float64)
 
 
-def _course(copies: _Copies, delta: float, counts: Sequence[int]) -> pd.DataFrame:
+def _course(copies: _Copies, delta: float, counts: Sequence[int]) -> Block:
     """Return the advanced theorem of pure privacy where log(1/delta) >= epsilon^2 k; elsewhere say so."""
     name = "advanced_course"
     if copies.delta.max() > 0 or delta <= 0:
         shown = f"δ = {outward(float(copies.delta.max()), 4)}" if copies.delta.max() > 0 else "a total δ of 0"
-        return _frame(
+        return _block(
             name, counts, math.inf, "none", f"It is about δ = 0 per mechanism and a total δ above 0; got {shown}."
         )
     budget = -math.log(delta)
@@ -210,7 +212,7 @@ def _course(copies: _Copies, delta: float, counts: Sequence[int]) -> pd.DataFram
     value = np.where(held, 4 * copies.epsilon * np.sqrt(2 * copies.k * budget) * _UP, np.inf)
     why = f"It holds for ε²k up to log(1/δ) = {outward(budget, 4, up=False)} only"
     notes = ["" if fits else f"{why}, here {e * e * k:.4g}." for fits, e, k in _rows(held, copies)]
-    return _frame(name, counts, value, np.where(held, "upper", "none"), notes)
+    return _block(name, counts, value, np.where(held, "upper", "none"), notes)
 
 
 def _rows(held: object, copies: _Copies) -> zip[tuple[bool, float, float]]:
@@ -220,7 +222,7 @@ def _rows(held: object, copies: _Copies) -> zip[tuple[bool, float, float]]:
 # ---- Gaussian ones -------------------------------------------------------------------------------------------
 
 
-def _gaussian(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], delta: float) -> pd.DataFrame:
+def _gaussian(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], delta: float) -> Block:
     """Return Gaussian privacy: exact for a Gaussian mechanism, otherwise a region that contains the statement."""
     curve, k = region.curve, np.array(counts, dtype=np.float64)
     if isinstance(curve, Gaussian):
@@ -235,7 +237,7 @@ def _gaussian(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], de
     return _noted("gdp", counts, epsilon, "upper", steps[0].note)
 
 
-def _limit(region: TradeOff, counts: Sequence[int], delta: float) -> pd.DataFrame:
+def _limit(region: TradeOff, counts: Sequence[int], delta: float) -> Block:
     """Return the central limit, labelled as the approximation it is."""
     if isinstance(region.curve, Gaussian):
         return _silent("clt", f"No limit is needed: {TITLES['gdp']} is exact.", counts)
@@ -251,7 +253,7 @@ def _limit(region: TradeOff, counts: Sequence[int], delta: float) -> pd.DataFram
 # ---- compositions --------------------------------------------------------------------------------------------
 
 
-def _optimal(steps: Sequence[Step], counts: Sequence[int], delta: float) -> list[pd.DataFrame]:
+def _optimal(steps: Sequence[Step], counts: Sequence[int], delta: float) -> list[Block]:
     """Return the optimal theorems: the exact composition of the statements."""
     parts = {"kov_optimal": _Rows(), "dptv": _Rows()}
     plain, helped = DP(steps[0].epsilon, steps[0].delta), statement_region(steps[0])
@@ -265,10 +267,10 @@ def _optimal(steps: Sequence[Step], counts: Sequence[int], delta: float) -> list
             parts["dptv"].add(k, helped, delta, "exact" if step.attained else "upper", step.note)
         else:
             parts["dptv"].rows.append((k, math.inf, "none", no_tv(step)))
-    return [part.frame(name) for name, part in parts.items()]
+    return [part.block(name) for name, part in parts.items()]
 
 
-def _exact(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], delta: float) -> pd.DataFrame:
+def _exact(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], delta: float) -> Block:
     """Return the composition of the mechanism itself, unless its statement is all there is."""
     if steps and steps[0].attained:
         twin = TITLES["dptv"] if steps[0].tv_helps else TITLES["kov_optimal"]
@@ -282,7 +284,7 @@ def _exact(region: TradeOff, steps: Sequence[Step], counts: Sequence[int], delta
                 part.add(k, region, delta, "exact", "exact composition of the mechanism itself")
             except BudgetError as error:
                 part.rows.append((k, math.inf, "none", str(error)))
-    return part.frame("exact")
+    return part.block("exact")
 
 
 def _round(k: int) -> bool:
@@ -306,7 +308,7 @@ class _Rows:
             value *= _UP  # right to rounding; as an upper bound it must not be below the truth at all
         self.rows.append((k, value, kind, _BELOW if math.isinf(value) else note))
 
-    def frame(self, name: str) -> pd.DataFrame:
-        """Return the rows as a table."""
+    def block(self, name: str) -> Block:
+        """Return the rows with their theorem."""
         counts, epsilon, kind, note = (list(column) for column in zip(*self.rows, strict=True))
-        return _frame(name, [int(k) for k in counts], epsilon, kind, note)
+        return _block(name, [int(k) for k in counts], epsilon, kind, note)

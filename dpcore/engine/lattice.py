@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Weights = tuple[IntArray, FloatArray, int]
     Stretch = tuple[int, FloatArray]
 
-_DIRECT_WIDTH = 8000
+_DIRECT_WIDTH = 4000
 _ROUGH_WIDTH = 30_000
 _FEW_COPIES = 64
 _LEAST_LOG = -746.0

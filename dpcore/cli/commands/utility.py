@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.options import number
+from dpcore.cli.own_options import option_of, own_options
 from dpcore.errors import DomainError, DomainWarning, ParseError
-from dpcore.language.problems import nearest, quoted
 from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.cli.options import Parser
-    from dpcore.registry import Parameter
     from dpcore.utility.base import Pair
     from dpcore.utility.dataset import Dataset
 
@@ -63,7 +61,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         msg = f"seed must be an integer from 0, got {arguments.seed}."
         raise DomainError(msg)
     plain = pair(arguments.name)
-    settings = _settings(plain, arguments.rest)
+    settings = own_options(plain.name, plain.parameters(), arguments.rest)
     moved, values = _moved(plain, settings)
     fixed = {name: items[0] for name, items in settings.items() if name != moved}
     chosen = pair(arguments.name, **fixed, **({moved: values[0]} if moved in settings else {}))
@@ -85,58 +83,11 @@ def _catalogue() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "title", "main", "parameters", "measures"])
 
 
-def _settings(pair: Pair, words: list[str]) -> dict[str, list[Any]]:
-    """Read the pair's own options: name -> values."""
-    known = {p.name: p for p in pair.parameters()}
-    settings: dict[str, list[Any]] = {}
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        option, given, value = word.partition("=")
-        name = option.removeprefix("--").replace("-", "_")
-        if not option.startswith("--") or name not in known:
-            names = [_option(n) for n in known]
-            hint = nearest(option, names) or f"it takes {', '.join(names)}."
-            msg = f"{pair.name} has no option {quoted(word)}: {hint}"
-            raise ParseError(msg)
-        if not given:
-            if not left:
-                msg = f"{option} needs a value: {known[name].domain_words}."
-                raise ParseError(msg)
-            value = left.pop(0)
-        if name in settings:
-            msg = f"{option} was given twice."
-            raise ParseError(msg)
-        settings[name] = _values(known[name], value)
-    return settings
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _values(parameter: Parameter, text: str) -> list[Any]:
-    """Read the values of one option as the parameter's kind asks."""
-    if parameter.kind in ("number", "integer"):
-        numbers = parse_list(text).tolist()
-        whole = parameter.kind == "integer"
-        return [int(v) if whole and v == v // 1 else v for v in numbers]
-    if parameter.kind == "numbers":
-        return [parse_list(text.strip().removeprefix("[").removesuffix("]")).tolist()]
-    if parameter.kind == "points":
-        try:
-            return [json.loads(text)]
-        except ValueError:
-            msg = f"{_option(parameter.name)} must be {parameter.domain_words}, got {quoted(text)}."
-            raise ParseError(msg) from None
-    return [text]
-
-
 def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
     """Return which parameter moves, and through which values."""
     several = [name for name, values in settings.items() if len(values) > 1]
     if len(several) > 1:
-        msg = f"Only one parameter can have several values; got {' and '.join(map(_option, several))}."
+        msg = f"Only one parameter can have several values; got {' and '.join(map(option_of, several))}."
         raise ParseError(msg)
     name = several[0] if several else pair.main
     values = settings.get(name)
@@ -148,7 +99,7 @@ def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
             sorted({round(v) for v in drawn}) if kinds.get(name) == "integer" else [float(f"{v:.4g}") for v in drawn]
         )
     if len(values) > MOST_CELLS:
-        msg = f"{_option(name)} must have at most {MOST_CELLS} values, got {len(values)}."
+        msg = f"{option_of(name)} must have at most {MOST_CELLS} values, got {len(values)}."
         raise DomainError(msg)
     return name, values
 
