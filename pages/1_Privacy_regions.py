@@ -49,10 +49,12 @@ with left:
     panels.troubles(lines)
     if not drawn:
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
+        empty, code = pictures.blank(view, dark=page.look().dark)
+        figure.show(empty, key="privacy_regions", code=code, below=below)
     else:
         try:
             with work.patience("Drawing"):
-                picture, options = pictures.picture(drawn, view, selected=selected, dark=page.look().dark)
+                picture, options = pictures.picture(lines, view, selected=selected, dark=page.look().dark)
                 table, command = pictures.table(drawn, view["picture"], picture)
             code = pictures.code(drawn, view["picture"], options)
             figure.show(picture, key="privacy_regions", code=code, table=table, command=command, below=below)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,6 +11,7 @@ from dpcore import frames
 from dpcore.app import listing, work
 from dpcore.charts import profile_figure, region_chart, region_takeaway
 from dpcore.charts.figure import Figure, Series
+from dpcore.charts.regions import blank_figure
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import Look, described
 from dpcore.curves.polygon import Polygon
@@ -68,12 +69,17 @@ def _points(region: TradeOff) -> pd.DataFrame:
 
 
 def picture(
-    shown: Sequence[Line], view: dict[str, Any], *, selected: str | None, dark: bool
+    every: Sequence[Line], view: dict[str, Any], *, selected: str | None, dark: bool
 ) -> tuple[Figure, dict[str, Any]]:
-    """Return the figure of a view and the options that make it again in Python."""
+    """Return the figure of a view and the options that make it again in Python; a hidden line keeps its colour."""
+    shown = [line for line in every if line.drawn]
     options: dict[str, Any] = {} if view["legend"] else {"legend": False}
+    places = tuple(place for place, line in enumerate(every) if line.drawn)
+    kept = () if places == tuple(range(len(places))) else places
+    if kept:
+        options["look"] = Look(places=kept)
     if view["picture"] == PROFILE:
-        return profile_picture(shown, dark=dark, legend=view["legend"]), options
+        return profile_picture(shown, dark=dark, legend=view["legend"], places=kept), options
     if view["axes"] == "thesis":
         options["axes"] = "thesis"
     if view["scale"] == "log-log":
@@ -82,8 +88,18 @@ def picture(
         options["filled"] = False
     if selected in {line.label for line in shown}:
         options["selected"] = selected
-    given = {"log": False, "selected": None, **options}
-    return region_picture(shown, dark=dark, **given), options
+    given = {"log": False, "selected": None, **options, "look": Look(dark=dark, places=kept)}
+    return region_picture(shown, **given), options
+
+
+def blank(view: dict[str, Any], *, dark: bool) -> tuple[Figure, str]:
+    """Return the window before anything is added, and the Python that makes it."""
+    options: dict[str, Any] = {"axes": "thesis"} if view["axes"] == "thesis" else {}
+    if view["scale"] == "log-log":
+        options["log"] = True
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    code = f"from dpcore.charts.regions import blank_figure\n\nfigure = blank_figure({given})"
+    return blank_figure(look=Look(dark=dark, height=HEIGHT), **options), code
 
 
 def table(shown: Sequence[Line], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
@@ -91,7 +107,7 @@ def table(shown: Sequence[Line], kind: str, drawn: Figure) -> tuple[pd.DataFrame
     return border_table(shown) if kind == REGION else (drawn.table, "")
 
 
-def region_picture(shown: Sequence[Line], *, dark: bool, log: bool, selected: str | None, **options: Any) -> Figure:
+def region_picture(shown: Sequence[Line], *, look: Look, log: bool, selected: str | None, **options: Any) -> Figure:
     """Return the region chart of the lines; `options` are those of `dpcore.charts.region_chart`."""
     parts = [(line.label, line.region, line.points) for line in shown]
     regions = {label: region for label, region, _ in parts if region is not None}
@@ -99,20 +115,20 @@ def region_picture(shown: Sequence[Line], *, dark: bool, log: bool, selected: st
     def make() -> Figure:
         table = pd.concat([points.assign(label=label) for label, _, points in parts if points is not None])
         takeaway = region_takeaway(regions, fpr=LOW_RATE if log else USUAL_RATE, selected=selected)
-        look = described(Look(dark=dark, height=_height(regions, legend=options.get("legend", True))), takeaway)
-        chart = region_chart(table, log=log, selected=selected, look=look, **options)
+        sized = replace(look, height=_height(regions, legend=options.get("legend", True)))
+        chart = region_chart(table, log=log, selected=selected, look=described(sized, takeaway), **options)
         notes = [note(region, table[table["label"] == label]) for label, region in regions.items()]
         return Figure(chart, table, takeaway, "Privacy regions", tuple(text for text in notes if text))
 
-    asked = (_key(regions), dark, log, selected, tuple(sorted(options.items())))
+    asked = (_key(regions), look, log, selected, tuple(sorted(options.items())))
     return work.shelf().get(("region chart", *asked), make)
 
 
-def profile_picture(shown: Sequence[Line], *, dark: bool, legend: bool) -> Figure:
+def profile_picture(shown: Sequence[Line], *, dark: bool, legend: bool, places: tuple[int, ...] = ()) -> Figure:
     """Return the chart of the smallest delta for every epsilon."""
     regions = {line.label: line.region for line in shown if line.region is not None}
-    look = Look(dark=dark, height=_height(regions, legend=legend))
-    asked = ("profile chart", _key(regions), dark, legend)
+    look = Look(dark=dark, height=_height(regions, legend=legend), places=places)
+    asked = ("profile chart", _key(regions), look, legend)
     return work.shelf().get(asked, lambda: profile_figure(regions, look=look, legend=legend))
 
 
@@ -171,11 +187,12 @@ def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:
     """Return the Python lines that reproduce the view."""
     maker = "region_figure" if picture == REGION else "profile_figure"
     rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in shown]
-    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    given = "".join(f", {name}={_written(value)}" for name, value in options.items())
+    names = ", ".join(["Look", maker] if "look" in options else [maker])
     return "\n".join(
         [
             "from dpcore import parse",
-            f"from dpcore.charts import {maker}, save",
+            f"from dpcore.charts import {names}, save",
             "",
             "regions = {",
             *rows,
@@ -185,3 +202,7 @@ def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:
             'save(figure, "regions.svg")',
         ]
     )
+
+
+def _written(value: Any) -> str:
+    return f"Look(places={value.places!r})" if isinstance(value, Look) else repr(value)

@@ -14,7 +14,7 @@ from dpcore.charts import theme
 from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 PHONE = 330  # px that a legend may use on the narrowest screen
 
@@ -54,11 +54,19 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Series:
-    """The names of a chart's series in their order, with one colour and one dash each."""
+    """The names of a chart's series in their order, with one colour and one dash each.
 
-    def __init__(self, labels: Iterable[str], *, dark: bool) -> None:
+    `places` are the numbers of their colours, 0, 1, 2, ... by default: a list of which some are hidden keeps the colours
+    of the others.
+    """
+
+    def __init__(self, labels: Iterable[str], *, dark: bool, places: Sequence[int] = ()) -> None:
         self.labels = list(dict.fromkeys(labels))
         self.dark = dark
+        if places and len(places) != len(self.labels):
+            msg = f"places must name one colour for each of the {len(self.labels)} series, got {len(places)}."
+            raise DomainError(msg)
+        self.places = list(places) or list(range(len(self.labels)))
         self.shown: dict[str, str] = {}
         for label in self.labels:
             base = name = theme.short(label, 48) or "(no name)"
@@ -73,17 +81,20 @@ class Series:
         """The names as the legend shows them."""
         return list(self.shown.values())
 
+    def _numbered(self) -> zip[tuple[int, str]]:
+        return zip(self.places, self.names, strict=True)
+
     def colours(self) -> alt.Scale:
         """Return the scale of strong colours."""
-        return alt.Scale(domain=self.names, range=[theme.colour(i, dark=self.dark) for i in range(len(self.labels))])
+        return alt.Scale(domain=self.names, range=[theme.colour(i, dark=self.dark) for i in self.places])
 
     def fills(self) -> dict[str, str]:
         """Return the pale, opaque fill of each name."""
-        return {name: theme.pale(theme.colour(i, dark=self.dark), dark=self.dark) for i, name in enumerate(self.names)}
+        return {name: theme.pale(theme.colour(i, dark=self.dark), dark=self.dark) for i, name in self._numbered()}
 
     def dashes(self) -> alt.Scale:
         """Return the scale of dash patterns."""
-        return alt.Scale(domain=self.names, range=[theme.dash(i) for i in range(len(self.labels))])
+        return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
     def legend(self, *, wanted: bool = True) -> alt.Legend | None:
         """Return a legend at the bottom whose columns fit a phone."""
@@ -108,7 +119,7 @@ class Series:
 
         A scale of their own without a legend would, in a layered chart, take the lines' legend away too.
         """
-        return {name: theme.colour(i, dark=self.dark) for i, name in enumerate(self.names)}
+        return {name: theme.colour(i, dark=self.dark) for i, name in self._numbered()}
 
 
 def number(value: float, digits: int = 5) -> str:

@@ -98,7 +98,7 @@ def profile_chart(
 ) -> alt.LayerChart:
     """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do."""
     top = float(table["epsilon"].max())
-    series = Series(table["label"], dark=look.dark)
+    series = Series(table["label"], dark=look.dark, places=look.places)
     above = (table["delta"] >= pixels.FLOOR).groupby(table["label"], sort=False)
     table = table[above.shift(1, fill_value=True)]  # each curve ends where it leaves the picture
     drawn = table.assign(

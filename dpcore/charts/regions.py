@@ -105,7 +105,7 @@ def region_chart(
     if axes not in AXES:
         msg = f"axes must be one of {', '.join(AXES)}, got {str(axes)[:40]!r}."
         raise DomainError(msg)
-    series = Series(table["label"], dark=look.dark)
+    series = Series(table["label"], dark=look.dark, places=look.places)
     drawn = _drawn(table, _order(table, selected), axes=axes, log=log)
     drawn["label"] = drawn["label"].map(series.shown)
     x, y = _axes(axes, log=log)
@@ -115,6 +115,14 @@ def region_chart(
     layers.append(_points(drawn, series, x, y, corners=corners))
     text = f"Privacy regions of {', '.join(series.names)}: false negatives against false positives."
     return theme.finish(layers, look, words=text, height=460)
+
+
+def blank_figure(*, axes: Axes = "fdp", log: bool = False, look: Look = PLAIN) -> Figure:
+    """Return the window before anything is added: the axes and the line of blind guessing."""
+    x, y = _axes(axes, log=log)
+    words = "An empty window: the line of blind guessing, where an attacker who knows nothing stays."
+    chart = theme.finish(_guessing(x, y, log=log, dark=look.dark), described(look, words), words=words, height=460)
+    return Figure(chart, pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0]}), words, "Privacy regions")
 
 
 def _order(table: pd.DataFrame, selected: str | None) -> list[str]:

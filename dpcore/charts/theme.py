@@ -135,6 +135,7 @@ class Look:
     description : the takeaway for screen readers; every figure fills it in.
     width : in points, or ``container``.
     height : in points; 0 leaves it to the chart.
+    places : numbers of the colours of regions in their order; 0, 1, 2, ... by default.
     """
 
     dark: bool = False
@@ -142,6 +143,7 @@ class Look:
     description: str = ""
     width: int | str = "container"
     height: int = 0
+    places: tuple[int, ...] = ()
 
 
 PLAIN = Look()
