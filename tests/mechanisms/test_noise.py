@@ -30,6 +30,10 @@ CONTINUOUS = [
     ("staircase(0.7, 0.8)", 1.0, (), 60.0),
     ("staircase(2, 0)", 1.0, (), 25.0),
     ("staircase(2, 1)", 1.0, (), 25.0),
+    ("laplace_sum(1)", 1.0, (0.0, 1.0), 50.0),
+    ("laplace_sum(0.3, 2)", 2.0, (0.0, 2.0), 15.0),
+    ("normal_laplace(1, 2)", 1.0, (), 90.0),
+    ("normal_laplace(0.5, 0.25, 2)", 2.0, (), 15.0),
     ("uniform(2)", 1.0, (-2.0, -1.0, 2.0, 3.0), 4.0),
     ("uniform(0.25, 1)", 1.0, (-0.25, 0.25, 0.75, 1.25), 2.0),
 ]
@@ -217,7 +221,9 @@ def test_poisson_gaussian_density() -> None:
         "histogram(inf)", "laplace_vector(inf, [1, 1])", "laplace_vector(1, [0, 0])", "exponential(0)",
         "exponential(inf)", "poisson_gaussian(inf, 0.1)", "poisson_gaussian(1, 0)", "poisson_gaussian(1, 1)",
         "bounded_laplace(inf, 0, 1, 1)", "staircase(800, 0)", "staircase(800, 0.5)", "staircase(1e-9, 0)", "laplace(800)",
-        "rr(800, 5)", "geometric(800, 2)", "uniform(0.1)", "exponential(800)", "gaussian(1e-3)", "gaussian(1e6)",
+        "rr(800, 5)", "geometric(800, 2)", "uniform(0.1)", "laplace_sum(inf)", "laplace_sum(0.001)",
+        "normal_laplace(inf, 1)", "normal_laplace(1, inf)", "normal_laplace(1e-9, 1e-3)", "normal_laplace(1e6, 1e-3)", "exponential(800)",
+        "gaussian(1e-3)", "gaussian(1e6)",
     ],
 )  # fmt: skip
 def test_limits_are_regions_too(text: str) -> None:

@@ -1,0 +1,75 @@
+"""``dpcore lab``: what a thesis printed beside what is true, or the numbers of one of a lab's pictures."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from dpcore.cli.own_options import option_of, own_options
+from dpcore.errors import DomainError, ParseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.cli.options import Parser
+
+HELP = "the statistics labs: what was printed beside what is true"
+PASSES_ON = True
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments; those of the lab itself are read from the rest."""
+    from dpcore.foundations import LABS  # noqa: PLC0415  # pandas is slow to import and not needed for dpcore --help
+
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    width = max(map(len, LABS))
+    listed = "\n".join(f"  {name:<{width}}  {cls.title}" for name, cls in sorted(LABS.items()))
+    parser.epilog = f"NAME is one of\n{listed}\n\nEvery parameter of a lab is an option, such as --epsilon 0.5."
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the lab, e.g. mixed_noise")
+    parser.add_argument("--list", action="store_true", help="list the labs with their parameters and pictures")
+    parser.add_argument("--view", metavar="V", help="print the numbers of this picture instead of the printed claims")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the simulation (default: 0)")
+
+
+def run(arguments: argparse.Namespace) -> pd.DataFrame:
+    """Compute the table."""
+    from dpcore.foundations import Plot, lab  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.frames import curve  # noqa: PLC0415  # as above
+
+    if arguments.list:
+        return _catalogue()
+    if arguments.name is None:
+        msg = "Name a lab, such as mixed_noise; dpcore lab --list names them all."
+        raise ParseError(msg)
+    if arguments.seed < 0:
+        msg = f"seed must be an integer from 0, got {arguments.seed}."
+        raise DomainError(msg)
+    plain = lab(arguments.name)
+    chosen = plain.but(**_settings(plain.name, plain.parameters(), arguments.rest))
+    if arguments.view is None:
+        return chosen.table(arguments.seed)
+    picture = chosen.view(arguments.view, arguments.seed)
+    return picture.frame if isinstance(picture, Plot) else curve(list(picture.regions.values()))
+
+
+def _settings(name: str, parameters: Any, words: list[str]) -> dict[str, Any]:
+    """Return the lab's own options, each with one value."""
+    settings = own_options(name, parameters, words)
+    for key, values in settings.items():
+        if len(values) != 1:
+            msg = f"{option_of(key)} takes one value, got {len(values)}."
+            raise ParseError(msg)
+    return {key: values[0] for key, values in settings.items()}
+
+
+def _catalogue() -> pd.DataFrame:
+    """Return every lab with its parameters and pictures."""
+    import pandas as pd  # noqa: PLC0415  # slow to import
+
+    from dpcore.foundations import LABS  # noqa: PLC0415  # pandas is slow to import
+
+    rows = []
+    for name, cls in sorted(LABS.items()):
+        told = ", ".join(f"{p.name}={p.default}" for p in cls.parameters())
+        rows.append((name, cls.title, cls.place, told, ", ".join(cls.views)))
+    return pd.DataFrame(rows, columns=["name", "title", "place", "parameters", "views"])

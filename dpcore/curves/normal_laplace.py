@@ -1,0 +1,148 @@
+r"""The sum of a normal and a Laplace noise; the scale of the Laplace part is the unit.
+
+With standard deviation g of the normal part, Mills ratio :math:`R(z)=\Phi(-z)/\varphi(z)` and z = x/g,
+
+.. math:: f(x) = \tfrac12\varphi(z)\,[R(g-z)+R(g+z)],\qquad
+          S(x) = \Phi(-z) + \tfrac12\varphi(z)\,[R(g-z)-R(g+z)].
+
+f is strictly log-concave with exponential tails, so the loss of a move by s rises from -s to s and never gets there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from dpcore.curves.symmetric_noise import SymmetricNoise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import FloatArray
+
+_STEPS = 64
+_NEWTON = 60
+_FAR = 40.0  # the normal tail beyond 40 standard deviations is below every double
+_LEGENDRE = np.polynomial.legendre.leggauss(16)
+
+
+class NormalLaplace(SymmetricNoise):
+    """The curve of N(0, spread^2) + Lap(1) against its move by `shift`."""
+
+    def __init__(self, spread: float, shift: float) -> None:
+        super().__init__(shift)
+        self.spread = float(spread)
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Return log f(x)."""
+        x = np.abs(np.asarray(x, dtype=np.float64))
+        return np.asarray(np.logaddexp(*self._log_halves(x)) - np.log(2.0), dtype=np.float64)
+
+    def _log_halves(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithms of phi(z) R(g - z) and phi(z) R(g + z) for x >= 0."""
+        g, z = self.spread, x / self.spread
+        body = -z * z / 2
+        with np.errstate(under="ignore"):
+            tail = g * g / 2 - x + log_ndtr(np.maximum(z - g, 0.0))
+            first = np.where(z > g, tail, body + _log_mills(np.maximum(g - z, 0.0)))
+            return first, body + _log_mills(g + z)
+
+    def tail(self, x: FloatArray) -> FloatArray:
+        """Return the probability that the noise exceeds x."""
+        x = np.asarray(x, dtype=np.float64)
+        away = np.minimum(np.abs(x), 800.0 + self.spread * (_FAR + self.spread))
+        first, second = self._log_halves(away)
+        with np.errstate(under="ignore"):
+            above = ndtr(-away / self.spread) + 0.5 * (np.exp(first) - np.exp(second))
+        return np.where(x >= 0, above, 1.0 - above)
+
+    def _place(self, rate: FloatArray) -> FloatArray:
+        """Return S^-1(rate) by Newton's method on log S, which is concave: from above it falls to the root."""
+        target = np.log(rate)
+        x = self._beyond(target)
+        for _ in range(_NEWTON):
+            tail = self.tail(x)
+            step = (np.log(tail) - target) * tail / np.exp(self.log_density(x))
+            x = np.maximum(x + step, 0.0)
+            if np.all(np.abs(step) <= 4e-16 * x):
+                break
+        return x
+
+    def _beyond(self, log_rate: FloatArray) -> FloatArray:
+        """Return a place not before S^-1: S <= e^(g^2/2 - x)/2 beyond g^2, S <= e^(c^2 g^2/2 - c x)/(1 - c^2) anywhere."""
+        square = self.spread**2
+        far = square / 2 - log_rate - np.log(2.0)
+        c = np.minimum(0.9, np.sqrt(-2 * log_rate) / self.spread)
+        chernoff = (c * c * square / 2 - np.log1p(-c * c) - log_rate) / c
+        return np.asarray(np.where(far >= square, far, chernoff), dtype=np.float64)
+
+    def _delta(self, epsilon: FloatArray) -> FloatArray:
+        s, g = self.shift, self.spread
+        t = self._loss_place(epsilon)
+        with np.errstate(under="ignore"):
+            if s < 0.25 * min(1.0, g):
+                plain = self._window(t) - np.expm1(epsilon) * self.tail(t)
+            else:
+                plain = self.tail(t - s) - np.exp(epsilon + self._log_tail(t))
+            # beyond g^2 both tails are e^(g^2/2 - x)/2 up to normal corrections; their difference is taken first
+            x = np.maximum(t, s + g * g)
+            main = 0.5 * np.exp(g * g / 2 - x + s) * -np.expm1(epsilon - s)
+            apart = main + self._correction(x - s, 0.0) - self._correction(x, epsilon)
+        return np.asarray(np.where(t > s + g * g, apart, plain), dtype=np.float64)
+
+    def _log_tail(self, x: FloatArray) -> FloatArray:
+        """Return log S(x) for x >= 0."""
+        first, second = self._log_halves(x)
+        with np.errstate(divide="ignore", under="ignore"):
+            more = first - np.log(2.0) + np.log1p(-np.exp(np.minimum(second - first, 0.0)))
+        return np.asarray(np.logaddexp(log_ndtr(-x / self.spread), more), dtype=np.float64)
+
+    def _window(self, t: FloatArray) -> FloatArray:
+        """Return S(t - s) - S(t) for a small move s as an integral of the density."""
+        node, weight = _LEGENDRE
+        half = self.shift / 2
+        inside = t[:, None] - half + half * node
+        return np.asarray(half * (np.exp(self.log_density(inside)) @ weight), dtype=np.float64)
+
+    def _correction(self, x: FloatArray, log_factor: float | FloatArray) -> FloatArray:
+        """Return a factor times S(x) - e^(g^2/2 - x)/2 = phi(z) (R(z) - R(z - g)/2 - R(z + g)/2) for z = x/g >= g."""
+        g, z = self.spread, x / self.spread
+        ratio = _mills(z) - 0.5 * _mills(z - g) - 0.5 * _mills(z + g)
+        return np.asarray(np.exp(log_factor - z * z / 2) / np.sqrt(2 * np.pi) * ratio, dtype=np.float64)
+
+    def _loss_place(self, epsilon: FloatArray) -> FloatArray:
+        """Return t with loss epsilon by bisection; delta is flat there, so that half of the digits are enough."""
+        s, g = self.shift, self.spread
+        low = np.full(epsilon.size, s / 2)
+        high = np.full(epsilon.size, s + g * g + _FAR * g)
+        for _ in range(_STEPS):
+            t = 0.5 * (low + high)
+            below = self._loss_below(t, epsilon)
+            low, high = np.where(below, t, low), np.where(below, high, t)
+        return np.asarray(0.5 * (low + high), dtype=np.float64)
+
+    def _loss_below(self, t: FloatArray, epsilon: FloatArray) -> NDArray[np.bool_]:
+        """Whether the loss at t is below epsilon: by its distance from s where both places lie beyond g^2."""
+        s = self.shift
+        near = self.log_density(t - s) - self.log_density(t) < epsilon
+        start = self.spread**2
+        far = self._excess(np.maximum(t, start)) - self._excess(np.maximum(t - s, start)) > s - epsilon
+        return np.where(t - s > start, far, near)
+
+    def _excess(self, x: FloatArray) -> FloatArray:
+        """Return log f(x) above its asymptote g^2/2 - x - log 2 for x >= g^2."""
+        g, z = self.spread, x / self.spread
+        with np.errstate(under="ignore"):
+            back = np.exp(x - z * z / 2 - g * g / 2 + _log_mills(z + g))
+        return np.asarray(np.log1p(back - ndtr(g - z)), dtype=np.float64)
+
+
+def _mills(z: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.pi / 2) * erfcx(z / np.sqrt(2.0)), dtype=np.float64)
+
+
+def _log_mills(z: FloatArray) -> FloatArray:
+    """Return log(phi(0) R(z)) = log(erfcx(z / sqrt 2) / 2) for z >= 0."""
+    return np.asarray(np.log(0.5 * erfcx(z / np.sqrt(2.0))), dtype=np.float64)

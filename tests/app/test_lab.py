@@ -1,0 +1,136 @@
+"""The page of the statistics labs: every lab, every picture, errors in words, and code that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import lab as page_of_labs
+from dpcore.app import work
+from dpcore.app.page import presets
+from dpcore.app.settings import written
+from dpcore.charts.lab import lab_figure, labelled
+from dpcore.errors import DomainError
+from dpcore.foundations import LABS, Plot, lab, series, together
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "13_Statistics_lab.py"
+OWN = {preset.state["lab"]: preset for preset in presets() if preset.page == "Statistics_lab"}
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in (*app.markdown, *app.caption, *app.info)).replace("\\", "")
+
+
+def errors(app: AppTest) -> str:
+    return " ".join(str(found.value) for found in app.error).replace("\\", "")
+
+
+def test_the_menu_knows_every_lab() -> None:
+    assert set(page_of_labs.ORDER) == set(LABS), "a new lab gets its place in ORDER"
+    assert set(OWN) == set(LABS), "every lab has its example"
+    assert all(OWN[name].meaning == cls.story.true for name, cls in LABS.items())
+
+
+@pytest.mark.parametrize("name", page_of_labs.ORDER)
+def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
+    app = opened(lab=name)
+    assert not app.error
+    told = said(app)
+    story = LABS[name].story
+    for heading, sentence in (("Claimed", story.claimed), ("True", story.true), ("Why it matters", story.matters)):
+        assert f"**{heading}**" in told
+        assert sentence in told.replace("\u00a0", " ")
+    chart = app.get("vega_lite_chart")[0]
+    assert len(chart.proto.alt) > 60
+    rows = app.dataframe[-1].value
+    assert {"✗ false", "✗ misprint", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
+    assert not rows.isna().any().any()
+    kept = len(work.shelf().kept)
+    app.run()
+    assert len(work.shelf().kept) == kept, "a rerun does no work twice"
+
+
+def test_another_lab_another_picture_another_value() -> None:
+    app = opened(lab="noise_zoo")
+    app.selectbox(key="lab_menu").select("time_series").run()
+    assert app.text_input(key="lab").value == "time_series"
+    app.selectbox(key="lab_view_menu").select("figure_6_2").run()
+    assert app.text_input(key="lab_view").value == "figure_6_2"
+    assert "figure_6_2" in app.code[0].value
+    app.text_input(key="lab_time_series_delta").set_value("0.01").run()
+    assert "delta=0.01" in app.text_input(key="lab").value
+    app.text_input(key="lab_time_series_delta").set_value("7").run()
+    assert "delta must be" in errors(app)
+    assert "got 7" in errors(app)
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"lab": "nois_zoo"}, "did you mean noise_zoo?"),
+        ({"lab": "<script>alert(1)</script>"}, "There is no lab"),
+        ({"lab": "x" * 3000}, "at most 2000 characters"),
+        ({"lab": "time_series delta=7"}, "delta must be"),
+        ({"lab": "time_series colour=red"}, "no parameter"),
+        ({"lab": "time_series", "lab_view": "figure_9"}, "choose one of"),
+        ({"lab": "mixed_noise", "lab_seed": "-3"}, "The seed must be an integer from 0"),
+    ],
+)
+def test_bad_links_get_the_page_and_a_sentence(given: dict[str, str], words: str) -> None:
+    assert words in errors(opened(**given))
+
+
+@pytest.mark.parametrize("name", page_of_labs.ORDER)
+def test_the_code_shown_makes_the_picture_shown(name: str) -> None:
+    chosen = lab(name)
+    found: dict[str, object] = {}
+    exec(page_of_labs.code(chosen, chosen.views[0], 0), found)  # noqa: S102  our own text
+    figure = page_of_labs.picture(chosen, chosen.views[0], 0, dark=False)
+    assert found["figure"].table.equals(figure.table)  # type: ignore[attr-defined]  # a figure
+    assert found["rows"].equals(page_of_labs.table(chosen, 0))  # type: ignore[attr-defined]  # a frame
+    assert page_of_labs.KIND.read(written(chosen)) == chosen
+
+
+# ---- the chart -----------------------------------------------------------------------------------------------
+
+
+def test_names_say_what_the_numbers_are_once() -> None:
+    frame = together(
+        series("mean", [1.0], [2.0]),
+        series("as printed", [1.0], [2.0], kind="printed"),
+        series("sum", [1], [3], kind="upper"),
+    )
+    assert labelled(frame)["label"].tolist() == ["mean (exact)", "as printed", "sum (upper bound)"]
+
+
+def test_bars_points_and_reference_lines_are_drawn() -> None:
+    rows = together(
+        series("found", ["a", "b"], [1.0, 2.0], kind="simulation", mark="bar", low=[0.5, 1.5], high=[1.5, 2.5]),
+        series("exact one", ["a", "b"], [1.1, 1.9], mark="bar"),
+    )
+    spec = lab_figure(Plot("p", "T", "A takeaway.", rows, "group", "value", reference={"claimed": 1.5})).chart.to_dict()
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks == ["bar", "rule", "rule", "text"]
+    dots = lab_figure(Plot("p", "T", "A takeaway.", rows.assign(mark="point"), "group", "value")).chart.to_dict()
+    assert [layer["mark"]["type"] for layer in dots["layer"]] == ["point", "rule"]
+
+
+def test_a_series_is_finite_or_refused() -> None:
+    with pytest.raises(DomainError, match="finite everywhere"):
+        series("hole", [1, 2], [1.0, float("nan")])
+    with pytest.raises(DomainError, match="kind must be one of"):
+        series("odd", [1], [1.0], kind="guess")
+    assert isinstance(series("one", 1, 2.0), pd.DataFrame)

@@ -1,0 +1,243 @@
+"""Noisy gradient descent: schedule, error terms, costs and runs, each by a second route."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.errors import DomainError
+from dpcore.foundations import Plot, Regions, lab
+from dpcore.foundations import noisy_sgd as sgd
+from dpcore.foundations import noisy_sgd_runs as runs
+from dpcore.language import parse
+
+ORACLES = [
+    # steps, rho, kappa, A1, A2, A3, last noise level; None where the digest has no number
+    (1000, 0.0, 0.0, 0.01, 0.1, 33383.35, 1000.0),
+    (1000, 0.0, 1.0, 0.01, 0.1, 0.1, None),
+    (1000, 0.5, 0.75, 0.16181, 0.01211, 0.34276, 10.9899),
+    (1000, 0.5, 1.0, 0.16181, 0.01211, 0.0325, 1.9543),
+    (10_000, 0.5, 0.75, None, None, 0.3755, None),
+    (10_000, 0.5, 0.8, None, None, 0.18086, None),
+    (10_000, 0.5, 1.0, None, None, 0.01463, None),
+    (10_000, 0.0, 0.0, None, None, 3333833.35, None),
+]
+
+
+@pytest.mark.parametrize("row", ORACLES)
+def test_terms(row: tuple[float | None, ...]) -> None:
+    steps, rho, kappa, *wanted = row
+    plan = sgd.Schedule(int(steps or 0), rho or 0.0, kappa or 0.0)
+    found = (*plan.terms, float(plan.noise[-1]))
+    for value, known in zip(found, wanted, strict=True):
+        if known is not None:
+            digits = len(repr(known).split(".")[1])
+            assert value == pytest.approx(known, abs=0.51 * 10**-digits, rel=1e-9)
+
+
+def test_noise_levels_by_their_printed_formula() -> None:
+    plan = sgd.Schedule(50, 0.3, 0.6, 0.2, 0.7, 3.0)
+    assert plan.noise[0] == pytest.approx(3.0 / 0.7)
+    for t in (2, 17, 50):
+        eta = [0.2 * (1 + j) ** -0.3 for j in range(t)]
+        level = (sum(eta[: t - 1]) / eta[t - 1] + 1) * 3.0 / 0.7 / t**0.6
+        assert plan.noise[t - 1] == pytest.approx(level)
+    a3 = sum((plan.rates[t] * plan.noise[t]) ** 2 for t in range(50)) / sum(plan.rates)
+    assert plan.terms[2] == pytest.approx(a3)
+
+
+@pytest.mark.parametrize(("rho", "kappa"), [(0.0, 0.0), (0.2, 0.3), (0.3, 1.6), (0.8, 0.4), (0.7, 1.5), (0.0, 1.25)])
+def test_powers_by_doubling(rho: float, kappa: float) -> None:
+    one, two = (sgd.Schedule(n, rho, kappa).terms for n in (2**18, 2**19))
+    for power, small, large in zip(sgd.exponents(rho, kappa), one, two, strict=True):
+        assert math.log2(large / small) == pytest.approx(power, abs=0.05)
+
+
+def test_noise_term_vanishes_from_one_not_three_halves() -> None:
+    assert sgd.vanishing(0.0) == 1.0 < sgd.PRINTED_CONSTANT
+    assert sgd.vanishing(0.5) == 0.75
+    ends = [sgd.Schedule(n, 0.0, 1.25).terms for n in (10**3, 10**5)]
+    assert ends[1][2] < ends[0][2] / 5, "at kappa = 1.25 it vanishes already"
+    assert ends[1][1] == pytest.approx(ends[0][1]), "but the sampling term stays"
+
+
+def test_printed_power_of_the_sampling_term_is_false_above_one_half() -> None:
+    assert sgd.exponents(0.8, 1.0)[1] == pytest.approx(-0.2)
+    one, two = (sgd.Schedule(n, 0.8, 1.0).terms[1] for n in (10**4, 10**5))
+    assert two / one > 10**-0.4, "the printed N^-0.8 would be 0.16"
+
+
+def test_all_iterates_cost_the_sum() -> None:
+    plan = sgd.Schedule(2, 0.0, 0.0)
+    assert plan.joint == pytest.approx(1.5)
+    assert parse("laplace(1) * laplace(0.5)").epsilon(0.0) == pytest.approx(plan.joint)
+    assert sgd.Schedule(1000, 0.0, 0.0).joint == pytest.approx(sum(1 / t for t in range(1, 1001)))
+
+
+@pytest.mark.parametrize(("rho", "kappa"), [(0.5, 0.8), (0.2, 1.0), (0.0, 1.1), (0.9, 0.6)])
+def test_plain_composition_beats_the_promise_where_the_error_vanishes(rho: float, kappa: float) -> None:
+    assert kappa > sgd.vanishing(rho) >= sgd.cheaper(rho)
+    plan = sgd.Schedule(20_000, rho, kappa)
+    assert plan.joint < plan.promised[-1]
+    if rho <= 0.5:  # beyond, the sums of the rates need far more steps to reach their power
+        assert plan.joint / plan.promised[-1] == pytest.approx((1 - rho) / kappa, rel=0.02)
+
+
+def test_hidden_sampling_by_enumeration() -> None:
+    """Two steps of Laplace noise on a sum, one of two records a step: the ratio of densities never passes the bound."""
+    plan = sgd.Schedule(2, 0.0, 0.0, 1.0)
+
+    def density(at: tuple[float, float], record: float) -> float:
+        out = 1.0
+        for z, gamma in zip(at, plan.noise.tolist(), strict=True):
+            out *= sum(math.exp(-abs(z - value) / gamma) / (2 * gamma) for value in (0.0, record)) / 2
+        return out
+
+    points = [(x, y) for x in np.linspace(-4, 4, 41) for y in np.linspace(-6, 6, 41)]
+    worst = max(abs(math.log(density(p, a) / density(p, b))) for p in points for a, b in ((0.0, 1.0), (1.0, 0.0)))
+    assert worst <= plan.sampled(2) + 1e-12
+    assert plan.sampled(1) == pytest.approx(plan.joint)
+    strong = sgd.Schedule(1, epsilon=900.0)
+    assert strong.sampled(100) == pytest.approx(900 - math.log(100)), "where e^900 is no double"
+    assert worst == pytest.approx(plan.sampled(2), rel=0.05)
+
+
+def test_grid() -> None:
+    table = sgd.grid([0.0, 0.5], [0.5, 1.0], 100)
+    assert table["vanishes"].tolist() == [False, False, False, True]
+    assert table["promised"].tolist() == pytest.approx([10, 100, 10, 100])
+
+
+def _mean(seed: int = 1) -> runs.Mean:
+    return runs.Mean(tuple(np.random.default_rng(seed).uniform(size=100).tolist()))
+
+
+@pytest.mark.parametrize(
+    ("steps", "kappa", "digest", "bound", "promised"),
+    [(2000, 0.8, 0.0211, 1.003, 437), (2000, 1.0, 0.00355, 0.143, 2000), (200, 0.0, 45.6, 1306, 1)],
+)
+def test_mean_runs(steps: int, kappa: float, digest: float, bound: float, promised: float) -> None:
+    problem, plan = _mean(), sgd.Schedule(steps, 0.5, kappa, 0.25)
+    exact = runs.mean_excess(problem, plan)
+    seen = problem.excess(runs.run(problem, plan, np.random.default_rng(3), 400, [steps])[steps])
+    error = runs.standard_error(seen)
+    assert seen.mean() == pytest.approx(exact, abs=4 * error)
+    assert digest == pytest.approx(exact, abs=4 * error), "a simulation of 400 runs as well"
+    upper = plan.bound(float(problem.best[0]) ** 2, problem.spread, 1)
+    assert upper == pytest.approx(bound, rel=0.02), "another sample of the numbers"
+    assert exact < upper
+    assert plan.promised[-1] == pytest.approx(promised, rel=1e-3)
+
+
+def test_mean_excess_by_the_matrix_of_the_recursion() -> None:
+    problem, plan = _mean(), sgd.Schedule(12, 0.4, 0.3, 0.2)
+    n, weights = plan.steps, plan.rates / plan.rates.sum()
+    start, loads = np.ones(n), np.zeros((n, n))  # iterate j as a sum of its start and of earlier noises
+    for j in range(1, n):
+        start[j] = start[j - 1] * (1 - plan.rates[j - 1])
+        loads[j] = loads[j - 1] * (1 - plan.rates[j - 1])
+        loads[j, j - 1] = plan.rates[j - 1]
+    variance = (weights @ loads) ** 2 @ (problem.spread + 2 * plan.noise**2)
+    off = weights @ start * problem.best[0]
+    assert runs.mean_excess(problem, plan) == pytest.approx((variance + off**2) / 2, rel=1e-12)
+
+
+def test_ridge_closed_form_is_the_minimum() -> None:
+    problem = runs.points(100, np.random.default_rng(7), 0.3)
+    gradient = problem.gradients(np.repeat(problem.best[None], 100, axis=0), np.arange(100))
+    assert gradient.mean(axis=0) == pytest.approx([0.0, 0.0], abs=1e-12)
+    v, u = problem.points
+    design = np.array([[1.0, v.mean()], [v.mean(), np.mean(v * v) + 0.3]])
+    assert problem.best == pytest.approx(np.linalg.solve(design, [u.mean(), np.mean(u * v)]))
+    around = problem.best + np.random.default_rng(0).normal(0, 0.3, (200, 2))
+    assert problem.excess(around).min() > 0
+    assert np.linalg.norm(gradient, axis=1).mean() > 0.05, "(7.13): the mean length is not the length of the mean"
+    near = problem.best + 1e-6 * np.eye(2)
+    slope = (problem.value(near) - problem.value(problem.best[None])) / 1e-6
+    assert slope == pytest.approx([0, 0], abs=1e-5)
+
+
+def test_ridge_gradients_move_by_at_most_their_sensitivity() -> None:
+    rng = np.random.default_rng(9)
+    problem = runs.points(50, rng)
+    theta = np.repeat(rng.normal(0, 5, (200, 2)), 50, axis=0)
+    rows = problem.gradients(theta, np.tile(np.arange(50), 200)).reshape(200, 50, 2)
+    apart = np.abs(rows[:, :, None] - rows[:, None]).sum(axis=-1)
+    assert 2.0 < apart.max() <= problem.sensitivity
+
+
+def test_ridge_runs_stay_below_the_bound_and_reach_the_line() -> None:
+    problem = runs.points(100, np.random.default_rng(7))
+    plan = sgd.Schedule(1000, 0.5, 1.5, 0.1, 1.0, problem.sensitivity)
+    assert plan.rate <= 1 / (4 * problem.smoothness)
+    seen = runs.run(problem, plan, np.random.default_rng(1), 100, [100, 1000])
+    for steps, average in seen.items():
+        cut = sgd.Schedule(steps, 0.5, 1.5, 0.1, 1.0, problem.sensitivity)
+        assert problem.excess(average).mean() < cut.bound(float(problem.best @ problem.best), problem.spread, 2)
+    calm = runs.run(problem, sgd.Schedule(20_000, 0.5, 0.0), np.random.default_rng(1), 4, [20_000], noisy=False)[20_000]
+    assert calm.mean(axis=0) == pytest.approx(problem.best, abs=0.05)
+
+
+SETTINGS: list[dict[str, float]] = [
+    {},
+    {"rho": 0.0, "kappa": 0.0, "steps": 3, "replications": 10},
+    {"rho": 0.9, "kappa": 2.0, "steps": 200, "epsilon": 5.0, "rate": 0.5, "penalty": 2.0, "records": 20},
+]
+
+
+@pytest.mark.parametrize("values", SETTINGS)
+def test_every_view_is_finite(values: dict[str, float]) -> None:
+    chosen = lab("noisy_sgd", **values)
+    for view in chosen.views:
+        picture = chosen.view(view)
+        assert picture.takeaway
+        if isinstance(picture, Regions):
+            assert all(0 <= region.beta(0.1) <= 1 for region in picture.regions.values())
+        else:
+            numbers = picture.frame[["y", "low", "high"]].to_numpy()
+            assert np.isfinite(numbers).all()
+            assert not picture.log_y or (numbers > 0).all()
+    assert np.isfinite(chosen.table()["value"]).all()
+
+
+def test_same_seed_same_run() -> None:
+    chosen = lab("noisy_sgd", steps=50, replications=20)
+    one, two, other = (chosen.view("ridge", seed) for seed in (1, 1, 2))
+    assert isinstance(one, Plot)
+    assert isinstance(two, Plot)
+    assert isinstance(other, Plot)
+    assert one.frame.equals(two.frame)
+    assert not one.frame.equals(other.frame)
+
+
+def test_story_at_the_default() -> None:
+    table = lab("noisy_sgd").table()
+    assert table.iloc[0]["value"] == pytest.approx(125.692693, abs=1e-6)
+    assert float(table.iloc[0]["printed"]) == pytest.approx(177.827941, abs=1e-6)
+    assert "178" in lab("noisy_sgd").story.matters
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rho": 1.0}, r"rho must be a number in \[0, 1\)"),
+        ({"steps": 1}, "steps must be"),
+        ({"kappa": -1}, "kappa must be"),
+    ],
+)
+def test_bad_parameters_are_named(values: dict[str, float], words: str) -> None:
+    with pytest.raises(DomainError, match=words):
+        lab("noisy_sgd", **values)
+
+
+def test_bad_problems_are_named() -> None:
+    with pytest.raises(DomainError, match=r"numbers in \[0, 1\]"):
+        runs.Mean((0.5, 1.5))
+    with pytest.raises(DomainError, match=r"numbers in \[-1, 1\]"):
+        runs.Ridge((0.0, 2.0), (0.0, 0.0))
+    with pytest.raises(DomainError, match="rate must be at most 2 for this problem"):
+        runs.run(_mean(), sgd.Schedule(5, rate=2.5), np.random.default_rng(0), 1, [5])
+    with pytest.raises(DomainError, match="largest residual"):
+        runs.Ridge((0.0, 0.5, 1.0), (0.9, -0.9, 0.9), clip=0.1)
