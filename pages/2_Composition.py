@@ -1,4 +1,4 @@
-"""Composition: the same mechanism k times, by every theorem."""
+"""Composition: what many answers together give away, by every theorem."""
 
 import streamlit as st
 

@@ -27,14 +27,6 @@ WINDOW = (33.0, 48.0)
 EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 EPSILON, THRESHOLD = 1.0, 40.5
 THIS_GUESS = "this guess"
-PURPOSES = {
-    "Privacy_regions": "Draw any privacy statement as a region; combine, compare and edit them.",
-    "Composition": "See what many answers together give away, by every theorem.",
-    "Mechanisms": "Look into a mechanism: its noise, its exact region, and what is claimed about it.",
-    "Calibration": "Ask for the noise that a privacy goal needs.",
-    "Utility": "Weigh how useful answers are against how private.",
-    "Guide": "Read what it all means, with every formula.",
-}
 
 
 @dataclass(frozen=True)
@@ -164,16 +156,13 @@ class Story:
 
 
 def doors(folder: Path) -> list[Door]:
-    """Return the pages that exist, in the order of their files, each with its purpose.
-
-    The purpose is taken from the table here, for other pages from the first line of the page itself.
-    """
+    """Return the pages that exist, in the order of their files, each with what it says about itself in its first line."""
     found = []
     for file in sorted(folder.glob("*.py"), key=_place):
         name = re.sub(r"^\d+[_ -]*", "", file.stem)
         label = name.replace("_", " ").strip()
         if label and not file.stem.startswith(("_", ".")):
-            found.append(Door(f"{folder.name}/{file.name}", label, PURPOSES.get(name) or _first_line(file)))
+            found.append(Door(f"{folder.name}/{file.name}", label, _first_line(file)))
     return found
 
 

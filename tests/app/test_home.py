@@ -167,11 +167,11 @@ def test_doors_follow_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
     (folder / "10_Last_one.py").write_text('"""Last one: what comes at the end."""\n')
-    (folder / "2_Composition.py").write_text("")
+    (folder / "2_Composition.py").write_text('"""Composition: many answers."""\n')
     (folder / "3_Broken.py").write_text("def (")
     (folder / "_hidden.py").write_text("")
     assert story.doors(folder) == [
-        story.Door("pages/2_Composition.py", "Composition", story.PURPOSES["Composition"]),
+        story.Door("pages/2_Composition.py", "Composition", "Many answers."),
         story.Door("pages/3_Broken.py", "Broken", ""),
         story.Door("pages/10_Last_one.py", "Last one", "What comes at the end."),
     ]
