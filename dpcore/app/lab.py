@@ -155,7 +155,7 @@ def show_checks(chosen: Lab, seed: int) -> None:
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
-    shown = rows.assign(verdict=rows["verdict"].map(_VERDICTS))
+    shown = rows.assign(verdict=rows["verdict"].map(_VERDICTS), printed=[_short(text) for text in rows["printed"]])
     numbers(shown[["verdict", "quantity", "printed", "value", "kind", "why", "place", "error"]], "lab_checks")
     st.caption(
         "“Printed” is what the source says, “value” what is true; “kind” says whether the value is exact, a bound or simulated "
@@ -185,3 +185,11 @@ def code(chosen: Lab, view: str, seed: int) -> str:
             f"rows = chosen.table(seed={seed})",
         ]
     )
+
+
+def _short(text: str) -> str:
+    """Return a printed number with six digits; words stay as they are."""
+    try:
+        return f"{float(text):.6g}"
+    except ValueError:
+        return text
