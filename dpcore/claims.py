@@ -16,6 +16,8 @@ from dpcore.mechanisms.exponential import Exponential
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.mechanisms.laplace import Histogram, Laplace, LaplaceVector
+from dpcore.mechanisms.laplace_sum import LaplaceSum
+from dpcore.mechanisms.normal_laplace import NormalLaplace
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.mechanisms.staircase import Staircase
 from dpcore.words import kind_of, outward
@@ -133,6 +135,8 @@ def _claimed_epsilon(mechanism: Mechanism) -> float | None:
     """Return the epsilon that a mechanism is used for with delta 0."""
     if isinstance(mechanism, LaplaceVector):
         return math.fsum(shift / mechanism.scale for shift in mechanism.shifts)
+    if isinstance(mechanism, (LaplaceSum, NormalLaplace)):
+        return mechanism.sensitivity / mechanism.scale
     return mechanism.epsilon_ if isinstance(mechanism, _PURE) else None
 
 

@@ -76,7 +76,14 @@ def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **
     except DomainError as error:  # nothing to draw is an answer, not a mistake
         st.info(plain(str(error)), icon=":material/info:")
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        trouble(error, key)
+
+
+def trouble(error: DpcoreError, key: str) -> None:
+    """Show an error in its own words; work that was stopped can be started again."""
+    st.error(plain(str(error)), icon=":material/error:")
+    if st.session_state.get("_stopped"):
+        st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
 
 
 def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import page, work
-from dpcore.app.figure import csv_of, numbers, plain
+from dpcore.app.figure import csv_of, numbers, plain, trouble
 from dpcore.app.inputs import choice, read_integer
 from dpcore.app.settings import Kind, values_of, written
 from dpcore.charts import Look
@@ -153,7 +153,7 @@ def show_checks(chosen: Lab, seed: int) -> None:
         with work.patience("Checking"):
             rows = table(chosen, seed)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        trouble(error, "lab_checks")
         return
     shown = rows.assign(verdict=rows["verdict"].map(_VERDICTS), printed=[_short(text) for text in rows["printed"]])
     numbers(shown[["verdict", "quantity", "printed", "value", "kind", "why", "place", "error"]], "lab_checks")

@@ -77,6 +77,18 @@ def test_another_lab_another_picture_another_value() -> None:
     assert not app.exception
 
 
+def test_stopped_work_can_be_started_again() -> None:
+    app = opened(lab="noise_zoo")
+    app.session_state["_asked"] = ("noise_zoo sensitivity=1.25 scale=1.0 sigma=1.0 order=2.0", "regions", 0)
+    app.session_state["_stopped"] = True
+    app.session_state["lab"] = "noise_zoo sensitivity=1.25"
+    app.run()
+    assert "Stopped before the end" in errors(app)
+    next(button for button in app.button if button.label == "Try again").click().run()
+    assert not app.error
+    assert "1.25" in app.code[0].value
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
