@@ -38,8 +38,8 @@ class BoundedNoise(Lab):
     title: ClassVar[str] = "Noise cut to the possible answers"
     place: ClassVar[str] = "Section 5.5"
     story: ClassVar[Story] = Story(
-        claimed="Laplace noise cut to the interval of possible answers is (epsilon, delta)-private from a printed scale on.",
-        true="The condition has the scale on both sides and must be solved: on [0, 10] at epsilon 1 and sensitivity 1 it "
+        claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private from a printed scale on.",
+        true="The condition has the scale on both sides and must be solved: on [0, 10] at ε = 1 and sensitivity 1 it "
         "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants is misprinted.",
         matters="Cutting is not free as clamping is: the release leans away from the ends, and the noise needed is larger "
         "than that of an ordinary Laplace answer moved into the interval afterwards.",
@@ -79,9 +79,7 @@ class BoundedNoise(Lab):
 
     @property
     def _words(self) -> str:
-        return (
-            f"epsilon {self.epsilon:g}, sensitivity {self.sensitivity:g}, answers in [{self.lower:g}, {self.upper:g}]"
-        )
+        return f"ε = {self.epsilon:g}, sensitivity {self.sensitivity:g}, answers in [{self.lower:g}, {self.upper:g}]"
 
     def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true."""
@@ -110,7 +108,7 @@ class BoundedNoise(Lab):
                 "upper",
                 "misprint" if loose else "holds",
                 "The right side depends on the scale itself, which is not said; printed stands its value at the uncut scale. "
-                "The value solves the equation, where the largest loss is epsilon.",
+                "The value solves the equation, where the largest loss is ε.",
                 printed_words="" if math.isfinite(first) else "no finite value at the uncut scale",
             ),
             Check(
@@ -132,21 +130,21 @@ class BoundedNoise(Lab):
         return [
             Check(
                 "Theorem 5.5.5",
-                f"delta at the scale {scale:.6g} of delta {self.delta:g}, {self._words}",
+                f"δ at the scale {scale:.6g} of δ = {self.delta:g}, {self._words}",
                 self.delta,
                 float(region.delta(self.epsilon)),
                 "upper",
                 "loose",
-                "The theorem holds, over every pair of answers in the interval; its delta is far from tight.",
+                "The theorem holds, over every pair of answers in the interval; its δ is far from tight.",
             ),
             Check(
                 "Theorem 5.5.5",
-                f"least scale for delta {self.delta:g}, {self._words}",
+                f"least scale for δ = {self.delta:g}, {self._words}",
                 scale,
                 cut.exact_scale(self.epsilon, self.sensitivity, self.bounds, self.delta, 1e-6),
                 "upper",
                 "loose",
-                "The least scale whose region over the worst pair keeps delta.",
+                "The least scale whose region over the worst pair keeps δ.",
             ),
         ]
 
@@ -177,7 +175,7 @@ class BoundedNoise(Lab):
             f"Cut to [{self.lower:g}, {self.upper:g}], noise of the uncut scale {self.naive:.4g} has a largest loss of "
             f"{here:.6g} (exact) instead of {self.epsilon:g}; the scale {outward(self.right, 6)} keeps {self.epsilon:g}."
         )
-        return Plot("loss", "The loss of cut noise", takeaway, frame, "Epsilon asked for", "Largest loss",
+        return Plot("loss", "The loss of cut noise", takeaway, frame, "ε asked for", "Largest loss",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _regions(self) -> Regions:
@@ -190,7 +188,7 @@ class BoundedNoise(Lab):
             "uncut Laplace": Laplace(self.epsilon),
         }
         takeaway = (
-            f"At epsilon {self.epsilon:g} the naive scale leaves delta {outward(float(naive.delta(self.epsilon)), 3)}, the "
+            f"At ε = {self.epsilon:g} the naive scale leaves δ = {outward(float(naive.delta(self.epsilon)), 3)}, the "
             "right one 0 (upper bounds over the worst pair of answers)."
         )
         notes = ("Regions of cut noise cover every pair of answers one sensitivity apart, in both directions.",)
@@ -201,21 +199,21 @@ class BoundedNoise(Lab):
         pure = [cut.required_scale(e, move, bounds) / move for e in epsilons.tolist()]
         parts = [
             series("uncut Laplace noise", epsilons, 1 / epsilons),
-            series("cut, delta 0", epsilons, pure, kind="upper"),
+            series("cut, δ = 0", epsilons, pure, kind="upper"),
         ]
         if self.delta > 0:
             printed = [cut.required_scale(e, move, bounds, self.delta) / move for e in epsilons.tolist()]
-            parts.append(series(f"cut, delta {self.delta:g}, Theorem 5.5.5", epsilons, printed, kind="upper"))
+            parts.append(series(f"cut, δ = {self.delta:g}, Theorem 5.5.5", epsilons, printed, kind="upper"))
             few, least = epsilons[::6], []
             for place, e in enumerate(few.tolist()):
                 checkpoint(place / few.size)
                 least.append(cut.exact_scale(e, move, bounds, self.delta, 1e-4) / move)
-            parts.append(series(f"cut, delta {self.delta:g}, least scale", few, least, kind="upper"))
+            parts.append(series(f"cut, δ = {self.delta:g}, least scale", few, least, kind="upper"))
         takeaway = (
-            f"At epsilon {self.epsilon:g} pure privacy needs the scale {outward(self.right, 6)}, "
+            f"At ε = {self.epsilon:g} pure privacy needs the scale {outward(self.right, 6)}, "
             f"{outward(self.right / self.naive, 4)} times that of uncut noise."
         )
-        return Plot("scale", "Scales in units of the sensitivity", takeaway, together(*parts), "Epsilon",
+        return Plot("scale", "Scales in units of the sensitivity", takeaway, together(*parts), "ε",
                     "Scale / sensitivity", log_x=True, log_y=True)  # fmt: skip
 
     def _bias(self) -> Plot:
@@ -254,7 +252,7 @@ class BoundedNoise(Lab):
         second = math.sqrt(cut.clamped_mean_square(middle, self.naive, self.bounds))
         takeaway = (
             f"In the middle the root mean squared error is {first:.4g} for cut and {second:.4g} for clamped noise, both of "
-            f"epsilon {self.epsilon:g} (exact)."
+            f"ε = {self.epsilon:g} (exact)."
         )
         notes = ("Clamping moves a release outside the interval to the nearer end; that is post-processing.",)
         return Plot("error", "Error of the release", takeaway, together(*parts), "True answer", "Root mean squared error",
@@ -287,7 +285,7 @@ def _examples() -> list[Check]:
         ),
         Check(
             "Example 5.5.4",
-            "bias of the release of the age 10 in [0, 110], epsilon 1, sensitivity 10",
+            "bias of the release of the age 10 in [0, 110], ε = 1, sensitivity 10",
             None,
             cut.bias(10.0, scale, ages),
             "exact",

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from dpcore.tradeoff import TradeOff
 
-EACH = EPSILON.but(low=0.01, high=5.0, infinite=False, meaning="epsilon of one answer")
+EACH = EPSILON.but(low=0.01, high=5.0, infinite=False, meaning="ε of one answer")
 FAILING = DELTA.but(low=1e-12, high=0.1)
 PEOPLE = COUNT.but(high=30, label="k", meaning="people in a group, or answers about the same data")
 FLIP = PROBABILITY.but(
     name="flip", low=0.01, high=0.5, label="flip", meaning="chance of a flipped answer", example=0.25
 )
-PROMISED = DELTA.but(name="rr_delta", label="δ of the flips", high=0.5, meaning="delta promised for the flipped answer")
+PROMISED = DELTA.but(name="rr_delta", label="δ of the flips", high=0.5, meaning="δ promised for the flipped answer")
 
 _MANY, _MOST = 100, 300
 
@@ -43,11 +43,11 @@ class CompositionExamples(Lab):
     title: ClassVar[str] = "Groups, sequences and disjoint parts"
     place: ClassVar[str] = "Sections 4.5.1, 4.5.3 and 4.5.4"
     story: ClassVar[Story] = Story(
-        claimed="Groups of k cost k epsilon, answers about the same data add their epsilons, and answers about disjoint "
+        claimed="Groups of k cost k ε, answers about the same data add their ε, and answers about disjoint "
         "parts of the data cost only the largest one.",
         true="The first two hold, tight for a few and far from it for many; the third is false for the source's own "
         "neighbours when parts are formed by value: a replaced record leaves one part and enters another, and two count.",
-        matters="Histograms and blocks are the usual disjoint parts: noise for epsilon gives 2 epsilon there, unless "
+        matters="Histograms and blocks are the usual disjoint parts: noise for ε gives 2 ε there, unless "
         "neighbours differ by adding or removing a record or parts are fixed before the values are seen.",
     )
     formula: ClassVar[str] = (
@@ -73,7 +73,7 @@ class CompositionExamples(Lab):
         return [
             Check(
                 "Lemma 4.5.14, Theorem 5.4.2",
-                f"epsilon of counts per value, each with noise for {e:g}, a record replaced",
+                f"ε of counts per value, each with noise for {e:g}, a record replaced",
                 rules.parts_epsilon((e, e)),
                 float(two.epsilon(0.0)),
                 "exact",
@@ -83,7 +83,7 @@ class CompositionExamples(Lab):
             ),
             Check(
                 "Lemma 4.5.14",
-                f"delta of counts per value at epsilon {e:g}, a record replaced",
+                f"δ of counts per value at ε = {e:g}, a record replaced",
                 0.0,
                 float(two.delta(e)),
                 "exact",
@@ -92,7 +92,7 @@ class CompositionExamples(Lab):
             ),
             Check(
                 "Lemma 4.5.14",
-                f"epsilon of counts per value, each with noise for {e:g}, a record added or removed",
+                f"ε of counts per value, each with noise for {e:g}, a record added or removed",
                 rules.parts_epsilon((e, e)),
                 float(rules.counts(e, replaced=False).epsilon(0.0)),
                 "exact",
@@ -104,17 +104,17 @@ class CompositionExamples(Lab):
     def _groups(self) -> list[Check]:
         e, d, k = self.epsilon, self.delta, self.k
         regions = rules.groups(e, d, k)
-        at = f"groups of {k}, epsilon {e:g}, delta {d:g}"
+        at = f"groups of {k}, ε = {e:g}, δ = {d:g}"
         return [
-            Check("Lemma 4.5.12", f"delta at epsilon {k * e:g}, {at}", rules.group_delta(e, d, k),
+            Check("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}", rules.group_delta(e, d, k),
                   float(regions["worst mechanism"].delta(rules.sequence_epsilon(e, k))), "exact", "holds",
-                  "The printed line touches the region of the worst mechanism at k epsilon."),
-            Check("Lemma 4.5.12", f"delta at epsilon {k * e:g}, {at}, normal noise", rules.group_delta(e, d, k),
+                  "The printed line touches the region of the worst mechanism at k ε."),
+            Check("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}, normal noise", rules.group_delta(e, d, k),
                   float(regions["normal noise"].delta(k * e)), "exact", "loose",
                   "The noise of least variance for one person; the group moves the answer k times as far."),
             Check("Lemma 4.5.12", f"advantage against {at}", regions["printed statement"].total_variation,
                   regions["worst mechanism"].total_variation, "exact", "loose",
-                  "The whole region of the chain is smaller than its one line at k epsilon."),
+                  "The whole region of the chain is smaller than its one line at k ε."),
             Check("Lemma 4.5.11", f"largest loss of groups of {k}, Laplace noise for {e:g}", k * e,
                   float(regions["Laplace noise"].epsilon(0.0)), "exact", "holds", "The answer moves k times as far."),
         ]  # fmt: skip
@@ -122,13 +122,13 @@ class CompositionExamples(Lab):
     def _sequences(self) -> list[Check]:
         e, d, k = self.epsilon, self.delta, self.k
         rows = [
-            Check("Lemma 4.5.13", f"largest loss of {k} answers, epsilon {e:g} each", rules.sequence_epsilon(e, k),
+            Check("Lemma 4.5.13", f"largest loss of {k} answers, ε = {e:g} each", rules.sequence_epsilon(e, k),
                   float((DP(e) ** k).epsilon(0.0)), "exact", "holds", "Losses add."),
         ]  # fmt: skip
-        why = "The sum is needed only for delta 0; at this delta the product is cheaper, the more so the more answers."
+        why = "The sum is needed only for δ = 0; at this δ the product is cheaper, the more so the more answers."
         for count in sorted({k, _MANY}):
             for name, region in (("worst mechanism", DP(e) ** count), ("Laplace noise", Laplace(e) ** count)):
-                what = f"epsilon of {count} answers at delta {d:g}, {name}, epsilon {e:g} each"
+                what = f"ε of {count} answers at δ = {d:g}, {name}, ε = {e:g} each"
                 value = float(region.epsilon(d))
                 printed = rules.sequence_epsilon(e, count)
                 rows.append(Check("Lemma 4.5.13", what, printed, value, region.kind, "loose", why))
@@ -139,11 +139,11 @@ class CompositionExamples(Lab):
         twice = rules.flipped_delta(0.25, e, 2)
         seen = 9 / 16 - 3 * (1 / 16)
         return [
-            Check("Example 4.5.3", "least flip probability for epsilon log 3, delta 0.1", 0.225,
-                  rules.least_flip(e, 0.1), "exact", "holds", "(1 - delta)/(1 + e^epsilon)."),
-            Check("Example 4.5.3", "delta at epsilon log 3 of one answer flipped with 1/4", 0.1, once, "exact", "holds",
+            Check("Example 4.5.3", "least flip probability for ε = log 3, δ = 0.1", 0.225,
+                  rules.least_flip(e, 0.1), "exact", "holds", "(1 - δ)/(1 + e^ε)."),
+            Check("Example 4.5.3", "δ at ε = log 3 of one answer flipped with 1/4", 0.1, once, "exact", "holds",
                   "Even 0 would do."),
-            Check("Example 4.5.3", "delta at epsilon log 3 of two answers flipped with 1/4", 0.1, twice, "exact", "holds",
+            Check("Example 4.5.3", "δ at ε = log 3 of two answers flipped with 1/4", 0.1, twice, "exact", "holds",
                   f"The source shows one set of answers with {seen:g}; it is the worst one.",
                   printed_words="more than 0.1"),
         ]  # fmt: skip
@@ -169,8 +169,8 @@ class CompositionExamples(Lab):
             "two parts add": DP(2 * e),
         }
         takeaway = (
-            f"Counts per value with noise for epsilon {e:g} have a largest loss of {float(two.epsilon(0.0)):g} when a record "
-            f"is replaced, and delta {float(two.delta(e)):.4g} at epsilon {e:g} instead of 0 (exact)."
+            f"Counts per value with noise for ε = {e:g} have a largest loss of {float(two.epsilon(0.0)):g} when a record "
+            f"is replaced, and δ = {float(two.delta(e)):.4g} at ε = {e:g} instead of 0 (exact)."
         )
         return Regions("parallel", "Disjoint parts of the data", takeaway, regions)
 
@@ -204,11 +204,11 @@ class CompositionExamples(Lab):
         )
         few, many = sizes.index(self.k), sizes.index(_MANY)
         takeaway = (
-            f"At delta {self.delta:g}, {self.k} answers at epsilon {self.epsilon:g} cost {worst[few]:.5g} with the worst "
+            f"At δ = {self.delta:g}, {self.k} answers at ε = {self.epsilon:g} cost {worst[few]:.5g} with the worst "
             f"mechanism and {_MANY} cost {worst[many]:.5g} (exact), not the sum {_MANY * self.epsilon:g}; with Laplace noise "
             f"at most {outward(laplace[many], 5)}."
         )
-        return Plot("sequential", "Answers about the same data", takeaway, frame, "Number of answers", "Epsilon",
+        return Plot("sequential", "Answers about the same data", takeaway, frame, "Number of answers", "ε",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _randomized_response(self) -> Regions:
@@ -218,8 +218,8 @@ class CompositionExamples(Lab):
         found = rules.flipped_delta(self.flip, e, 2)
         verdict = "more than" if found > self.rr_delta else "within"
         takeaway = (
-            f"Flipped with probability {self.flip:g}, an answer has epsilon {e:.4g}; asked twice it needs delta {found:.4g} "
-            f"(exact) at that epsilon, {verdict} the promised {self.rr_delta:g}."
+            f"Flipped with probability {self.flip:g}, an answer has ε = {e:.4g}; asked twice it needs δ = {found:.4g} "
+            f"(exact) at that ε, {verdict} the promised {self.rr_delta:g}."
         )
         right = float((once**2).power(0.1))
         notes = (f"Who wrongly accuses 10 of 100 finds {about(right)} after two answers.",)
@@ -229,10 +229,10 @@ class CompositionExamples(Lab):
         noise = Gaussian(1.0 / self.epsilon)
         regions = {"Laplace answer": Laplace(self.epsilon), "after dependent noise": noise}
         takeaway = (
-            f"Noise that undoes the first one is no post-processing: a Laplace answer of epsilon {self.epsilon:g} becomes a "
-            f"normal one with delta {float(noise.delta(self.epsilon)):.4g} at that epsilon (exact)."
+            f"Noise that undoes the first one is no post-processing: a Laplace answer of ε = {self.epsilon:g} becomes a "
+            f"normal one with δ = {float(noise.delta(self.epsilon)):.4g} at that ε (exact)."
         )
         notes = (
-            "Example 4.5.6: the second noise is minus the first plus a normal one, here of standard deviation 1/epsilon.",
+            "Example 4.5.6: the second noise is minus the first plus a normal one, here of standard deviation 1/ε.",
         )
         return Regions("dependent", "Noise that depends on the first one", takeaway, regions, notes=notes)

@@ -26,7 +26,7 @@ WISHED = EPSILON.but(low=0.01, high=10.0, infinite=False)
 FAILING = DELTA.but(low=1e-12, high=0.5)
 MOVE = SENSITIVITY.but(low=1e-3, high=1e3, low_open=False)
 ANSWERS = COUNT.but(high=10_000, label="k", meaning="answers composed")
-EACH = DELTA.but(name="each_delta", low=1e-12, high=0.5, label="δ of each", meaning="delta of every answer composed")
+EACH = DELTA.but(name="each_delta", low=1e-12, high=0.5, label="δ of each", meaning="δ of every answer composed")
 CLASSICAL = ((0.1, 1e-5), (0.5, 1e-5), (1.0, 1e-5), (1.0, 0.01), (1.0, 0.05), (10.0, 0.05))
 _MOST = 0.5
 _EPSILONS = np.geomspace(0.02, 5.0, 41)
@@ -44,8 +44,8 @@ class ConcentratedPrivacy(Lab):
         claimed="Concentrated privacy asks for more normal noise than the classical theorem, so that its superiority is "
         "disproved.",
         true="The printed solution of the equation is about four times too large; solved rightly, concentrated privacy "
-        "needs less noise below epsilon 0.448 (at delta 1e-5), and the exact calibration needs less than both everywhere.",
-        matters="Concentrated privacy is there for many answers: 100 of them at epsilon 0.1 cost 10 by adding up, 0.83 by "
+        "needs less noise below ε = 0.448 (at δ = 1e-5), and the exact calibration needs less than both everywhere.",
+        matters="Concentrated privacy is there for many answers: 100 of them at ε = 0.1 cost 10 by adding up, 0.83 by "
         "concentrated privacy and 0.56 exactly.",
     )
     formula: ClassVar[str] = (
@@ -74,7 +74,7 @@ class ConcentratedPrivacy(Lab):
 
     def _variances(self) -> list[Check]:
         e, d, s = self.epsilon, self.delta, self.sensitivity
-        at = f"epsilon {e:g}, delta {d:g}, sensitivity {s:g}"
+        at = f"ε = {e:g}, δ = {d:g}, sensitivity {s:g}"
         right, classical = con.zcdp_variance(e, d, s), con.classical_variance(e, d, s)
         smaller, least = right < classical, con.exact_variance(e, d, s)
         cross = con.crossover(d)
@@ -86,7 +86,7 @@ class ConcentratedPrivacy(Lab):
                 right,
                 "exact",
                 "false",
-                "The quadratic equation was solved with epsilon in place of epsilon/2: the printed variance gives epsilon/2.",
+                "The quadratic equation was solved with ε in place of ε/2: the printed variance gives ε/2.",
             ),
             Check(
                 "Remark 5.8.7",
@@ -95,11 +95,11 @@ class ConcentratedPrivacy(Lab):
                 right / classical,
                 "exact",
                 "false" if smaller else "loose",
-                f"Below 1 exactly for epsilon < {cross:.6f} at this delta; printed as above 1 always.",
+                f"Below 1 exactly for ε < {cross:.6f} at this δ; printed as above 1 always.",
             ),
             Check(
                 "Remark 5.8.7",
-                f"epsilon up to which concentrated privacy needs less noise, delta {d:g}",
+                f"ε up to which concentrated privacy needs less noise, δ = {d:g}",
                 None,
                 cross,
                 "exact",
@@ -114,7 +114,7 @@ class ConcentratedPrivacy(Lab):
                 least,
                 "upper",
                 "loose" if least < classical else "false",
-                "The exact calibration; the classical variance is proved for epsilon < 1 only.",
+                "The exact calibration; the classical variance is proved for ε < 1 only.",
             ),
             Check(
                 "Sections 5.1 and 5.3",
@@ -123,32 +123,32 @@ class ConcentratedPrivacy(Lab):
                 classical,
                 "exact",
                 "misprint",
-                "Sensitivity / epsilon has to be squared.",
+                "Sensitivity / ε has to be squared.",
             ),
         ]
 
     def _together(self) -> list[Check]:
         total = self._totals(self.k)
         at = self._total_delta
-        words = f"{self.k} answers of classical noise for ({self.epsilon:g}, {self.each_delta:g}), delta {at:g}"
+        words = f"{self.k} answers of classical noise for ({self.epsilon:g}, {self.each_delta:g}), δ = {at:g}"
         return [
             Check(
                 "Section 5.8",
-                f"epsilon of {words}, concentrated privacy",
+                f"ε of {words}, concentrated privacy",
                 total.basic,
                 total.zcdp,
                 "upper",
                 "loose",
-                "Printed stands the sum of the epsilons; rho adds up, which the source does not say.",
+                "Printed stands the sum of the ε; ρ adds up, which the source does not say.",
             ),
             Check(
                 "Section 5.8",
-                f"epsilon of {words}",
+                f"ε of {words}",
                 total.basic,
                 total.exact,
                 "exact",
                 "loose",
-                "Normal answers compose to one normal answer: squares of sensitivity / sigma add up.",
+                "Normal answers compose to one normal answer: squares of sensitivity / σ add up.",
             ),
         ]
 
@@ -183,12 +183,12 @@ class ConcentratedPrivacy(Lab):
         parts.append(series("equal", [cross], [1.0], mark="point"))
         here = con.zcdp_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d)
         takeaway = (
-            f"Solved rightly, concentrated privacy needs {here:.4g} times the classical variance at epsilon "
+            f"Solved rightly, concentrated privacy needs {here:.4g} times the classical variance at ε "
             f"{self.epsilon:g}, not {con.printed_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d):.4g}; "
-            f"it needs less than the classical theorem below epsilon {cross:.6f} (exact, delta {d:g})."
+            f"it needs less than the classical theorem below ε = {cross:.6f} (exact, δ = {d:g})."
         )
-        notes = ("All variances are divided by the classical one, which is proved for epsilon below 1 only.",)
-        return Plot("variance", "How much normal noise?", takeaway, together(*parts), "Epsilon",
+        notes = ("All variances are divided by the classical one, which is proved for ε below 1 only.",)
+        return Plot("variance", "How much normal noise?", takeaway, together(*parts), "ε",
                     "Variance / classical variance", log_x=True, reference={"classical": 1.0}, notes=notes)  # fmt: skip
 
     def _composition(self) -> Plot:
@@ -204,11 +204,11 @@ class ConcentratedPrivacy(Lab):
         )
         last = rows[-1]
         takeaway = (
-            f"{self.k} answers at epsilon {self.epsilon:g} cost {last.basic:g} by adding, at most "
-            f"{outward(last.zcdp, 5)} by concentrated privacy and {last.exact:.6g} exactly, all at delta {at:g}."
+            f"{self.k} answers at ε = {self.epsilon:g} cost {last.basic:g} by adding, at most "
+            f"{outward(last.zcdp, 5)} by concentrated privacy and {last.exact:.6g} exactly, all at δ = {at:g}."
         )
         notes = (f"Every answer has the classical noise for ({self.epsilon:g}, {self.each_delta:g}).",)
-        return Plot("composition", "Many answers", takeaway, frame, "Number of answers", "Epsilon of all together",
+        return Plot("composition", "Many answers", takeaway, frame, "Number of answers", "ε of all together",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _true_delta(self) -> Plot:
@@ -221,16 +221,12 @@ class ConcentratedPrivacy(Lab):
             series("claimed", epsilons, np.full(epsilons.size, self.delta), kind="printed"),
         )
         above = epsilons[true > self.delta]
-        tail = (
-            f"from epsilon {outward(above[0], 3)} on it is above the claim"
-            if above.size
-            else "it stays below the claim"
-        )
+        tail = f"from ε = {outward(above[0], 3)} on it is above the claim" if above.size else "it stays below the claim"
         takeaway = (
-            f"At epsilon {self.epsilon:g} classical noise for delta {self.delta:g} has the true delta "
+            f"At ε = {self.epsilon:g} classical noise for δ = {self.delta:g} has the true δ "
             f"{float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon)):.4g} (exact); {tail}."
         )
-        return Plot("true_delta", "The delta that the noise really gives", takeaway, frame, "Epsilon", "True delta",
+        return Plot("true_delta", "The δ that the noise really gives", takeaway, frame, "ε", "True δ",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _regions(self) -> Regions:
@@ -245,7 +241,7 @@ class ConcentratedPrivacy(Lab):
         found = [
             f"{float(region.delta(e)):.3g} with the {name}" for name, region in regions.items() if name != "asked for"
         ]
-        takeaway = f"Asked for is delta {d:g} at epsilon {e:g}; the noises give {', '.join(found)} (exact)."
+        takeaway = f"Asked for is δ = {d:g} at ε = {e:g}; the noises give {', '.join(found)} (exact)."
         return Regions("regions", "Regions of the four noises", takeaway, regions)
 
 
@@ -254,11 +250,11 @@ def _classical() -> list[Check]:
     rows = []
     for epsilon, delta in CLASSICAL:
         true = float(GaussianClassic(epsilon, delta).delta(epsilon))
-        why = "The promise needs epsilon < 1." if true > delta else "True, far from tight."
+        why = "The promise needs ε < 1." if true > delta else "True, far from tight."
         rows.append(
             Check(
                 "Theorem 4.4.3",
-                f"delta of classical noise at epsilon {epsilon:g}, delta {delta:g}",
+                f"δ of classical noise at ε = {epsilon:g}, δ = {delta:g}",
                 delta,
                 true,
                 "exact",
@@ -275,15 +271,15 @@ def _lemmas() -> list[Check]:
     pure = rate.rho if rate is not None else 0.5
     rho = con.zcdp_rho(1.0, 1e-5)
     return [
-        Check("Lemma 5.8.4", "rho of every 1-DP mechanism", 0.5, pure, "exact", "loose",
-              "epsilon tanh(epsilon/2), attained by randomized response."),
-        Check("Lemma 5.8.5", "rho for epsilon 1, delta 1e-5", rho, rho, "exact", "holds",
+        Check("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "exact", "loose",
+              "ε tanh(ε/2), attained by randomized response."),
+        Check("Lemma 5.8.5", "ρ for ε = 1, δ = 1e-5", rho, rho, "exact", "holds",
               "The conversion and its inverse are right; conversions by all orders give a little more."),
-        Check("Theorem 5.8.6", "rho of normal noise, sensitivity 1, sigma 2", 0.125, _gaussian_rho(2.0), "exact", "holds",
+        Check("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "exact", "holds",
               "Signs in the middle of the printed proof are misprinted, its result is right."),
         Check(
             "Theorem 5.8.6, proof",
-            "exponent for order 2, means 1 and 0, sigma 1",
+            "exponent for order 2, means 1 and 0, σ = 1",
             con.printed_exponent(2.0, 1.0, 0.0),
             2.0 * _gaussian_rho(1.0),
             "exact",

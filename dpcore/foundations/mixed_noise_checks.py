@@ -38,7 +38,7 @@ class Cell(NamedTuple):
     @property
     def words(self) -> str:
         """The cell in words."""
-        return f"{self.mechanism} noise, {self.family} data of parameter {self.parameter:g}, delta n^-{self.power:g}"
+        return f"{self.mechanism} noise, {self.family} data of parameter {self.parameter:g}, δ n^-{self.power:g}"
 
 
 def table(replications: int, rng: Generator) -> tuple[Cell, ...]:
@@ -73,17 +73,17 @@ def theorem(epsilon: float, delta: float, sensitivity: float) -> list[Check]:
     return [
         Check(
             "Theorem 5.3.2",
-            f"delta of the normal branch at epsilon {epsilon:g}, at any sensitivity",
+            f"δ of the normal branch at ε = {epsilon:g}, at any sensitivity",
             delta,
             true,
             "exact",
             "false" if true > delta else "holds",
-            "Noise of variance 2 (sensitivity/epsilon)^2 moves the answer by epsilon/sqrt(2) standard deviations whatever "
+            "Noise of variance 2 (sensitivity/ε)^2 moves the answer by ε/sqrt(2) standard deviations whatever "
             "the sensitivity; the printed proof uses a normal tail bound without its factor 1/t.",
         ),
         Check(
             "Algorithm 5.3.6",
-            f"threshold on the sensitivity with the answer in thousandths of its unit, epsilon {epsilon:g}, delta {delta:g}",
+            f"threshold on the sensitivity with the answer in thousandths of its unit, ε = {epsilon:g}, δ = {delta:g}",
             threshold,
             1000 * threshold,
             "exact",
@@ -93,13 +93,13 @@ def theorem(epsilon: float, delta: float, sensitivity: float) -> list[Check]:
         ),
         Check(
             "Algorithm 5.3.6",
-            f"variance that normal noise needs, epsilon {epsilon:g}, delta {delta:g}, sensitivity {sensitivity:g}",
+            f"variance that normal noise needs, ε = {epsilon:g}, δ = {delta:g}, sensitivity {sensitivity:g}",
             mix.laplace_variance(epsilon, sensitivity),
             mix.exact_variance(epsilon, delta, sensitivity),
             "upper",
             "false" if true > delta else "loose",
-            f"Normal noise of Laplace's variance is private exactly from delta {true:.6g} on; the least variance of both "
-            f"noises at this delta has {need.noise} noise.",
+            f"Normal noise of Laplace's variance is private exactly from δ = {true:.6g} on; the least variance of both "
+            f"noises at this δ has {need.noise} noise.",
         ),
     ]
 
@@ -113,17 +113,17 @@ def lemma() -> list[Check]:
         rows.append(
             Check(
                 "Lemma 5.3.3, (5.15)",
-                f"delta at epsilon 1 and sensitivity {allowed:.6g}, sigma {sigma:g}",
+                f"δ at ε = 1 and sensitivity {allowed:.6g}, σ = {sigma:g}",
                 0.01,
                 true,
                 "exact",
                 "false" if true > 0.01 else "holds",
-                "The largest sensitivity that (5.15) allows grows like sigma for small sigma, which is not small enough.",
+                "The largest sensitivity that (5.15) allows grows like σ for small σ, which is not small enough.",
             )
         )
     true = float(Gaussian(0.1).survival(np.array([0.05]))[0])
     why = "The factor 1/t is missing; the same bound in the proof of Theorem 4.4.3 is what the lemma rests on."
-    what = "chance that normal noise of sigma 0.1 exceeds 0.05"
+    what = "chance that normal noise of σ = 0.1 exceeds 0.05"
     words = f"at most {mix.printed_tail_bound(0.05, 0.1):.6g}"
     bound = mix.printed_tail_bound(0.05, 0.1)
     rows.append(Check("Lemma 5.3.3, proof", what, bound, true, "exact", "false", why, printed_words=words))
@@ -132,11 +132,11 @@ def lemma() -> list[Check]:
 
 def figures() -> list[Check]:
     """Return the boundary of Figure 5.4 and the level of the ratios in Figures 5.6 to 5.14."""
-    why = "2 log(1.25/delta); the least variance is smaller, see the picture of the switch."
+    why = "2 log(1.25/δ); the least variance is smaller, see the picture of the switch."
     rows = [
         Check(
             "Figure 5.4",
-            f"variance of classical normal noise, epsilon 1, delta {delta:g}, sensitivity 1",
+            f"variance of classical normal noise, ε = 1, δ = {delta:g}, sensitivity 1",
             mix.classical_variance(1.0, delta),
             mix.exact_variance(1.0, delta),
             "upper",
@@ -145,15 +145,15 @@ def figures() -> list[Check]:
         )
         for delta in FIGURE
     ]
-    same = "Both noises have the variance 2 (sensitivity/epsilon)^2 by construction: what the figures show is chance."
+    same = "Both noises have the variance 2 (sensitivity/ε)^2 by construction: what the figures show is chance."
     rows.append(
         Check("Figures 5.6 to 5.14", "ratio of the mean squares of Laplace and mixed noise", None, 1.0, "exact", "false",
               same, printed_words="mixed noise markedly better")
     )  # fmt: skip
     n = trials.PRINTED_N
-    level = "The ratio of the variances, 1 / log(1.25/delta)."
+    level = "The ratio of the variances, 1 / log(1.25/δ)."
     for power in (1.0, 2.0):
-        what = f"ratio of the mean squares of Laplace and classical normal noise, delta n^-{power:g}"
+        what = f"ratio of the mean squares of Laplace and classical normal noise, δ n^-{power:g}"
         value = mix.expected_ratio(n**-power)
         rows.append(Check("Figures 5.6 to 5.14", what, None, value, "exact", "holds", level))
     laplace, normal = (mix.errors(2.0)[name] for name in ("Laplace", "normal"))

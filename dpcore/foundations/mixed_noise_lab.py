@@ -52,10 +52,10 @@ class MixedNoise(Lab):
     title: ClassVar[str] = "The mixed noise mechanism"
     place: ClassVar[str] = "Section 5.3"
     story: ClassVar[Story] = Story(
-        claimed="Below a threshold on the sensitivity, normal noise of Laplace's variance is (epsilon, delta)-private, so "
+        claimed="Below a threshold on the sensitivity, normal noise of Laplace's variance is (ε, δ)-private, so "
         "that mixing both noises improves utility at no cost.",
-        true="Its true delta depends on epsilon alone and is 0.0396 at epsilon 1, about 20 times the claimed 0.002; the "
-        "switch has to be on delta.",
+        true="Its true δ depends on ε alone and is 0.0396 at ε = 1, about 20 times the claimed 0.002; the "
+        "switch has to be on δ.",
         matters="Whoever used the mechanism promised a protection that was not there, and the gain in utility is chance: "
         "both noises have the same variance by construction.",
     )
@@ -63,7 +63,7 @@ class MixedNoise(Lab):
         r"\delta^*(\varepsilon)=\Phi\bigl(\tfrac{\varepsilon}{2\sqrt2}-\sqrt2\bigr)-e^{\varepsilon}"
         r"\Phi\bigl(-\tfrac{\varepsilon}{2\sqrt2}-\sqrt2\bigr),\qquad\text{normal noise iff }\delta>\delta^*(\varepsilon)"
     )
-    reference: ClassVar[str] = "Balle, Wang 2018, Theorem 8, at sigma = sqrt(2) sensitivity / epsilon"
+    reference: ClassVar[str] = "Balle, Wang 2018, Theorem 8, at σ = sqrt(2) sensitivity / ε"
     views: ClassVar[tuple[str, ...]] = ("delta_star", "attack", "switch", "lemma", "table", "ratios", "box")
     simulates: ClassVar[bool] = True
 
@@ -103,18 +103,18 @@ class MixedNoise(Lab):
         true = mix.branch_delta(self.epsilon)
         values = [mix.branch_delta(e) for e in _EPSILONS.tolist()]
         frame = together(
-            series("true delta of the normal branch", _EPSILONS, values),
-            series("at this epsilon", [self.epsilon], [true], mark="point"),
+            series("true δ of the normal branch", _EPSILONS, values),
+            series("at this ε", [self.epsilon], [true], mark="point"),
             series("claimed", _EPSILONS, np.full(_EPSILONS.size, self.delta), kind="printed"),
         )
         verdict = "above" if true > self.delta else "not above"
         takeaway = (
-            f"At epsilon {self.epsilon:g} the normal branch has delta {true:.6g} (exact), {verdict} the claimed "
+            f"At ε = {self.epsilon:g} the normal branch has δ = {true:.6g} (exact), {verdict} the claimed "
             f"{self.delta:g}; no sensitivity changes that, although the printed algorithm takes the "
             f"{mix.printed_branch(self.epsilon, self.delta, self.sensitivity)} branch at {self.sensitivity:g}."
         )
         notes = (f"The printed threshold is {mix.printed_threshold(self.epsilon, self.delta):.6g}.",)
-        return Plot("delta_star", "What the normal branch really gives", takeaway, frame, "Epsilon", "Delta",
+        return Plot("delta_star", "What the normal branch really gives", takeaway, frame, "ε", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _attack(self) -> Plot:
@@ -130,7 +130,7 @@ class MixedNoise(Lab):
         if mix.branch_delta(self.epsilon) > self.delta:
             takeaway = "The normal branch leaves the claimed region where false positives are rare"
         else:
-            takeaway = "At this delta the normal branch stays inside the claimed region"
+            takeaway = "At this δ the normal branch stays inside the claimed region"
         takeaway += f": at false positives {rate:g} the attacker finds {found:.4g} (exact); claimed is at most {outward(most, 4)}."
         notes = (f"The advantage of the normal branch is {true.total_variation:.4g} (exact).",)
         return Plot("attack", "Claimed and true attack", takeaway, frame, "False positives", "True positives found",
@@ -149,26 +149,26 @@ class MixedNoise(Lab):
         )
         best = mix.corrected_switch(self.epsilon, self.delta, self.sensitivity)
         takeaway = (
-            f"Normal noise needs less variance than Laplace noise exactly for delta above {true:.6g}; at delta "
+            f"Normal noise needs less variance than Laplace noise exactly for δ above {true:.6g}; at δ "
             f"{self.delta:g} take {best.noise} noise of variance {outward(best.variance, 5)}."
         )
-        notes = ("The classical variance is proved for epsilon below 1 only.",)
-        return Plot("switch", "The switch on delta", takeaway, frame, "Delta", "Variance of the noise",
+        notes = ("The classical variance is proved for ε below 1 only.",)
+        return Plot("switch", "The switch on δ", takeaway, frame, "δ", "Variance of the noise",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _lemma(self) -> Plot:
         sigma = np.geomspace(1e-4, 0.1, 61)
         true = [mix.lemma_delta(self.epsilon, self.delta, s) for s in sigma.tolist()]
         frame = together(
-            series("true delta", sigma, np.maximum(true, 1e-12)),
+            series("true δ", sigma, np.maximum(true, 1e-12)),
             series("claimed", sigma, np.full(sigma.size, self.delta), kind="printed"),
         )
         takeaway = (
-            f"Where Lemma 5.3.3 promises delta {self.delta:g} the true delta goes up to {max(true):.4g} (exact), for small "
+            f"Where Lemma 5.3.3 promises δ = {self.delta:g} the true δ goes up to {max(true):.4g} (exact), for small "
             "noise: its bound forgets that a normal tail is measured in standard deviations."
         )
         notes = ("Taken at the largest sensitivity that the lemma allows.", "Values below 1e-12 are drawn at 1e-12.")
-        return Plot("lemma", "The lemma behind the threshold", takeaway, frame, "Standard deviation of the noise", "Delta",
+        return Plot("lemma", "The lemma behind the threshold", takeaway, frame, "Standard deviation of the noise", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _data(self, rng: Generator) -> trials.Samples:
@@ -192,18 +192,18 @@ class MixedNoise(Lab):
         takeaway = (
             f"Of {_EXPERIMENTS} experiments the ratio of the squared errors of Laplace and mixed noise has median "
             f"{centre:.3f}, and 95 of 100 lie between {bottom:.3f} and {top:.3f} (simulation): the expected ratio is 1 at "
-            "every delta."
+            "every δ."
         )
         share = trials.normal_share(data.sensitivity, self.epsilon, deltas[0])
         band = mix.chance_band(self.replications)
         notes = (
             "Bars hold 95 of 100 experiments; all of them add fresh noise to the same data sets.",
             f"With equal sensitivities the ratio of two Laplace sums would lie in [{band[0]:.3f}, {band[1]:.3f}].",
-            f"At delta 1/n the normal branch is taken for {share:.1%} of the data sets (simulation).",
+            f"At δ = 1/n the normal branch is taken for {share:.1%} of the data sets (simulation).",
             "Local sensitivity: none of the mechanisms is private here.",
         )
         return Plot("ratios", f"Ratios of squared errors, {self.query} (Figures 5.6 to 5.14)", takeaway, together(*parts),
-                    "Delta", "Ratio", log_x=True, reference={"equal": 1.0}, notes=notes)  # fmt: skip
+                    "δ", "Ratio", log_x=True, reference={"equal": 1.0}, notes=notes)  # fmt: skip
 
     def _box(self, rng: Generator) -> Plot:
         drawn = trials.noises(self._data(rng).sensitivity, self.epsilon, self.delta, rng)

@@ -105,12 +105,12 @@ class NoiseZoo(Lab):
             rows.append(
                 Check(
                     "Fallacy 4.5.10",
-                    f"delta of Laplace + Laplace noise at epsilon {epsilon:g}, {at}",
+                    f"δ of Laplace + Laplace noise at ε = {epsilon:g}, {at}",
                     float(one.delta(epsilon)),
                     float(two.delta(epsilon)),
                     "exact",
                     "false",
-                    "Extra noise is post-processing, and here strictly lowers delta below the largest loss.",
+                    "Extra noise is post-processing, and here strictly lowers δ below the largest loss.",
                 )
             )
         return rows
@@ -145,11 +145,11 @@ class NoiseZoo(Lab):
         half = 0.5 * self.sensitivity / self.scale
         one, two = (float(self.noises[name].delta(half)) for name in (zoo.LAPLACE, zoo.TWICE))
         takeaway = (
-            f"At epsilon {half:g} delta falls from {one:.4g} with one Laplace noise to {two:.4g} with two (exact); at "
-            f"{2 * half:g} both are 0. The uniform noise has one delta for every epsilon."
+            f"At ε = {half:g} δ falls from {one:.4g} with one Laplace noise to {two:.4g} with two (exact); at "
+            f"{2 * half:g} both are 0. The uniform noise has one δ for every ε."
         )
-        notes = ("The hockey-stick divergence at gamma = e^epsilon is delta at epsilon.", _SAME)
-        return Plot("hockey_stick", "Delta for every epsilon", takeaway, frame, "Epsilon", "Delta", notes=notes)
+        notes = ("The hockey-stick divergence at gamma = e^ε is δ at ε.", _SAME)
+        return Plot("hockey_stick", "δ for every ε", takeaway, frame, "ε", "δ", notes=notes)
 
     def _density(self) -> Plot:
         mixed = self.noises[zoo.MIXED]
@@ -171,7 +171,7 @@ class NoiseZoo(Lab):
             f"Laplace density ({first:.6g}) of the same variance {spread**2:g} (exact)."
         )
         notes = (
-            "Figure 4.1 has sigma 1 and scale 2: variance 9.",
+            "Figure 4.1 has σ = 1 and scale 2: variance 9.",
             "A sum of noises is smooth where Laplace has a peak.",
         )
         return Plot("density", "Densities of the noises", takeaway, together(*parts), "Noise", "Density", notes=notes)
@@ -205,9 +205,7 @@ def _figure() -> list[Check]:
     mixed = NormalLaplace(1.0, 2.0)
     why = "The two halves are a mixture (printed as a sum U- + U+); the convolution integral gives the same."
     rows = [
-        Check(
-            "(4.8), Figure 4.1", f"normal-Laplace density at {x}, sigma 1, scale 2", None, value, "exact", "holds", why
-        )
+        Check("(4.8), Figure 4.1", f"normal-Laplace density at {x}, σ = 1, scale 2", None, value, "exact", "holds", why)
         for x, value in zip((0, 1, 3), mixed.density(np.array([0.0, 1.0, 3.0])).tolist(), strict=True)
     ]
     overlays = (("Laplace", Laplace(1 / math.sqrt(4.5))), ("normal", Gaussian(3.0)))
@@ -224,7 +222,7 @@ def _mixed() -> list[Check]:
     rows = [
         Check(
             "Fallacy 4.5.10",
-            "total variation of normal-Laplace noise, sigma 1, scale 2",
+            "total variation of normal-Laplace noise, σ = 1, scale 2",
             one.total_variation,
             more.total_variation,
             "exact",
@@ -233,7 +231,7 @@ def _mixed() -> list[Check]:
         ),
         Check(
             "Fallacy 4.5.10",
-            "delta of normal-Laplace noise at epsilon 0.25, sigma 1, scale 2",
+            "δ of normal-Laplace noise at ε = 0.25, σ = 1, scale 2",
             float(one.delta(0.25)),
             float(more.delta(0.25)),
             "exact",
@@ -241,20 +239,20 @@ def _mixed() -> list[Check]:
             why,
         ),
     ]
-    words = "min(epsilon, epsilon')"
+    words = "min(ε, ε')"
     why = "The loss rises to sensitivity / scale and stays below it."
-    place, what = "Example 4.5.8", "largest loss of Laplace + Laplace noise, epsilon = epsilon' = 1"
+    place, what = "Example 4.5.8", "largest loss of Laplace + Laplace noise, ε = ε' = 1"
     rows.append(Check(place, what, 1.0, LaplaceSum(1.0).curve.max_loss, "exact", "holds", why, printed_words=words))
     return rows
 
 
 def _distances() -> list[Check]:
     """Return the distances of two normal laws."""
-    wrong = "The factor is 2 and the distance is counted in standard deviations, 2 Phi(d/2 sigma) - 1."
+    wrong = "The factor is 2 and the distance is counted in standard deviations, 2 Phi(d/2 σ) - 1."
     rows = [
         Check(
             "Example 2.3.7",
-            f"total variation of two normal laws 1 apart, sigma {sigma:g}",
+            f"total variation of two normal laws 1 apart, σ = {sigma:g}",
             zoo.printed_total_variation(1.0, sigma),
             zoo.normal_total_variation(1.0, sigma),
             "exact",
@@ -264,14 +262,14 @@ def _distances() -> list[Check]:
         for sigma in (1.0, 2.0)
     ]
     noise = Gaussian(1.0)
-    closed = "Closed form, order d^2 / (2 sigma^2)."
+    closed = "Closed form, order d^2 / (2 σ^2)."
     for order, printed in ((1.0, 0.5), (2.0, 1.0)):
-        what = f"Rényi divergence of order {order:g} of two normal laws 1 apart, sigma 1"
+        what = f"Rényi divergence of order {order:g} of two normal laws 1 apart, σ = 1"
         rows.append(Check("Example 2.3.7", what, printed, zoo.renyi(noise, order)[0], "exact", "holds", closed))
     rows.append(
         Check(
             "(2.6b)",
-            "Rényi divergence of order 1/2 of two normal laws 1 apart, sigma 1",
+            "Rényi divergence of order 1/2 of two normal laws 1 apart, σ = 1",
             0.5,
             0.25,
             "exact",
@@ -293,11 +291,11 @@ def _distances() -> list[Check]:
 def _laplace() -> list[Check]:
     """Return the trade-off of the Laplace mechanism at epsilon 1 and a misprint of its characteristic function."""
     noise = Laplace(1.0)
-    why = "Theorem 4.3.1 holds; the region is smaller than that of every epsilon-DP mechanism."
+    why = "Theorem 4.3.1 holds; the region is smaller than that of every ε-DP mechanism."
     rows = []
     for alpha in (0.05, 0.1, 0.2, 0.5):
         least = max(1 - math.e * alpha, (1 - alpha) / math.e)
-        what = f"false negatives at false positives {alpha:g}, Laplace noise, epsilon 1"
+        what = f"false negatives at false positives {alpha:g}, Laplace noise, ε = 1"
         words = f"at least {least:.6g}"
         value = float(noise.beta(alpha))
         rows.append(Check("Theorem 4.3.1", what, least, value, "exact", "holds", why, printed_words=words))

@@ -243,7 +243,7 @@ def test_the_story_is_in_the_first_picture() -> None:
     assert shown.views[0] == "delta_star"
     picture = shown.view("delta_star")
     assert "0.0396326" in picture.takeaway
-    here = picture.frame.set_index("series").loc["at this epsilon", "y"]
+    here = picture.frame.set_index("series").loc["at this ε", "y"]
     assert here > shown.delta
     assert shown.table()["verdict"].iloc[0] == "false"
     fair = lab("mixed_noise", delta=0.04, replications=100)
