@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ Factors = list[tuple[TradeOff, int]]
 
 def relation(parts: Sequence[TradeOff]) -> str:
     """Return the relation all parts share; substitution beside add/remove is an error that names both."""
-    stated = [(part, part.neighbours) for part in parts if part.neighbours != "any"]
+    stated = [(part, name) for part in parts if (name := part.neighbours) != "any"]
     for part, name in stated[1:]:
         if name != stated[0][1]:
             msg = (
@@ -47,10 +48,15 @@ def _bracketed(part: TradeOff, level: int) -> str:
 class Composite(TradeOff):
     """A product or power: its numbers come from the flat list of its factors."""
 
+    @cached_property
+    def flat(self) -> Factors:
+        """Its factors, each once, in the order given."""
+        return factors(self)
+
     @property
     def neighbours(self) -> str:
         """The relation of the factors."""
-        return relation([node for node, _ in factors(self)])
+        return relation([node for node, _ in self.flat])
 
     @property
     def theorem(self) -> str:
@@ -65,7 +71,7 @@ class Composite(TradeOff):
 
     def _pair(self) -> Curve:
         self.neighbours  # noqa: B018  raises when the factors disagree
-        return composed(factors(self))
+        return composed(self.flat)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,12 +115,12 @@ def factors(node: TradeOff) -> Factors:
     stack: list[tuple[TradeOff, int]] = [(node, 1)]
     while stack:
         part, count = stack.pop()
-        if isinstance(part, Power):
+        if type(part) is Power:
             stack.append((part.base, count * part.k))
-        elif isinstance(part, Product):
+        elif type(part) is Product:
             stack += [(p, count) for p in reversed(part.parts)]
         else:
-            key = part.text if not isinstance(part, Given) else f"{part.text} {id(part)}"
+            key = part.text if type(part) is not Given else f"{part.text} {id(part)}"
             found[key] = (part, found[key][1] + count if key in found else count)
     return list(found.values())
 

@@ -139,6 +139,8 @@ def _refuse(parameter: Parameter, value: Any) -> DomainError:
 
 
 def _check_number(parameter: Parameter, value: Any) -> float:
+    if type(value) is float and parameter.low < value < parameter.high:
+        return value
     if isinstance(value, bool) or not isinstance(value, (Real, Fraction)):
         raise _refuse(parameter, value)
     try:
@@ -194,6 +196,8 @@ def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float]
 
 
 def _scalar(value: Any) -> Any:
+    if type(value) is float:
+        return value
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
@@ -259,6 +263,8 @@ class Entry:
 
     def build(self, *args: Any, **kwargs: Any) -> TradeOff:
         """Return the region with these arguments; what is missing, unknown or given twice is named."""
+        if len(args) == len(self.parameters) and not kwargs and not self.also_accepts:
+            return self.factory(*args)
         names = [p.name for p in self.parameters]
         variadic = bool(self.parameters) and self.parameters[-1].kind == "regions"
         if len(args) > len(names) and not variadic:
@@ -339,6 +345,11 @@ def register(  # noqa: PLR0913  one argument per fact of an entry
         return cls
 
     return keep
+
+
+def knows(name: str) -> bool:
+    """Whether a name is described."""
+    return name in _entries
 
 
 def entries(group: str | None = None) -> tuple[Entry, ...]:

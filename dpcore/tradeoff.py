@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
@@ -262,9 +262,10 @@ class Atom(TradeOff):
         return self.entry.title
 
 
-def parameters_of(cls: type) -> list[tuple[str, Parameter]]:
+@cache
+def parameters_of(cls: type) -> tuple[tuple[str, Parameter], ...]:
     """Return (field name, parameter) of an atom; a field ends in _ where a question has the parameter's name."""
-    return [(f.name, f.metadata["parameter"]) for f in dataclasses.fields(cls) if "parameter" in f.metadata]
+    return tuple((f.name, f.metadata["parameter"]) for f in dataclasses.fields(cls) if "parameter" in f.metadata)
 
 
 def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
@@ -284,6 +285,8 @@ def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
 
 def literal(value: Any) -> str:
     """Return a value as the language writes it."""
+    if type(value) is float:
+        return repr(value)
     if isinstance(value, TradeOff):
         return value.text
     if isinstance(value, str):

@@ -70,6 +70,12 @@ class Quick:
         if self._kept is None or abs(self._kept.v - v) > _AGAIN:
             self._nodes = 0
             self._kept = self._line(curve, v)
+        found = math.nan if self._kept is None else self._integral(curve, self._kept)
+        if not math.isnan(found) or self._kept is None or self._kept.v == v:
+            return found
+        # the transform may explode on a line that served a neighbour
+        self._nodes = 0
+        self._kept = self._line(curve, v)
         return math.nan if self._kept is None else self._integral(curve, self._kept)
 
     def _line(self, curve: Curve, v: float, phase: FloatArray | None = None) -> _Line | None:

@@ -38,6 +38,8 @@ class Search:
     axis: Axis
     unknown: float = math.inf
     """What to take for a nan once there is a bracket: the target counts as missed, or (nan) the search is given up."""
+    trusted: float = 0.0
+    """An error of the interpolated root that is small enough to stop before the bracket closes."""
     met: float = math.inf
     missed: float = -math.inf
     points: list[tuple[float, float]] = field(default_factory=list)
@@ -78,7 +80,7 @@ class Search:
         """Close the bracket; False if it was given up."""
         slow, width = 0, self.met - self.missed
         for _ in range(_ROUNDS):
-            if self.axis.snap is None and self.met - self.missed <= self.axis.close:
+            if self.axis.snap is None and (self.met - self.missed <= self.axis.close or self._settled):
                 return True
             v = self._next() if slow < _PATIENCE else 0.5 * (self.missed + self.met)
             if self.axis.snap is not None:
@@ -130,6 +132,14 @@ class Search:
         # the two orders differ by the error of the straight line; the curved one is better by about another order
         spread = max(abs(a - straight), abs(b - straight))
         return curved, abs(curved - straight) * min(1.0, 10 * spread)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether three points or more give the root well enough, which is asked of quick searches alone."""
+        if self.trusted <= 0 or len(self.points) < 3:
+            return False
+        root, error = self._interpolated()
+        return error <= self.trusted and self.missed <= root <= self.met
 
     @property
     def root(self) -> float:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _EXACT_CLOSE = 1e-11
 _CERTIFIED_CLOSE = 5e-7
-_QUICK_CLOSE = 1e-5
+_QUICK_CLOSE, _QUICK_ERROR = 1e-5, 5e-9
+_STEEP = 16.0  # a common rate of log delta in the logarithm of the unknown
 _LOOSER = (1e-3, 0.1)
 _MARGIN = 4e-8
 _KEPT = 2
@@ -209,8 +210,12 @@ class Problem:
         else:
             starts = [self.sign * math.log(k) for k in _COPIES] if quick.applies(self.region(_COPIES[0])) else []
         start = next((v for v in starts if not math.isnan(gap(v))), None)
-        guess = Search(gap, self.axis(_QUICK_CLOSE), unknown=math.nan)
-        if start is None or not guess.enclose(start, math.log(1.3)) or not guess.narrow():
+        guess = Search(gap, self.axis(_QUICK_CLOSE), unknown=math.nan, trusted=_QUICK_ERROR)
+        if start is None:
+            return None
+        # delta falls fast with the noise: from a small gap a small step is enough to pass the root
+        step = math.log(1.3) if self.place.integer else min(math.log(1.3), max(0.01, abs(gap(start)) / _STEEP))
+        if not guess.enclose(start, step) or not guess.narrow():
             return None
         target.lead = estimate.lead
         return self._closed_in(guess)

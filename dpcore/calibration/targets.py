@@ -82,7 +82,7 @@ class Profile:
         if high > self.delta:
             return low, high
         for index, part in enumerate(curve.parts):
-            if index == self.lead:
+            if index == self.lead or float(part.ceiling(at)[0]) <= low:
                 continue
             with limits(tolerance=_ROUGH):
                 other = _pair(part.delta_bounds(at))

@@ -254,6 +254,8 @@ class Certified(Curve):
         """Whether the transform is known and, where it fades, fades soon enough for the nodes one can afford."""
         if not self.has_mgf:
             return False
+        if self._twin is not None and "by_contour" in vars(self._twin):
+            return self._twin.by_contour
         slow = [(curve, k) for curve, k in self.parts if curve.trimmed(_FEW) is not None]
         return not slow or self.log_decay(0.0, _TALLEST) < _SHORT
 

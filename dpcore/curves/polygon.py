@@ -154,7 +154,7 @@ class Polygon(Curve):
     def corners(self) -> tuple[FloatArray, FloatArray]:
         """Return the (epsilon, delta) statements at the losses (from 0 upwards if the region is symmetric)."""
         epsilon = self.loss[self.loss >= 0] if self.symmetric else self.loss
-        return epsilon, self.delta_bounds(epsilon)[1]
+        return epsilon, self.delta_bounds(epsilon)[1] + 0.0
 
     @property
     def area(self) -> float:

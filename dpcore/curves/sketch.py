@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
 _SECANTS = 8
+_AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
+"""Chebyshev points: where, in units of a reach, delta is asked around the place an outline gives."""
+
+_REACH, _STEEPEST = 0.7, 0.1
+"""Largest change of log delta, and of epsilon relative to itself, between the place an outline gives and these points."""
+
 _TABLE = 400
 _SPACING, _MARGIN, _HALF = 0.25, 1.1, 3
 """Step and margin of the grid in standard deviations of the tilted loss, and half the width of the differences."""
@@ -32,11 +38,16 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
     outline = curve.outline() if curve.q_inf < delta else None
     if outline is None:
         return None
-    goal, close = np.log(delta), 1e-3 * current().tolerance
+    goal, close = float(np.log(delta)), 1e-3 * current().tolerance
     x = float(np.interp(-goal, -outline.log_delta, outline.epsilon))
     near = np.interp([0.98 * x, 1.02 * x], outline.epsilon, outline.log_delta)
-    slope, last, step = float(near[1] - near[0]) / max(0.04 * x, 1e-300), x, x
-    value = 0.0
+    slope = float(near[1] - near[0]) / max(0.04 * x, 1e-300)
+    found = _interpolated(curve, goal, x, slope)
+    if found is not None:
+        certain = _around(curve, delta, found, close)
+        if certain is not None:
+            return certain
+    last, step, value = x, x, 0.0
     for _ in range(_SECANTS):
         if not 0 < x < curve.max_loss:
             return None
@@ -47,13 +58,31 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
         last, move = x, -value / slope
         x += move
         # the error of a secant is of the order of the product of the last two moves
-        if abs(move * step) <= 1e-3 * close * x * x:
-            low, high = x * (1 - 0.45 * close), x * (1 + 0.45 * close)
-            least, most = curve.delta_bounds(np.array([low, high]))
-            if least[0] >= delta >= most[1] and low > 0:
-                return low, high
+        certain = _around(curve, delta, x, close) if abs(move * step) <= 1e-3 * close * x * x else None
+        if certain is not None:
+            return certain
         step = move
     return None
+
+
+def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, float] | None:
+    """Return an interval around x that certainly holds the root, or None."""
+    # not even: at the root itself nothing can be decided, and the middle of an interval is what people ask about
+    low, high = x * (1 - 0.3 * close), x * (1 + 0.6 * close)
+    least, most = curve.delta_bounds(np.array([low, high]))
+    return (low, high) if least[0] >= delta >= most[1] and low > 0 else None
+
+
+def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | None:
+    """Return the root of log delta by one question at a few points around x, None where it is not between them."""
+    if not (slope < 0 < x < curve.max_loss):
+        return None
+    reach = min(_REACH / -slope, _STEEPEST * x, 0.5 * (curve.max_loss - x))
+    at = x + reach * _AROUND
+    value = np.log(np.maximum(curve.delta_bounds(at)[1], 1e-323)) - goal
+    if not (value[1:] < value[:-1]).all() or not value[-1] < 0 < value[0]:
+        return None
+    return float(_interpolate(-value, at, np.zeros(1))[0])
 
 
 def optima(

@@ -22,6 +22,7 @@ class Subsampled(Curve):
     """
 
     symmetric = False
+    takes_rows = True
 
     def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
         self.base, self.share, self.flipped = base, share, flipped
@@ -77,6 +78,14 @@ class Subsampled(Curve):
         """Whether the base is Gaussian."""
         return isinstance(self.base, Gaussian) and self.share < 1
 
+    @property
+    def loss_scale(self) -> float:
+        """Return the order of magnitude of the loss of a Gaussian base: its deviation, to first order in the share."""
+        if not isinstance(self.base, Gaussian):
+            return 0.0
+        mu = self.base.mu
+        return min(self.share * float(np.sqrt(np.expm1(min(mu * mu, 100.0)))), mu)
+
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s) of a Gaussian base; the exchanged pair has M(-1 - s)."""
         if not isinstance(self.base, Gaussian):
@@ -99,3 +108,8 @@ class Subsampled(Curve):
     def mgf_rounding(self) -> float:
         """Rounding error of the quadrature, in units of 2^-53 M(Re s)."""
         return mixture_mgf.ROUNDING
+
+    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
+        """Return the same at Re s = c."""
+        mu = self.base.mu if isinstance(self.base, Gaussian) else 0.0
+        return mixture_mgf.rounding(-1.0 - c if self.flipped else c, mu)

@@ -15,14 +15,16 @@ References
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
-from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line
-from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_sums
+from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
+from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_error, short_sums
 from dpcore.engine.contour_table import (
     Branch,
     Factor,
@@ -43,16 +45,19 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_table import FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
+    _Side = float | FloatArray
+    _Four = tuple[_Side, _Side, _Side, _Side]
+    _Index = slice | NDArray[np.intp]
 
 __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 
-_WIDTH = 2.0
-"""Standard deviations of the tilted loss covered by one line."""
+_WIDTH, _NARROW = 3.0, 2.0
+"""Standard deviations of the tilted loss covered by one line, and by one line of so many parts that rounding counts."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
 
-_CLASSES = (100, 220, 520, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
+_CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
 """Short lines of similar node counts are evaluated together."""
 
 _WORK = 10_000_000
@@ -67,11 +72,15 @@ _HOPELESS = 4
 _BUCKETS = 4096
 """Lines kept for later calls."""
 
-_ACCURACY = 1e-13
+_ACCURACY, _DIGITS = 1e-13, 1e-6
+"""Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
+
 _D, _I, _N = 0, 1, 2
-_ENDS = ((0.0, math.inf), (-1.0, 0.0), (-math.inf, -1.0))
+_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))
 _TINY = 1e-321
-_LOG_TINY = -700.0
+_NOTHING = np.zeros(0)  # no bracket yet
+_SLACK = 1e-9  # of a tabulated log M, many times its error
+_LOG_TINY, _LOG_HUGE = -700.0, 700.0
 
 
 def delta_bounds(
@@ -122,6 +131,11 @@ class Contour:
         return product_atoms(self.product.parts)
 
     @cached_property
+    def _width(self) -> float:
+        """Standard deviations covered by one line: at its ends the kernel is smaller and rounding weighs more."""
+        return _WIDTH if UNIT * self.product.rounding < 1e-3 * self.tolerance else _NARROW
+
+    @cached_property
     def _cap(self) -> int:
         """Most nodes of one line."""
         return min(_LONGEST, max(_PLAIN_NODES, _WORK // max(1, len(self.product.parts))))
@@ -153,20 +167,11 @@ class Contour:
             (np.minimum(rest_lower, rest_upper).reshape(shape), np.maximum(rest_lower, rest_upper).reshape(shape)),
         )
 
-    @cached_property
-    def _chernoff(self) -> Bounds:
-        """A few exponents c > 0, and log(kappa(c) M(c)) of those that are known."""
-        c = np.geomspace(0.5, 40.0, 24)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values, error = self.product.exponent(c[:, None].astype(np.complex128))
-            top = values.real[:, 0] + 2 * UNIT * error[:, 0] + _log_kappas(c)
-        known = np.isfinite(top)
-        return c[known], top[known]
-
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
-        """Return an upper bound of delta at epsilon >= 0 for almost nothing: Chernoff's, at a few exponents."""
-        c, top = self._chernoff
-        bound = (top[:, None] - np.multiply.outer(c, epsilon)).min(axis=0, initial=0.0)
+        """Return an upper bound of delta at epsilon >= 0 for almost nothing: Chernoff's, at the saddle points."""
+        c, log_m = self.branches[_D].c, self.branches[_D].log_m
+        top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
+        bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         grown = np.exp(np.maximum(bound + 1e-9, -745.0)) + _TINY
         return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + grown, 1.0), dtype=np.float64)
 
@@ -177,7 +182,7 @@ class Contour:
     def _all_above(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket 1 - e^eps M(-1): never above delta, and equal to it when all finite losses are above eps."""
         shift = self.product.log_finite0
-        x = np.clip(eps + shift, -800.0, 700.0)
+        x = np.minimum(np.maximum(eps + shift, -800.0), 700.0)
         value = -np.expm1(x)
         wobble = 4 * UNIT * np.abs(value)
         if shift:
@@ -192,105 +197,104 @@ class Contour:
         with np.errstate(invalid="ignore"):  # inf - inf, replaced at once
             room = np.where(eps >= product.max_loss, 0.0, product.max_loss - eps)
         upper = np.where(eps <= product.min_loss, high, product.delta_inf * (1 + 8 * UNIT) + room)
-        return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+        return np.minimum(np.maximum(lower, 0.0), 1.0), np.minimum(np.maximum(upper, 0.0), 1.0)
 
-    def _base(self, kind: NDArray[np.int64], eps: FloatArray) -> tuple[Bounds, Bounds]:
+    def _base(self, kind: int, eps: FloatArray) -> _Four:
         """Bracket what the kernel is added to (delta_inf for D, 1 for -I, 1 - e^eps M(-1) for N), and 1 minus that."""
         product = self.product
-        low = np.array((product.delta_inf * (1 - 8 * UNIT), 1.0, 0.0))[kind]
-        high = np.array((product.delta_inf * (1 + 8 * UNIT), 1.0, 0.0))[kind]
-        left = kind == _N
-        if not left.any():
-            return (low, high), (1.0 - high, 1.0 - low)
-        low[left], high[left] = self._all_above(eps[left])
-        rest_low, rest_high = 1.0 - high, 1.0 - low
-        x = eps[left] + product.log_finite0
+        if kind == _I:
+            return 1.0, 1.0, 0.0, 0.0
+        if kind == _D:
+            low, high = product.delta_inf * (1 - 8 * UNIT), product.delta_inf * (1 + 8 * UNIT)
+            return low, high, 1.0 - high, 1.0 - low
+        x = eps + product.log_finite0
         value = np.exp(np.clip(x, -745.0, 700.0))
         wobble = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + _TINY
-        rest_low[left], rest_high[left] = value - wobble, value + wobble
-        return (low, high), (rest_low, rest_high)
+        return *self._all_above(eps), value - wobble, value + wobble
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
         """Bracket delta and 1 - delta inside the finite losses by Chernoff's bound and, where that is wide, the contour."""
-        buckets, member = self._assign(eps)
-        kinds, c, log_bound, first, last = np.array([(b.kind, b.c, b.log_bound, b.low, b.high) for b in buckets]).T[
-            :, member
-        ]
-        kind = kinds.astype(np.int64)
-        log_bound = log_bound - c * eps
-        bound = 1.01 * np.exp(np.clip(log_bound, -745.0, 700.0)) + _TINY
-        base, rest = self._base(kind, eps)
-        middle = kind == _I
-        added = np.where(middle, -bound, 0.0), np.where(middle, 0.0, bound)
-        enough = (~middle & (bound <= 1e-3 * self.tolerance * base[0])) | (log_bound < _LOG_TINY)
-        todo = np.flatnonzero(~enough & (eps >= first) & (eps <= last))
-        used = np.bincount(member[todo], minlength=len(buckets)).tolist()
-        sizes = _classes([self._line(bucket, 0) if n else None for bucket, n in zip(buckets, used, strict=True)], used)
-        size_of = sizes[member[todo]]
-        work = sorted(set(sizes.tolist()) - {0})
-        for done, size in enumerate(work):
+        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps)]
+        work = [share for share in shares if share.todo is not None]
+        self._fill([share.bucket for share in work])
+        for done, share in enumerate(work):
             checkpoint(done / len(work))
-            chosen = todo[size_of == size]
-            places = np.flatnonzero(sizes == size)
-            if size in _CLASSES:
-                rank = np.zeros(len(buckets), dtype=np.intp)
-                rank[places] = np.arange(places.size)
-                result = self._short([buckets[at] for at in places.tolist()], rank[member[chosen]], eps[chosen])
-                _tighten(added, chosen, result)
+            if share.bucket.lines and not share.bucket.lines[0].smoothing:
+                _short(share)
             else:
-                for at in places.tolist():
-                    self._long(buckets[at], chosen[member[chosen] == at], eps, base, added)
-        least, most = added
-        return (base[0] + least, base[1] + most), (rest[0] - most, rest[1] - least)
+                self._long(share)
+        out = np.empty((4, eps.size))
+        for share in shares:
+            low, high, rest_low, rest_high = share.base
+            least, most = share.least, share.most
+            out[:, share.index] = low + least, high + most, rest_low - most, rest_high - least
+        return (out[0], out[1]), (out[2], out[3])
 
-    def _assign(self, eps: FloatArray) -> tuple[list[Bucket], NDArray[np.intp]]:
-        """Sort the values of eps into buckets; return these and each value's place in their list."""
+    def _begun(self, bucket: Bucket, index: _Index, eps: FloatArray) -> _Share:
+        """Return Chernoff's bracket in one bucket, and which of its values need the contour."""
+        base = self._base(bucket.kind, eps)
+        if self._wholly_open(bucket) and eps.min() >= bucket.low and eps.max() <= bucket.high:
+            return _Share(bucket, index, eps, base, _NOTHING, _NOTHING, slice(None))
+        log_bound = bucket.log_bound - bucket.c * eps
+        bound = 1.01 * np.exp(np.minimum(np.maximum(log_bound, -745.0), 700.0)) + _TINY
+        none = np.zeros(eps.size)
+        open_ = (log_bound >= _LOG_TINY) & (eps >= bucket.low) & (eps <= bucket.high)
+        if bucket.kind != _I:
+            open_ &= bound > 1e-3 * self.tolerance * base[0]
+        least, most = (-bound, none) if bucket.kind == _I else (none, bound)
+        todo = slice(None) if open_.all() else np.flatnonzero(open_) if open_.any() else None
+        return _Share(bucket, index, eps, base, least, most, todo)
+
+    def _wholly_open(self, bucket: Bucket) -> bool:
+        """Whether Chernoff's bound alone is too wide everywhere in a bucket, and a short line is at hand or to be had."""
+        ends = [bucket.log_bound - bucket.c * bucket.low, bucket.log_bound - bucket.c * bucket.high]
+        if not (min(ends) >= _LOG_TINY and max(ends) <= _LOG_HUGE):
+            return False
+        enough = 0.0 if bucket.kind == _I else self.product.delta_inf if bucket.kind == _D else 1.0
+        line = self._line(bucket, 0)
+        return math.exp(min(ends)) > 1e-3 * self.tolerance * enough and line is not None and not line.smoothing
+
+    def _fill(self, buckets: list[Bucket]) -> None:
+        """Find the first line of each bucket and the terms of the short ones, those of similar length together."""
+        lines = [line for bucket in buckets if (line := self._line(bucket, 0)) is not None]
+        new = [line for line in lines if not line.smoothing and line.terms is None]
+        least = 0
+        for most in _CLASSES:
+            some = [line for line in new if least < line.count <= most]
+            if some:
+                evaluate_terms(self.product, some, max(line.count for line in some))
+            least = most
+
+    def _assign(self, eps: FloatArray) -> list[tuple[Bucket, _Index]]:
+        """Sort the values of eps into buckets; return these with the places of their values."""
         chosen = np.argmin(branch_values(self.branches, eps), axis=0)
-        buckets: list[Bucket] = []
-        member = np.zeros(eps.size, dtype=np.intp)
         if len(self._buckets) > _BUCKETS:
             self._buckets.clear()
             self._room = Room()
+        found: list[tuple[tuple[int, int], _Index]] = []
         for kind, branch in enumerate(self.branches):
             index = np.flatnonzero(chosen == kind)
-            if not index.size:
-                continue
-            position = (np.interp(eps[index], branch.epsilon, branch.steps) / _WIDTH).astype(np.int64)
-            start = int(position.min())
-            position -= start
-            if int(position.max()) < _BUCKETS:
-                count = np.bincount(position)
-                places = np.flatnonzero(count)
-                inverse = (np.cumsum(count > 0) - 1)[position]
-            else:
-                places, inverse = np.unique(position, return_inverse=True)
-            names = (places + start).tolist()
-            self._prepare(kind, branch, [at for at in names if (kind, at) not in self._buckets])
-            member[index] = len(buckets) + inverse
-            buckets += [self._buckets[kind, at] for at in names]
-        return buckets, member
+            if index.size:
+                position = (np.interp(eps[index], branch.epsilon, branch.steps) / self._width).astype(np.int64)
+                found += [((kind, at), part) for at, part in _grouped(position, index)]
+        self._prepare([name for name, _ in found if name not in self._buckets])
+        return [(self._buckets[name], index) for name, index in found]
 
-    def _prepare(self, kind: int, branch: Branch, places: list[int]) -> None:
+    def _prepare(self, places: list[tuple[int, int]]) -> None:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
         if not places:
             return
-        product = self.product
-        edges = _WIDTH * np.array(places, dtype=np.float64)
-        middle = np.minimum(edges + 0.5 * _WIDTH, branch.steps[-1])
-        c = np.interp(middle, branch.steps, branch.c)
-        low = np.interp(edges, branch.steps, branch.epsilon)
-        high = np.interp(edges + _WIDTH, branch.steps, branch.epsilon)
-        if kind == _D and math.isfinite(product.max_loss):
-            high[edges + _WIDTH >= branch.steps[-1]] = product.max_loss
-        if kind == _N and math.isfinite(product.min_loss):
-            low[edges <= 0] = product.min_loss
-        segment = np.clip(np.searchsorted(branch.steps, middle) - 1, 0, branch.c.size - 2)
-        slope = (branch.epsilon[segment + 1] - branch.epsilon[segment]) / (branch.c[segment + 1] - branch.c[segment])
+        kinds, at = np.array(places).T
+        columns = np.concatenate(
+            [self._chosen(kind, at[kinds == kind]) for kind in sorted(set(kinds.tolist()))], axis=1
+        )
+        c, low, high, slope = columns
         curvature = np.maximum(slope, 1 / c**2 + 1 / (c + 1) ** 2)
-        others = np.clip(c[:, None] + np.sqrt(60.0 / curvature)[:, None] * SPREAD, *_ENDS[kind])
+        others = c[:, None] + np.sqrt(60.0 / curvature)[:, None] * SPREAD
+        others = np.minimum(np.maximum(others, _ENDS[0, kinds, None]), _ENDS[1, kinds, None])
         points = np.concatenate((c[:, None], others), axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = product.log_mgf(points.ravel() + 0j).real.reshape(points.shape)
+            values = self.product.log_mgf(points.ravel() + 0j).real.reshape(points.shape)
         margin = 1e-6 * (high - low)
         low, high = low - margin, high + margin
         apart = others - c[:, None]
@@ -298,12 +302,40 @@ class Contour:
             ratio = _log_kappas(others) + values[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
         images = np.stack((apart, ratio, 0.5 * apart * (others + c[:, None] + 1)), axis=2).tolist()
-        columns = np.stack((c, values[:, 0], values[:, 0] + _log_kappas(c), low, high, curvature), axis=1).tolist()
-        for row, at in enumerate(places):
-            c_, log_m, log_bound, first, last, bend = columns[row]
-            bucket = Bucket(kind, c_, log_m, log_bound, first, last, bend, images[row])
+        rows = np.stack((c, values[:, 0], values[:, 0] + _log_kappas(c), low, high, curvature), axis=1).tolist()
+        buckets = [
+            Bucket(kind, row[0], row[1], row[2], row[3], row[4], row[5], image)
+            for (kind, _), row, image in zip(places, rows, images, strict=True)
+        ]
+        for bucket in buckets:
             bucket.relative = self._relative(bucket)
-            self._buckets[kind, at] = bucket
+        accuracy = [self._fine(bucket) for bucket in buckets]
+        target = np.array([share * bucket.size for share, bucket in zip(accuracy, buckets, strict=True)])
+        plans = (column.tolist() for column in windows(apart, ratio, target))
+        for name, bucket, *plan in zip(places, buckets, accuracy, *plans, strict=True):
+            bucket.plan = plan[0], plan[1], plan[2]
+            self._buckets[name] = bucket
+
+    def _fine(self, bucket: Bucket) -> float:
+        """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is."""
+        return max(_ACCURACY, _DIGITS * self.tolerance) * (1.0 if bucket.kind == _I else bucket.relative)
+
+    def _chosen(self, kind: int, places: NDArray[np.int64]) -> FloatArray:
+        """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
+        branch, product = self.branches[kind], self.product
+        width = self._width
+        edges = width * places
+        middle = np.minimum(edges + 0.5 * width, branch.steps[-1])
+        c = np.interp(middle, branch.steps, branch.c)
+        low = np.interp(edges, branch.steps, branch.epsilon)
+        high = np.interp(edges + width, branch.steps, branch.epsilon)
+        if kind == _D and math.isfinite(product.max_loss):
+            high[edges + width >= branch.steps[-1]] = product.max_loss
+        if kind == _N and math.isfinite(product.min_loss):
+            low[edges <= 0] = product.min_loss
+        segment = np.minimum(np.maximum(np.searchsorted(branch.steps, middle) - 1, 0), branch.c.size - 2)
+        slope = (branch.epsilon[segment + 1] - branch.epsilon[segment]) / (branch.c[segment + 1] - branch.c[segment])
+        return np.stack((c, low, high, slope))
 
     def _relative(self, bucket: Bucket) -> float:
         """Estimate delta over the kernel, at least 1: a small kernel needs that much less relative accuracy."""
@@ -323,12 +355,11 @@ class Contour:
         coarse = min(0.02 * wanted, 1e-2)
         if level == 0:
             s = math.sqrt(min(0.4 * wanted * bucket.size / bucket.density, 0.1 / bucket.curvature))
-            # 1 - delta may be asked to full relative accuracy, however small
-            fine = _ACCURACY if bucket.kind == _I else _ACCURACY * relative
             line = (
-                plain_line(product, bucket, fine, _FINE_NODES)
+                plain_line(product, bucket, self._fine(bucket), _FINE_NODES)
                 # a loss far from normal can be much rarer than the saddle point estimate says: keep digits in hand
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
+                or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
                 or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
                 or smooth_line(product, bucket, s, coarse, cap)
             )
@@ -340,33 +371,13 @@ class Contour:
             bucket.lines.append(line)
         return line
 
-    def _short(self, buckets: list[Bucket], rank: NDArray[np.intp], eps: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what the kernel adds to delta at eps[j], in buckets[rank[j]], at least and at most."""
-        lines = [bucket.lines[0] for bucket in buckets]
-        new = [line for line in lines if line.terms is None]
-        if new:
-            evaluate_terms(self.product, new, max(line.count for line in new))
-        kernel, error = short_sums(lines, rank, eps)
-        c, log_scale, excess, kind = np.array(
-            [(line.c, line.log_scale, line.excess, bucket.kind) for line, bucket in zip(lines, buckets, strict=True)]
-        ).T[:, rank]
-        middle = kind == _I
-        scale = np.exp(np.clip(log_scale - c * eps, -745.0, 700.0))
-        below, above = np.where(middle, 0.0, excess), np.where(middle, excess, 0.0)
-        return scale * (kernel - error - below) - _TINY, scale * (kernel + error + above) + _TINY
-
-    def _long(
-        self,
-        bucket: Bucket,
-        index: NDArray[np.intp],
-        eps: FloatArray,
-        base: Bounds,
-        added: Bounds,
-    ) -> None:
+    def _long(self, share: _Share) -> None:
         """Tighten the brackets of one bucket by smoothed sums, finer and finer until they are narrow enough."""
-        level, shrink = 0, 1.0
+        bucket, level, shrink = share.bucket, 0, 1.0
+        index = np.arange(share.eps.size)[share.todo]
+        low, high = (np.broadcast_to(side, share.eps.shape) for side in share.base[:2])
         while index.size and (line := self._line(bucket, level, shrink)) is not None:
-            x = eps[index]
+            x = share.eps[index]
             kernel, correction, error = long_sums(self.product, line, x, self._room)
             scale = np.exp(np.clip(line.log_scale - line.c * x, -745.0, 700.0))
             below, above = (0.0, line.excess) if bucket.kind == _I else (line.excess, 0.0)
@@ -374,21 +385,49 @@ class Contour:
             if self._atoms is not None:
                 add, take = self._atoms.corrections(x, line.smoothing)
                 result = result[0] + add, result[1] - take
-            _tighten(added, index, result)
-            upper = base[1][index] + added[1][index]
-            width = (upper - base[0][index] - added[0][index]) / upper
+            _tighten(share, index, result)
+            upper = high[index] + share.most[index]
+            width = (upper - low[index] - share.least[index]) / upper
             shrink = min(0.7, 0.7 * self.tolerance / max(float(width.max()), 1e-300))
             index = index[width > self.tolerance]
             level += 1
 
 
-def _classes(lines: list[Line | None], used: list[int]) -> NDArray[np.int64]:
-    """Return the class of each short line, one above all classes for the others, and 0 for buckets not used."""
-    out = np.where(np.array(used) > 0, _CLASSES[-1] + 1, 0)
-    for at, line in enumerate(lines):
-        if line is not None and not line.smoothing:
-            out[at] = next(size for size in _CLASSES if line.count <= size)
-    return out
+@dataclass(slots=True)
+class _Share:
+    """The values of one bucket: where they stand, what the kernel is added to, and what it adds at least and at most."""
+
+    bucket: Bucket
+    index: _Index
+    eps: FloatArray
+    base: _Four
+    least: FloatArray
+    most: FloatArray
+    todo: _Index | None
+
+
+def _grouped(position: NDArray[np.int64], index: NDArray[np.intp]) -> list[tuple[int, _Index]]:
+    """Return each position that occurs with the indices that have it."""
+    first, last = int(position.min()), int(position.max())
+    if first == last:
+        return [(first, index)]
+    order = np.argsort(position, kind="stable")
+    position, index = position[order], index[order]
+    cuts = (np.flatnonzero(position[1:] != position[:-1]) + 1).tolist()
+    return [(int(position[a]), index[a:b]) for a, b in pairwise([0, *cuts, index.size])]
+
+
+def _short(share: _Share) -> None:
+    """Tighten the brackets of one bucket by a sum without smoothing."""
+    bucket, line, x = share.bucket, share.bucket.lines[0], share.eps[share.todo]
+    kernel, error = short_sums(line, x), short_error(share.bucket.lines[0], bucket.low, bucket.high)
+    scale = np.exp(np.minimum(np.maximum(line.log_scale - line.c * x, -745.0), _LOG_HUGE))
+    below, above = (error, error + line.excess) if bucket.kind == _I else (error + line.excess, error)
+    result = scale * (kernel - below) - _TINY, scale * (kernel + above) + _TINY
+    if share.least is _NOTHING:
+        share.least, share.most = result
+    else:
+        _tighten(share, share.todo, result)
 
 
 def _log_kappas(c: FloatArray) -> FloatArray:
@@ -397,8 +436,7 @@ def _log_kappas(c: FloatArray) -> FloatArray:
     return np.asarray(b * np.log(b) - (1 + b) * np.log1p(b), dtype=np.float64)
 
 
-def _tighten(bracket: Bounds, index: NDArray[np.intp], other: Bounds) -> None:
+def _tighten(share: _Share, index: _Index | None, other: Bounds) -> None:
     """Intersect the brackets at `index` with others."""
-    lower, upper = bracket
-    lower[index] = np.maximum(lower[index], other[0])
-    upper[index] = np.minimum(upper[index], other[1])
+    share.least[index] = np.maximum(share.least[index], other[0])
+    share.most[index] = np.minimum(share.most[index], other[1])

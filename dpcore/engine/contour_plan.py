@@ -28,9 +28,16 @@ import numpy as np
 if TYPE_CHECKING:
     from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
 
-SPREAD = np.array([0.06, 0.25, 0.6, 1.0, 1.6, -0.06, -0.25, -0.6, -1.0, -1.6])
+_ONE_SIDE = np.array([0.06, 0.15, 0.25, 0.4, 0.6, 1.0, 1.6])
+SPREAD = np.concatenate((_ONE_SIDE, -_ONE_SIDE))
 """Where to look for the exponent c' of the excess bound, in multiples of the best one of a Gaussian; the small ones serve
 losses far from normal, whose M explodes soon beyond c."""
+
+_FINE, _SPARE = 1e-10, 0.05
+"""Beyond this accuracy the nodes left out are kept at a share of it: the size of the kernel may be less than estimated."""
+
+_SHORTEST, _LONGEST = 1.04, 6.0
+"""Factors between the heights at which the decay is tried."""
 
 
 def bump_weight(s: float) -> float:
@@ -49,7 +56,8 @@ class Bucket:
 
     `log_bound` is log(kappa(c) M(c)). `others` serve the excess bound with another exponent c': c' - c, the logarithm of
     kappa(c') M(c') / M(c) e^{-(c'-c) eps} at its largest, and what it gains per s^2 of smoothing. `size` estimates
-    kernel(eps) / (M(c) e^{-c eps}) and `relative` how much larger delta is than the kernel. `lines` holds the levels of refinement made so far.
+    kernel(eps) / (M(c) e^{-c eps}) and `relative` how much larger delta is than the kernel.
+    `plan` keeps an accuracy with its period and excess, see `windows`. `lines` holds the levels of refinement made so far.
     """
 
     kind: int
@@ -61,6 +69,7 @@ class Bucket:
     curvature: float
     others: list[list[float]]
     relative: float = 1.0
+    plan: tuple[float, float, float] = (0.0, 0.0, 0.0)
     lines: list[Line] = field(default_factory=list)
 
     @property
@@ -96,13 +105,28 @@ class Bucket:
         return period, 1.01 * excess
 
 
+def windows(apart: FloatArray, ratio: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return `Bucket.window` without smoothing for many buckets: a row of exponents, larger ones first, for each."""
+    gap = np.abs(apart)
+    half = SPREAD.size // 2
+    with np.errstate(all="ignore"):
+        known = np.isfinite(ratio) & (gap > 0)
+        need = ratio - np.log(target)[:, None]
+        need = np.where(need > 30, need, np.log1p(np.exp(np.minimum(need, 30.0))))
+        width = np.where(known, np.maximum(need, 1e-3) / gap, np.inf)
+        period = np.maximum(width[:, :half].min(axis=1), width[:, half:].min(axis=1))
+        decay = gap * period[:, None]
+        images = np.where(known & (ratio - decay < 700), np.exp(ratio - decay) / -np.expm1(-decay), np.inf)
+    return period, 1.01 * (images[:, :half].min(axis=1) + images[:, half:].min(axis=1))
+
+
 @dataclass(slots=True)
 class Line:
     """Equally spaced nodes on Re s = c: enough to bracket the kernel at every epsilon of a bucket.
 
     `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}.
-    `terms` and their `weights` belong to a line without smoothing; the terms of a smoothed one (kernel and correction)
-    come in `chunks`, by their first node.
+    `terms` (a matrix, row by row) and their `weights` belong to a line without smoothing; the terms of a smoothed one
+    (kernel and correction) come in `chunks`, by their first node.
     """
 
     c: float
@@ -114,27 +138,41 @@ class Line:
     cut: float
     excess: float
     terms: ComplexArray | None = None
-    weights: FloatArray | None = None
+    weights: tuple[float, float, float] = (0.0, 0.0, 0.0)
     chunks: dict[int, tuple[ComplexArray, FloatArray]] = field(default_factory=dict)
 
 
 def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> Line | None:
     """Return nodes without smoothing that reach the relative accuracy asked, or None if `cap` nodes are too few."""
     target = accuracy * bucket.size
-    period, excess = bucket.window(0.0, target)
+    most = target if accuracy < _FINE else _SPARE * target
+    period, excess = bucket.plan[1:] if accuracy == bucket.plan[0] else bucket.window(0.0, target)
     if not math.isfinite(period):
         return None
     step = 2 * math.pi / period
     y = math.sqrt(2 * -math.log(min(accuracy, 0.1)) / bucket.curvature)
-    growth = 1.12
+    before = (0.0, 0.0)
     while y <= cap * step:
-        cut = math.exp(product.log_decay(bucket.c, y)) / (math.pi * y)
-        if cut <= target:
+        decay = -product.log_decay(bucket.c, y)
+        cut = math.exp(-decay) / (math.pi * y)
+        if cut <= most:
             count = max(8, math.ceil(y / step) + 2)
             return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, 0.0, bucket.log_m, 1.01 * cut, excess)
-        y *= growth
-        growth = min(1.5, growth * 1.06)
+        wanted = -math.log(most * math.pi * y)
+        before, y = (y, decay), y * _stride(before, (y, decay), wanted)
     return None
+
+
+def _stride(before: tuple[float, float], now: tuple[float, float], wanted: float) -> float:
+    """Return by which factor to go up where the decay is not yet the one wanted, as a power law through two points.
+
+    Near the axis the decay is a square; a normal law keeps to that, atoms make it level off.
+    """
+    power = 2.0
+    if 0 < before[1] < now[1]:
+        power = min(2.0, max(0.5, math.log(now[1] / before[1]) / math.log(now[0] / before[0])))
+    grown = (wanted / max(now[1], 1e-3 * wanted)) ** (1 / power)
+    return float(min(_LONGEST, max(_SHORTEST, 1.03 * grown)))
 
 
 def smooth_line(product: Product, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:

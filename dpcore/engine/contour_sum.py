@@ -17,12 +17,12 @@ from dpcore.engine.contour_plan import bump_weight
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from dpcore.engine.contour_plan import Line
     from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
+
+    _Number = float | FloatArray
 
 UNIT = 2.0**-53
 _CHUNK = 1 << 15
@@ -31,11 +31,11 @@ _CHUNK = 1 << 15
 _KEEP = 1 << 22
 """Most terms of smoothed lines that are kept for later calls."""
 
-_PRODUCTS = 1 << 18
-"""Complex products of one pass of the Fourier sums: 4 MB."""
+_PRODUCTS = 1 << 15
+"""Complex products of one pass of the Fourier sums: few enough for a library to compute them in one thread."""
 
-_MANY = 8
-"""Values per line from which a matrix product for each line pays; too small ones for a library's threads."""
+_FEW = 1 << 10
+"""Phases that are computed one by one."""
 
 
 class Room:
@@ -65,7 +65,16 @@ def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
     size = np.abs(term)
     weights = (size.sum(axis=1), np.einsum("rn,rn->r", size, error), np.einsum("rn,rn->r", size, y))
     for line, row, *sums in zip(lines, term, *weights, strict=True):
-        line.terms, line.weights = row[None], np.array(sums)
+        line.terms, line.weights = _blocks(row[None])[0], (float(sums[0]), float(sums[1]), float(sums[2]))
+
+
+def _blocks(terms: ComplexArray) -> ComplexArray:
+    """Return each row of terms as a matrix of about the square root of their number of columns, zeros behind the end."""
+    kinds, count = terms.shape
+    width = math.isqrt(count - 1) + 1
+    blocks = np.zeros((kinds, -(-count // width) * width), dtype=np.complex128)
+    blocks[:, :count] = terms
+    return blocks.reshape(kinds, -1, width)
 
 
 def _smooth_terms(product: Product, line: Line, start: int, at_c: Sequence[float]) -> tuple[ComplexArray, FloatArray]:
@@ -95,41 +104,37 @@ def _smooth_terms(product: Product, line: Line, start: int, at_c: Sequence[float
     return np.stack((term / square, bump * term)), weights
 
 
-def short_sums(lines: Sequence[Line], member: NDArray[np.intp], epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the kernel's sum and its error at each epsilon, epsilon[j] on lines[member[j]], terms filled in."""
-    rows = [line.terms[0] for line in lines if line.terms is not None]
-    count = max(row.size for row in rows)
-    width = math.isqrt(count - 1) + 1
-    blocks = np.zeros((len(rows), -(-count // width) * width), dtype=np.complex128)
-    for block, row in zip(blocks, rows, strict=True):
-        block[: row.size] = row
-    blocks = blocks.reshape(len(rows), -1, width)
-    reference, step, c, log_scale, cut = np.array(
-        [(line.reference, line.step, line.c, line.log_scale, line.cut) for line in lines]
-    ).T[:, member]
-    x = epsilon - reference
-    out = np.empty(x.size)
-    for part, line in _runs(member, max(1, _PRODUCTS // count)):
-        fine, coarse = _phases(x[part] * step[part], blocks.shape[1], width)
-        inner = blocks[line] @ fine if line >= 0 else np.einsum("jab,bj->aj", blocks[member[part]], fine)
-        inner *= coarse
-        out[part] = inner.real.sum(axis=0)
-    weights = np.array([line.weights for line in lines])[member].T
-    return out, _error(weights, count, x, np.abs(c * epsilon) + np.abs(log_scale)) + cut
+def short_sums(line: Line, epsilon: FloatArray) -> FloatArray:
+    """Return the kernel's sum at each epsilon of a line whose terms are filled in."""
+    if line.terms is None:
+        return np.full(epsilon.size, np.nan)
+    x = epsilon - line.reference
+    at_once = max(1, _PRODUCTS // line.terms.size)
+    if x.size * line.terms.size <= _FEW:
+        turn = np.multiply.outer(np.arange(line.terms.size), x * line.step)
+        out = np.empty(turn.shape, dtype=np.complex128)
+        np.cos(turn, out=out.real)
+        np.sin(-turn, out=out.imag)
+        return np.asarray((line.terms.ravel() @ out).real, dtype=np.float64)
+    if x.size <= at_once:
+        return _short_sums(line.terms, x * line.step)
+    return np.concatenate([_short_sums(line.terms, x[i : i + at_once] * line.step) for i in range(0, x.size, at_once)])
 
 
-def _runs(member: NDArray[np.intp], at_once: int) -> Iterator[tuple[slice | NDArray[np.intp], int]]:
-    """Split the values into portions: those of one line (a matrix product each) when many, else mixed ones (-1)."""
-    count = np.bincount(member)
-    if member.size < _MANY * np.count_nonzero(count):
-        for first in range(0, member.size, at_once):
-            yield slice(first, first + at_once), -1
-        return
-    order = np.argsort(member, kind="stable")
-    ends = np.cumsum(count)
-    for line in np.flatnonzero(count).tolist():
-        for first in range(int(ends[line] - count[line]), int(ends[line]), at_once):
-            yield order[first : min(first + at_once, int(ends[line]))], line
+def _short_sums(terms: ComplexArray, angle: FloatArray) -> FloatArray:
+    fine, coarse = _phases(angle, *terms.shape)
+    inner = terms @ fine
+    inner *= coarse
+    return np.asarray(inner.real.sum(axis=0), dtype=np.float64)
+
+
+def short_error(line: Line, low: float, high: float) -> float:
+    """Bound the error of `short_sums` for every epsilon between two ends."""
+    if line.terms is None:
+        return math.inf
+    x = max(high - line.reference, line.reference - low)
+    scale = abs(line.c) * max(abs(low), abs(high)) + abs(line.log_scale)
+    return float(_error(line.weights, line.terms.size, x, scale)) + line.cut
 
 
 def long_sums(
@@ -152,18 +157,19 @@ def long_sums(
                 line.chunks[start] = terms, chunk_weights
         weights += chunk_weights
         values += _fourier(terms, x, line.step, start)
-    error = _error(weights[:, None], line.count, x, np.abs(line.c * epsilon) + abs(line.log_scale))
-    return values[0], values[1], error + line.cut
+    sums = float(weights[0]), float(weights[1]), float(weights[2])
+    error = _error(sums, line.count, x, np.abs(line.c * epsilon) + abs(line.log_scale))
+    return values[0], values[1], np.asarray(error + line.cut, dtype=np.float64)
 
 
-def _error(weights: FloatArray, count: int, x: FloatArray, scale: FloatArray) -> FloatArray:
+def _error(weights: tuple[float, float, float], count: int, x: _Number, scale: _Number) -> _Number:
     """Bound the rounding error of a sum of `count` terms from the sizes, exponent errors and phases of its terms.
 
     `scale` is the size of the numbers in the exponent of the common factor e^{log_scale - c eps}.
     """
     total, exponent, phase = weights
     operations = 10 * math.isqrt(min(count, _CHUNK)) + count // _CHUNK + 40
-    return np.asarray(UNIT * (exponent + (operations + 3 * scale) * total + 8 * np.abs(x) * phase), dtype=np.float64)
+    return UNIT * (exponent + (operations + 3 * scale) * total + 8 * phase * np.abs(x))
 
 
 def _phases(angle: FloatArray, rows: int, width: int) -> tuple[ComplexArray, ComplexArray]:
@@ -181,15 +187,11 @@ def _phases(angle: FloatArray, rows: int, width: int) -> tuple[ComplexArray, Com
 
 def _fourier(terms: ComplexArray, x: FloatArray, step: float, start: int) -> FloatArray:
     """Return Re sum_n terms[., n] e^{-i (start+n) step x} with about 2 sqrt(n) phases per x."""
-    kinds, count = terms.shape
-    width = math.isqrt(count - 1) + 1
-    blocks = np.zeros((kinds, -(-count // width) * width), dtype=np.complex128)
-    blocks[:, :count] = terms
-    blocks = blocks.reshape(kinds, -1, width)
-    out = np.empty((kinds, x.size))
+    blocks = _blocks(terms)
+    out = np.empty((len(blocks), x.size))
     for first in range(0, x.size, 1024):
         part = x[first : first + 1024]
-        fine, coarse = _phases(part * step, blocks.shape[1], width)
+        fine, coarse = _phases(part * step, *blocks.shape[1:])
         coarse *= np.exp(-1j * (start * step) * part)
         for row, block in zip(out, blocks, strict=True):
             # einsum, not a matrix product: the threads of a linear algebra library cost more here than they save.

@@ -33,7 +33,7 @@ _STEP = 1e-20
 _FLOOR = 40.0
 """A modulus below e^-40 of its value on the real axis is rounding noise and is kept at that level."""
 
-_PER_DECADE = 12
+_PER_DECADE = 8
 _NEAR_ONE = -1e-4
 
 
@@ -66,10 +66,11 @@ class Factor(Protocol):
         """Upper end of the finite losses, or +inf."""
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) on any branch, for a 1-d array of any complex s.
+        """Return log M(s) on any branch, for a 1-d array of any complex s (2-d, a line a row, where `takes_rows` is true).
 
         Promised accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
-        the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding`. -inf where M vanishes.
+        the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding` (`mgf_rounding_at(c)`
+        where it grows with c). -inf where M vanishes.
         """
 
     def log_decay(self, c: float, y: float) -> float:
@@ -87,7 +88,7 @@ class Product:
         self.symmetric = all(getattr(factor, "symmetric", False) for factor, _ in self.parts)
         self.max_loss = _total([(factor.max_loss, count) for factor, count in self.parts])
         self.min_loss = -_total([(-factor.min_loss, count) for factor, count in self.parts])
-        self._units = tuple(getattr(part, "mgf_rounding", 2.0) for part, _ in self.parts)
+        self.rounding = float(sum(k * getattr(part, "mgf_rounding", 2.0) for part, k in self.parts))
         self._reach = tuple(_finite(max(abs(part.min_loss), abs(part.max_loss))) for part, _ in self.parts)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
@@ -106,12 +107,13 @@ class Product:
         total = np.zeros_like(s)
         error = np.zeros(s.shape)
         size = np.abs(s)
-        for (factor, count), units, reach in zip(self.parts, self._units, self._reach, strict=True):
-            log_m = factor.log_mgf(s.ravel()).reshape(s.shape)
+        for (factor, count), reach in zip(self.parts, self._reach, strict=True):
+            rows = getattr(factor, "takes_rows", False)
+            log_m = factor.log_mgf(s) if rows else factor.log_mgf(s.ravel()).reshape(s.shape)
             at_c = log_m.real[:, :1].copy()
             np.maximum(log_m.real, at_c - _FLOOR, out=log_m.real)
             loss = np.exp(at_c - log_m.real)
-            loss *= units + reach * size
+            loss *= _units(factor, s.real[:, :1]) + reach * size
             loss += 4 * np.abs(log_m)
             loss *= count
             error += loss
@@ -136,7 +138,8 @@ class Product:
             fall = real - at_c[i]
             log_m.real = real
             total[active] += count * log_m
-            error[active] += count * (np.exp(-fall) * (self._units[i] + self._reach[i] * size) + 4 * np.abs(log_m))
+            units = _units(factor, s.real[:1])
+            error[active] += count * (np.exp(-fall) * (units + self._reach[i] * size) + 4 * np.abs(log_m))
             ratio[active] += count * fall
             if i % 4 == 3:
                 keep = ratio[active] >= floor[active]
@@ -160,7 +163,7 @@ class Product:
         """Return the smallest part's loss scale and the whole product's, for the range of exponents to tabulate."""
         smallest, whole = math.inf, 0.0
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
-            scale = reach
+            scale = reach or getattr(factor, "loss_scale", 0.0)
             if scale == 0.0:
                 values = factor.log_mgf(np.array([-0.5 - 1e-3 + 1j * _STEP, -0.5 + 1e-3 + 1j * _STEP]))
                 scale = math.sqrt(max(float(values.imag[1] - values.imag[0]) / (2e-3 * _STEP), 0.0))
@@ -170,17 +173,25 @@ class Product:
         return (smallest, whole) if whole > 0 else (1.0, 1.0)
 
 
+def _units(factor: Factor, c: FloatArray) -> float | FloatArray:
+    """Return the rounding error of a factor's M at Re s = c in units of 2^-53 M(c)."""
+    at = getattr(factor, "mgf_rounding_at", None)
+    return getattr(factor, "mgf_rounding", 2.0) if at is None else at(c)
+
+
 @dataclass(frozen=True)
 class Branch:
     """Saddle points on one of the three intervals: `epsilon` (increasing) is where `c` is the minimum of phi.
 
     `steps` counts standard deviations of the tilted loss along the epsilon axis; `value` is phi at its minimum.
+    `log_m` is log M(c).
     """
 
     c: FloatArray
     epsilon: FloatArray
     steps: FloatArray
     value: FloatArray
+    log_m: FloatArray
 
 
 def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
@@ -209,11 +220,7 @@ def _refined(product: Product, c: FloatArray, values: ComplexArray) -> Branch:
     """
     for _ in range(_ROUNDS):
         branch = _branch(c, values)
-        gap = np.diff(branch.steps)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            bend = np.abs(np.diff(np.log(np.diff(branch.epsilon) / np.diff(branch.c))))
-        sharp = np.fmax(np.append(bend, 0.0), np.append(0.0, bend)) > _SHARP
-        leaps = np.flatnonzero(sharp & (gap > _LEAP) & (np.maximum(branch.value[:-1], branch.value[1:]) > _LEAST))
+        leaps = _leaps(branch)
         if not leaps.size or leaps.size > _MOST_LEAPS:
             return branch
         shares = np.arange(1, _PIECES) / _PIECES
@@ -225,9 +232,23 @@ def _refined(product: Product, c: FloatArray, values: ComplexArray) -> Branch:
     return _branch(c, values)
 
 
+def _leaps(branch: Branch) -> NDArray[np.intp]:
+    """Return the cells of a branch that are longer than a standard deviation or so and whose ends differ in deviation."""
+    gap = branch.steps[1:] - branch.steps[:-1]
+    value = branch.value if branch.c[0] > 0 else branch.value - branch.epsilon  # that of the exchanged pair
+    far = np.flatnonzero((gap > _LEAP) & (np.maximum(value[:-1], value[1:]) > _LEAST))
+    if not far.size:
+        return far
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        bend = np.abs(np.diff(np.log(np.diff(branch.epsilon) / np.diff(branch.c))))
+    sharp = np.fmax(np.append(bend, 0.0), np.append(0.0, bend)) > _SHARP
+    return np.asarray(far[sharp[far]], dtype=np.intp)
+
+
 def _exchanged(b: Branch) -> Branch:
     """Return the branch of the exchanged pair, whose transform is M(-1 - s): phi(-1 - c) at -eps is phi(c) - eps."""
-    return Branch(-1.0 - b.c[::-1], -b.epsilon[::-1], b.steps[-1] - b.steps[::-1], (b.value - b.epsilon)[::-1])
+    steps, value = b.steps[-1] - b.steps[::-1], (b.value - b.epsilon)[::-1]
+    return Branch(-1.0 - b.c[::-1], -b.epsilon[::-1], steps, value, b.log_m[::-1])
 
 
 def _branch(c: FloatArray, values: ComplexArray) -> Branch:
@@ -235,20 +256,23 @@ def _branch(c: FloatArray, values: ComplexArray) -> Branch:
     c, values = c[known], values[known]
     epsilon = np.maximum.accumulate(values.imag / _STEP - 1 / c - 1 / (c + 1))
     value = values.real - c * epsilon - np.log(np.abs(c * (c + 1)))
-    steps = np.concatenate(([0.0], np.cumsum(np.sqrt(np.diff(epsilon) * np.diff(c)))))
-    return Branch(c, epsilon, steps, value)
+    steps = np.zeros(c.size)
+    np.cumsum(np.sqrt((epsilon[1:] - epsilon[:-1]) * (c[1:] - c[:-1])), out=steps[1:])
+    return Branch(c, epsilon, steps, value, values.real)
 
 
 def branch_values(branches: tuple[Branch, Branch, Branch], eps: FloatArray) -> FloatArray:
-    """Return the minimum of phi on each branch, inf where it has none."""
+    """Return the minimum of phi on each branch, inf where it has none.
+
+    For eps >= 0 the kernel N is the larger one of D and N, whatever the two minima say: a line for it would be wasted.
+    """
     d, i, n = branches
-    return np.stack(
-        (
-            np.interp(eps, d.epsilon, d.value, left=np.inf),
-            np.interp(eps, i.epsilon, i.value, left=np.inf, right=np.inf),
-            np.interp(eps, n.epsilon, n.value, right=np.inf),
-        )
-    )
+    values = np.empty((3, eps.size))
+    values[0] = np.interp(eps, d.epsilon, d.value, left=np.inf)
+    values[1] = np.interp(eps, i.epsilon, i.value, left=np.inf, right=np.inf)
+    values[2] = np.interp(eps, n.epsilon, n.value, right=np.inf)
+    values[2] += eps >= 0
+    return values
 
 
 class Outline(NamedTuple):

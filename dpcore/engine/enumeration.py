@@ -65,6 +65,8 @@ def product(parts: Sequence[Part]) -> Part:
 
     The empty product is a single loss 0 of mass 1. Relative error of a mass: one unit in the last place per part.
     """
+    if few(parts):
+        return _equal(parts)
     loss, p, q = np.zeros(1), np.ones(1), np.ones(1)
     size, merged = 0.0, 1
     with np.errstate(under="ignore"):
@@ -81,6 +83,64 @@ def product(parts: Sequence[Part]) -> Part:
                 merged = 0 if loss.size < 0.75 * before else 32 * loss.size
                 limits.checkpoint(done / len(parts))
     return merge(loss, p, q, len(parts), size=size)
+
+
+def few(parts: Sequence[Part]) -> bool:
+    """Whether the parts have one number of atoms and so few combinations that they are listed before any is merged."""
+    sizes = {part[0].size for part in parts}
+    return len(sizes) == 1 and 0 < min(sizes) ** len(parts) <= _UNSORTED
+
+
+def _equal(parts: Sequence[Part]) -> Part:
+    """Return the product of a few parts of one size: all pairs of neighbours at once, then pairs of those."""
+    rows = np.array(parts).transpose(1, 0, 2)
+    size = float(np.abs(rows[0]).max(axis=1).sum())
+    with np.errstate(under="ignore"):
+        loss, p, q = _joined(rows[0], np.add), _joined(rows[1], np.multiply), _joined(rows[2], np.multiply)
+    return merge(loss, p, q, len(parts), size=size)
+
+
+class Listed:
+    """The product of a `few` parts with ascending and distinct losses, and masses only as they are asked for."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = parts
+        losses = np.array([part[0] for part in parts])
+        same = max(4, len(parts)) * 2.0**-52 * float(np.abs(losses).max(axis=1).sum())
+        loss = _joined(losses, np.add)
+        self._order = np.argsort(loss)
+        loss = loss[self._order]
+        self._starts = np.concatenate(([0], np.flatnonzero(loss[1:] - loss[:-1] > same) + 1))
+        self.loss = loss[self._starts]
+
+    @property
+    def p(self) -> FloatArray:
+        """Masses under P0."""
+        return self._masses(1)
+
+    @property
+    def q(self) -> FloatArray:
+        """Masses under P1."""
+        return self._masses(2)
+
+    def _masses(self, column: int) -> FloatArray:
+        with np.errstate(under="ignore"):
+            masses = _joined(np.array([part[column] for part in self._parts]), np.multiply)[self._order]
+            return masses if self._starts.size == masses.size else np.add.reduceat(masses, self._starts)
+
+
+def _joined(rows: FloatArray, join: np.ufunc) -> FloatArray:
+    """Return all combinations of one value from each row."""
+    left: list[FloatArray] = []
+    while len(rows) > 1:
+        if len(rows) % 2:
+            left.append(rows[-1])
+            rows = rows[:-1]
+        rows = join(rows[::2, :, None], rows[1::2, None, :]).reshape(len(rows) // 2, -1)
+    out = rows[0]
+    for row in left:
+        out = join(row[:, None], out).ravel()
+    return np.asarray(out, dtype=np.float64)
 
 
 def _log_poisson(mass: float, k: int) -> FloatArray:

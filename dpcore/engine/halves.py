@@ -12,6 +12,7 @@ Reference: E. Horowitz and S. Sahni, "Computing partitions with applications to 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from dpcore import limits
 from dpcore.engine import profile
-from dpcore.engine.enumeration import count, product
+from dpcore.engine.enumeration import Listed, count, few, product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,14 +48,14 @@ class Tails(NamedTuple):
     beta: FloatArray
 
 
-def _deal(parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Deal the parts into two halves of nearly equal numbers of combinations, the largest parts first."""
-    halves: tuple[list[Part], list[Part]] = ([], [])
+def _deal(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Deal parts, by their numbers of atoms, into two halves of nearly equal numbers of combinations, the largest first."""
+    halves: tuple[list[int], list[int]] = ([], [])
     weight = [0.0, 0.0]
-    for part in sorted(parts, key=lambda part: -part[0].size):
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
         lighter = int(weight[1] < weight[0])
-        halves[lighter].append(part)
-        weight[lighter] += float(np.log(max(1, part[0].size)))
+        halves[lighter].append(place)
+        weight[lighter] += math.log(max(1, sizes[place]))
     return halves
 
 
@@ -73,21 +74,33 @@ class Halves:
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        first, second = _deal(parts)
+        first, second = ([parts[place] for place in half] for half in _deal([part[0].size for part in parts]))
         atoms = max(count((part[0].size, 1) for part in half) for half in (first, second))
         limits.claim(100.0 * min(atoms, 1e300), f"Half the list of combinations of {len(parts)} parts")
-        left, right = product(first), product(second)
-        if left[0].size > right[0].size:
-            left, right = right, left
+        if few(first) and few(second):
+            smaller, larger = sorted((Listed(first), Listed(second)), key=lambda half: half.loss.size)
+            self._lists = smaller, larger
+            left, right = (smaller.loss, smaller.q), (larger.loss, larger.q)
+        else:
+            one, two = sorted((product(first), product(second)), key=lambda half: half[0].size)
+            left, right = (one[0], one[2]), (two[0], two[2])
+            self._p, self._other_p = np.ascontiguousarray(one[1][::-1]), two[1]
         # Descending, so that the thresholds epsilon - L_a ascend and neighbouring look-ups share memory.
-        self._loss, self._p, self._q = (np.ascontiguousarray(column[::-1]) for column in left)
-        self._other_loss, self._other_p, self._other_q = right
+        self._loss, self._q = (np.ascontiguousarray(column[::-1]) for column in left)
+        self._other_loss, self._other_q = right
+
+    @cached_property
+    def _p(self) -> FloatArray:
+        return self._lists[0].p[::-1]
+
+    @cached_property
+    def _other_p(self) -> FloatArray:
+        return self._lists[1].p
 
     @staticmethod
     def count(sizes: Sequence[int]) -> int:
         """Return the number of combinations in the larger half, for parts of the given numbers of atoms."""
-        halves = _deal([(np.zeros(size), np.zeros(0), np.zeros(0)) for size in sizes])
-        return max(count((part[0].size, 1) for part in half) for half in halves)
+        return max(count((sizes[place], 1) for place in half) for half in _deal(sizes))
 
     @cached_property
     def _tables(self) -> profile.Tables:

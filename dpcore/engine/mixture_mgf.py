@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 ROUNDING = 64.0
-"""Rounding error of M(s) in units of 2^-53 M(Re s): three times the largest seen against 40 digits."""
+"""Rounding error of M(s) near the axis' middle, in units of 2^-53 M(Re s): three times the largest seen against 40 digits."""
 
 TAPER = 0.35
 """Width of the soft cut of a trimmed law, in units of x."""
@@ -44,27 +45,43 @@ TAPER = 0.35
 _ROOM = 8.7
 _STEPS = 6.5
 _GRAIN = 2.0**-10
-_BLOCK = 64
+_BLOCK, _FENCES = 128, np.array([-1.5, 24.0])
 _TINY_STEP = 1e-12
-_FARTHEST, _STEEPEST = 120.0, 31.0
-"""Largest (c + 1) mu^2, and largest w of `_bend`, for which M is computed."""
+_FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
+"""Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
 
 _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 """Heights of the paths of the bound, in units of 1/mu or of 1, whichever is smaller; below c = -1 only up to 1.2."""
 
 _STEEP = 8
 _LOST = 1e-16
-_SMALL = 1 << 18
+_SMALL = 1 << 15
+_OCTET, _EVEN = 8, 16
 _NONE, _MOST = 1e-12, 1e14  # a bend that is none, and an exponent beyond all
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 
 
-class _Line(NamedTuple):
-    """The integrand on a vertical line Re s = c: complex log ratio, weights (relative to M(c)), log M(c)."""
+class _Path(NamedTuple):
+    """Nodes of a path at one height, and what depends on no exponent: log|r|, arg r, log|weight|, its argument.
 
-    log_ratio: ComplexArray
+    `flat` and `flat_weight` are log r and the logarithm of the weight below the nodes, on the real axis.
+    """
+
+    size: FloatArray
+    turn: FloatArray
+    weight: FloatArray
+    angle: FloatArray
+    flat: FloatArray
+    flat_weight: FloatArray
+
+
+class _Lines(NamedTuple):
+    """The integrand on vertical lines Re s = c: log|r| and arg r, one row of weights (relative to M(c)) a line, log M(c)."""
+
+    size: FloatArray
+    turn: FloatArray
     weight: ComplexArray
-    log_total: float
+    log_total: FloatArray
 
 
 def trimmed_mass(mu: float, q: float, cut: float) -> tuple[float, float]:
@@ -72,6 +89,15 @@ def trimmed_mass(mu: float, q: float, cut: float) -> tuple[float, float]:
     wide = math.hypot(1.0, TAPER)
     p, moved = float(ndtr(-cut / wide)), float(ndtr((mu - cut) / wide))
     return p, (1.0 - q) * p + q * moved
+
+
+def rounding(c: FloatArray, mu: float) -> FloatArray:
+    """Return the rounding error of M(s) at Re s = c in units of 2^-53 M(c), beyond 4 abs(log M(s)).
+
+    Where the integrand peaks, near x = (c + 1) mu, the exponents (c + 1) log r and -x^2/2 are of the size of x^2 and
+    nearly cancel: their own roundings stay.
+    """
+    return np.asarray(ROUNDING + 2.0 * (mu * np.maximum(c + 1.0, 0.0)) ** 2, dtype=np.float64)
 
 
 def _share(x: float, mu: float, q: float) -> float:
@@ -97,7 +123,7 @@ def _range(mu: float, q: float) -> tuple[float, float]:
     share = min(0.5, _share(_ROOM, mu, q))
     bend, square = mu * mu * share * (1.0 - share), mu * mu
     lowest = -1.0 - (_STEEPEST - 1.0) / bend if bend > _NONE else -_MOST
-    return lowest, _FARTHEST / square - 1.0 if square > _NONE else _MOST
+    return lowest, min(_FARTHEST / square, _PEAK / mu) - 1.0 if square > _NONE else _MOST
 
 
 @lru_cache(maxsize=1024)
@@ -155,80 +181,126 @@ def _turned_log_ratio(x: FloatArray, height: FloatArray | float, mu: float, q: f
     return 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary), np.arctan2(imaginary, 1.0 + real)
 
 
-@lru_cache(maxsize=256)
-def _log_total(mu: float, q: float, c: float, cut: float = math.inf) -> float:
-    """Return log M(c)."""
-    step = _step(_height(mu, q, c, cut))
-    x = _nodes(step, _ends(mu, q, c, cut))
-    exponent = -x * x / 2 + (c + 1.0) * _log_ratio(x, mu, q)
-    if cut < math.inf:
-        exponent += log_ndtr((cut - x) / TAPER)
-    top = float(exponent.max())
-    return top + math.log(float(np.exp(exponent - top).sum()) * step / math.sqrt(2 * math.pi))
-
-
-@lru_cache(maxsize=256)
-def _line(mu: float, q: float, c: float, cut: float = math.inf) -> _Line:
-    """Return nodes and weights for Re s = c."""
-    height = _height(mu, q, c, cut)
+@lru_cache(maxsize=64)
+def _path(mu: float, q: float, height: float, low: float, high: float, cut: float) -> _Path:
+    """Return the nodes at a height; lines with the same height share them."""
     step = _step(height)
-    x = _nodes(step, _ends(mu, q, c, cut))
+    x = _nodes(step, (low, high))
     size, turn = _turned_log_ratio(x, height, mu, q)
-    log_total = _log_total(mu, q, c, cut)
-    scale = (height * height - math.log(2 * math.pi)) / 2 + math.log(step) - log_total
-    power = scale - x * x / 2 + (c + 1.0) * size + 1j * ((c + 1.0) * turn - height * x)
+    flat = math.log(step / math.sqrt(2 * math.pi)) - x * x / 2
+    weight, angle = flat + height * height / 2, -height * x
     if cut < math.inf:
-        power += log_ndtr((cut - x - 1j * height) / TAPER)
-    keep = power.real > power.real.max() - _FALL
-    return _Line(size[keep] + 1j * turn[keep], np.exp(power[keep]), log_total)
+        taper = log_ndtr((cut - x - 1j * height) / TAPER)
+        weight, angle, flat = weight + taper.real, angle + taper.imag, flat + log_ndtr((cut - x) / TAPER)
+    return _Path(size, turn, weight, angle, _log_ratio(x, mu, q), flat)
+
+
+@lru_cache(maxsize=256)
+def _lines(mu: float, q: float, lines: tuple[float, ...], cut: float = math.inf) -> _Lines:
+    """Return common nodes, weights and log M(c) for several c: the lowest path any of them needs serves all."""
+    height = min(_height(mu, q, c, cut) for c in lines)
+    low, high = zip(*(_ends(mu, q, c, cut) for c in lines), strict=True)
+    path = _path(mu, q, height, *_outward((min(low), max(high))), cut)
+    power = np.array(lines)[:, None] + 1.0
+    log_total = _log_sum(power * path.flat + path.flat_weight)
+    fall = power * path.size
+    fall += path.weight
+    fall -= log_total[:, None]
+    inside = np.flatnonzero((fall > fall.max(axis=1, keepdims=True) - _FALL).any(axis=0))
+    use = slice(int(inside[0]), int(inside[-1]) + 1)
+    turn = path.turn[use]
+    return _Lines(path.size[use], turn, _turned(fall[:, use], power * turn + path.angle[use]), log_total)
+
+
+def _log_sum(exponent: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of exponentials of each row; the argument is overwritten."""
+    top = exponent.max(axis=1)
+    exponent -= top[:, None]
+    return np.asarray(top + np.log(np.exp(exponent, out=exponent).sum(axis=1)), dtype=np.float64)
+
+
+def _outward(ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends rounded outward to multiples of 8, so that neighbouring c share what is computed on the nodes."""
+    return 8.0 * math.floor(ends[0] / 8.0), 8.0 * math.ceil(ends[1] / 8.0)
+
+
+def _turned(log_size: FloatArray, angle: FloatArray) -> ComplexArray:
+    """Return e^(log_size + i angle); three real functions cost less than the complex one."""
+    out = np.empty(log_size.shape, dtype=np.complex128)
+    size = np.exp(log_size)
+    np.multiply(size, np.cos(angle), out=out.real)
+    np.multiply(size, np.sin(angle), out=out.imag)
+    return out
 
 
 def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
     """Return log M(s) at complex s; points on one vertical line share their nodes.
 
-    Points with an equal spacing, as a contour has, cost two small tables of exponentials and one matrix product.
+    Rows of a 2-d array whose points have an equal spacing on a line of their own, as contours have, cost two small
+    tables of exponentials and one matrix product each.
     """
     s = np.asarray(s, dtype=np.complex128)
+    if s.ndim == 2 and s.shape[1] >= _EVEN and (s.real == s.real[:, :1]).all():
+        return _rows(s, mu, q, cut)
     flat = s.ravel()
-    lines = flat.real[:1] if (flat.real == flat.real[0]).all() else np.unique(flat.real)
-    if lines.size > max(4, flat.size // 8):
+    lines = set(flat.real.tolist())
+    if len(lines) > max(4, flat.size // 8) or _derivatives(flat):
         return _scattered(flat, mu, q, cut).reshape(s.shape)
     out = np.empty(flat.size, dtype=np.complex128)
-    first, last = _range(mu, q)
     for c in lines:
         members = np.flatnonzero(flat.real == c)
-        if not first <= c <= last:
-            out[members] = np.nan
-            continue
-        out[members] = _along(_line(mu, q, float(c), cut), flat.imag[members])
+        out[members] = _rows(flat[None, members], mu, q, cut)[0]
     return out.reshape(s.shape)
 
 
-def _along(line: _Line, y: FloatArray) -> ComplexArray:
-    """Return log M at points of one line; M(c - iy) is the conjugate of M(c + iy), and M(c) is known already."""
+def _rows(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
+    """Return log M along lines, one a row; nan too far out."""
+    first, last = _range(mu, q)
+    known = (s.real[:, 0] >= first) & (s.real[:, 0] <= last)
+    if known.all():
+        return _along(_lines(mu, q, tuple(s.real[:, 0].tolist()), cut), s.imag)
+    out = np.full(s.shape, np.nan, dtype=np.complex128)
+    if known.any():
+        out[known] = _rows(s[known], mu, q, cut)
+    return out
+
+
+def _derivatives(s: ComplexArray) -> bool:
+    """Whether points are a tiny step off the real axis, where `_along` would lose the step in its rounding."""
+    return bool((s.imag != 0).any() and (np.abs(s.imag) < _TINY_STEP).all())
+
+
+def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
+    """Return log M at points of lines; M(c - iy) is the conjugate of M(c + iy), and M(c) is known already."""
     below = y < 0
+    value = _transform(lines, np.abs(y) if below.any() else y)
+    found = np.empty_like(value)
     with np.errstate(divide="ignore"):
-        found = np.log(_transform(line, np.abs(y) if below.any() else y))
+        np.log(value.real**2 + value.imag**2, out=found.real)  # a fraction of the time of the complex logarithm
+    found.real *= 0.5
+    np.arctan2(value.imag, value.real, out=found.imag)
     found[y == 0] = 0.0
     found.imag[below] *= -1.0
-    found += line.log_total
+    found.real += lines.log_total[:, None]
     return found
 
 
 def _scattered(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
     """Return log M at points on many different lines, in blocks of similar c; nan too far out."""
     out = np.full(s.size, np.nan, dtype=np.complex128)
-    size = np.abs(s.real + 0.5)
     first, last = _range(mu, q)
     near = np.flatnonzero((s.real >= first) & (s.real <= last))
     turned = np.abs(s.imag[near]) >= _TINY_STEP
     for at in near[turned].tolist():
-        out[at] = _along(_line(mu, q, float(s.real[at]), cut), s.imag[at : at + 1])[0]
+        out[at] = _along(_lines(mu, q, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
     near = near[~turned]
-    near = near[np.argsort(size[near])]
-    for start in range(0, near.size, _BLOCK):
-        part = near[start : start + _BLOCK]
-        out[part] = _block(s[part], mu, q, cut)
+    near = near[np.argsort(s.real[near])]
+    # what is steep needs small steps, what is tilted far a long range: neighbours share both
+    ends = [0, *np.searchsorted(s.real[near], _FENCES).tolist(), near.size]
+    for first, last in pairwise(ends):
+        for start in range(first, last, _BLOCK):
+            part = near[start : min(start + _BLOCK, last)]
+            out[part] = _block(s[part], mu, q, cut)
     return out
 
 
@@ -254,37 +326,67 @@ def _block(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
     return np.asarray(top + np.log(total * (step / np.sqrt(2 * np.pi))), dtype=np.complex128)
 
 
-def _transform(line: _Line, y: FloatArray) -> ComplexArray:
-    """Return sum of weight e^(i y log r) for each y >= 0."""
-    n = y.size
-    gap = np.diff(y)
-    turned = 1j * line.log_ratio
-    if n < 16 or np.any(np.abs(gap - gap[0]) > 1e-9 * np.abs(gap[0])):
-        return np.asarray(np.exp(np.multiply.outer(y, turned)) @ line.weight, dtype=np.complex128)
-    inner = int(np.ceil(np.sqrt(n)))
+def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
+    """Return sum of weight e^(i y log r) for each y >= 0, one row a line."""
+    n = y.shape[1]
+    if n < _EVEN or not _even(y):
+        pairs = zip(_phases(lines, y), lines.weight, strict=True)
+        return np.stack([_product(phases, weight[:, None]).ravel() for phases, weight in pairs])
+    inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
-    step = (y[-1] - y[0]) / (n - 1)
-    coarse = np.exp(np.multiply.outer(y[0] + step * inner * np.arange(outer), turned)) * line.weight
-    fine = np.exp(np.multiply.outer(turned, step * np.arange(inner)))
-    return _product(coarse, fine).ravel()[:n]
+    step = (y[:, -1] - y[:, 0]) / (n - 1)
+    coarse = _powers(lines, step * inner, outer)
+    coarse *= lines.weight[:, None]
+    if y[:, 0].any():
+        coarse *= _phases(lines, y[:, :1])
+    fine = _powers(lines, step, inner)
+    return np.stack([_product(one, other.T).ravel()[:n] for one, other in zip(coarse, fine, strict=True)])
+
+
+def _even(y: FloatArray) -> bool:
+    gap = y[:, 1:] - y[:, :-1]
+    return bool((np.abs(gap - gap[:, :1]) <= 1e-9 * np.abs(gap[:, :1])).all())
+
+
+def _phases(lines: _Lines, y: FloatArray) -> ComplexArray:
+    """Return e^(i y log r): lines, values of y, nodes."""
+    return _turned(-y[:, :, None] * lines.turn, y[:, :, None] * lines.size)
+
+
+def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
+    """Return e^(i j step log r), j < count: lines, values of j, nodes.
+
+    Every eighth comes from the exponential, the others from products with its first, second and fourth power.
+    """
+    eighths = -(-count // _OCTET)
+    base = _phases(lines, step[:, None] * np.array([1.0, *range(0, eighths * _OCTET, _OCTET)]))
+    out = np.empty((step.size, eighths, _OCTET, lines.size.size), dtype=np.complex128)
+    out[:, :, 0], power, done = base[:, 1:], base[:, :1, None], 1
+    while done < _OCTET:
+        np.multiply(out[:, :, :done], power, out=out[:, :, done : 2 * done])
+        power, done = power * power, 2 * done
+    return out.reshape(step.size, -1, lines.size.size)[:, :count]
 
 
 def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
-    """Return a @ b without the threads of a library where they cost more than they bring."""
-    small = a.size * b.shape[1] <= _SMALL
-    return np.asarray(np.einsum("ij,jk->ik", a, b) if small else a @ b, dtype=np.complex128)
+    """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they bring."""
+    rows = max(1, _SMALL // max(1, b.size))
+    if rows >= a.shape[0]:
+        return np.asarray(a @ b, dtype=np.complex128)
+    return np.concatenate([a[i : i + rows] @ b for i in range(0, a.shape[0], rows)])
 
 
-class _Paths(NamedTuple):
-    """The paths of the bound over a range of x: log of weight and step, log|r| and arg r, one row a height."""
+class _Bound(NamedTuple):
+    """The paths of the bound, one row a height: log|r|, arg r, log of weight and step."""
 
-    weight: FloatArray
     size: FloatArray
     turn: FloatArray
+    weight: FloatArray
 
 
-@lru_cache(maxsize=64)
-def _paths(mu: float, q: float, low: float, high: float, cut: float) -> _Paths:
+@lru_cache(maxsize=16)
+def _paths(mu: float, q: float, low: float, high: float, cut: float) -> _Bound:
+    """Return the paths of the bound over a range of x."""
     step = _step(_height(mu, q, -1.0, cut))
     x = _nodes(step, (low, high))
     heights = (_HEIGHTS * (min(1.0, 1.0 / mu) if cut == math.inf else min(TAPER, 0.5 / mu)))[:, None]
@@ -292,25 +394,31 @@ def _paths(mu: float, q: float, low: float, high: float, cut: float) -> _Paths:
     weight = heights**2 / 2 - x * x / 2 + math.log(step / math.sqrt(2 * math.pi))
     if cut < math.inf:
         weight += log_ndtr((cut - x - 1j * heights) / TAPER).real
-    return _Paths(weight, size, turn)
+    return _Bound(size, turn, weight)
+
+
+@lru_cache(maxsize=64)
+def _log_total(mu: float, q: float, c: float, cut: float = math.inf) -> float:
+    """Return log M(c)."""
+    path = _path(mu, q, _height(mu, q, c, cut), *_outward(_ends(mu, q, c, cut)), cut)
+    return float(_log_sum(((c + 1.0) * path.flat + path.flat_weight)[None])[0])
 
 
 def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) -> float:
-    """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y: the best of several paths."""
+    """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y: one of several paths, the best it seems.
+
+    Which path is best is judged by every fourth node; the bound itself takes all nodes of that path.
+    """
     first, last = _range(mu, q)
     if y <= 0 or not first <= c <= last:
         return 0.0
-    low, high = _ends(mu, q, c, cut)
-    # ends rounded outward, so that neighbouring c share the paths
-    paths = _paths(mu, q, 8.0 * math.floor(low / 8.0), 8.0 * math.ceil(high / 8.0), cut)
+    paths = _paths(mu, q, *_outward(_ends(mu, q, c, cut)), cut)
     rows = slice(None if c >= -1.0 and cut == math.inf else _STEEP)
-    exponent = (c + 1.0) * paths.size[rows]
-    exponent -= y * paths.turn[rows]
-    exponent += paths.weight[rows]
-    exponent -= _log_total(mu, q, c, cut)
-    np.maximum(exponent, -745.0, out=exponent)
-    least = float(np.exp(exponent, out=exponent).sum(axis=1).min())
-    return min(0.0, math.log(least * (1 + 1e-12) + _LOST))
+    rough = (c + 1.0) * paths.size[rows, ::4] - y * paths.turn[rows, ::4] + paths.weight[rows, ::4]
+    best = int(np.argmin(_log_sum(rough)))
+    exponent = (c + 1.0) * paths.size[best] - y * paths.turn[best] + paths.weight[best]
+    log_least = float(_log_sum(exponent[None])[0]) - _log_total(mu, q, c, cut)
+    return min(0.0, math.log(math.exp(min(0.0, log_least)) * (1 + 1e-12) + _LOST))
 
 
 class Trimmed:
@@ -321,6 +429,7 @@ class Trimmed:
     """
 
     mgf_rounding = ROUNDING
+    takes_rows = True
 
     def __init__(self, mu: float, share: float, mass: float) -> None:
         self.mu, self.share = mu, share
@@ -339,3 +448,7 @@ class Trimmed:
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""
         return log_decay(c, y, self.mu, self.share, self.cut)
+
+    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
+        """Return the rounding error of M at Re s = c, in units of 2^-53 M(c)."""
+        return rounding(c, self.mu)

@@ -45,6 +45,10 @@ _STRETCH = 1 << 15
 """Atoms handled at once: the working arrays stay in the processor's cache."""
 
 
+_NARROW = 4.0
+"""Range of losses over which exponentials from its middle are as exact as those of the gaps."""
+
+
 class Tables(NamedTuple):
     """What `delta_at` needs to know of a loss distribution with n atoms.
 
@@ -134,6 +138,8 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
     if q.size != n:
         msg = f"loss and q must have the same length, got {n} and {q.size}."
         raise DomainError(msg)
+    if 0 < n <= _STRETCH and float(loss[-1]) <= float(loss[0]) + _NARROW:
+        return _narrow_tables(loss, q, float(q_inf))
     delta = np.full(n + 1, float(q_inf))
     discounted = np.zeros(n + 1)
     before = float(loss[-1]) if n else 0.0
@@ -153,6 +159,15 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
             delta[part] = (delta[stop] + _running(rise))[::-1]
             before = float(down[-1])
     return Tables(delta, discounted)
+
+
+def _narrow_tables(loss: FloatArray, q: FloatArray, q_inf: float) -> Tables:
+    """Return the same over a short range of losses, where one reference serves all: S_j = e^(L_j) sum of q_i e^(-L_i)."""
+    rise = -np.expm1(loss[:-1] - loss[1:])
+    shift = loss - 0.5 * (loss[0] + loss[-1])
+    discounted = suffix_sums(q * np.exp(-shift))
+    discounted[:-1] *= np.exp(shift)
+    return Tables(q_inf + np.append(suffix_sums(rise * discounted[1:-1]), 0.0), discounted)
 
 
 def first_above(threshold: ArrayLike, loss: FloatArray) -> IntArray:

@@ -271,8 +271,12 @@ def _points(epsilon: ArrayLike) -> FloatArray:
 
 def _order(epsilon: float, k: int) -> int:
     """Smallest number J of uniforms with P(Bin(k, ε0/(2 + ε0)) > J) <= 1e-22, at least 1."""
-    tail = bdtrc(np.arange(k + 1), k, epsilon / (2.0 + epsilon))
-    return max(1, int(np.argmax(tail <= _LEFT_OUT)))
+    share = epsilon / (2.0 + epsilon)
+    low, high = -1, k  # more than low, at most high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtrc(middle, k, share) <= _LEFT_OUT else (middle, high)
+    return max(1, high)
 
 
 def _density(epsilon: float, k: int, order: int, cells: int) -> tuple[FloatArray, IntArray]:

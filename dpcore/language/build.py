@@ -50,15 +50,16 @@ def build(tree: Region, text: str = "") -> TradeOff:
 
 def _call(call: Call, text: str) -> TradeOff:
     """Build a named region from its arguments."""
-    known = [entry.name for entry in registry.entries()]
-    if call.name not in known:
+    if not registry.knows(call.name):
+        known = [entry.name for entry in registry.entries()]
         hint = nearest(call.name, known) or f"known names are {', '.join(sorted(known))}"
         raise PlacedError(text, call.start, f"Unknown name {quoted(call.name)}", hint)
     entry = registry.lookup(call.name)
-    _check_names(call, entry, text)
+    if len(call.arguments) > len(entry.parameters) or any(argument.name is not None for argument in call.arguments):
+        _check_names(call, entry, text)
     places = [_value(argument.value, text) for argument in call.arguments if argument.name is None]
     names = {argument.name: _value(argument.value, text) for argument in call.arguments if argument.name is not None}
-    return _placed(lambda: entry.build(*places, **names), text, call.start, _where(call, entry))
+    return _placed(lambda: entry.build(*places, **names), text, call.start, lambda: _where(call, entry))
 
 
 def _check_names(call: Call, entry: Entry, text: str) -> None:
@@ -94,14 +95,16 @@ def _where(call: Call, entry: Entry) -> dict[str, int]:
     return {**found, entry.name: call.end} if len(found) < len(names) else found
 
 
-def _placed(make: Callable[[], TradeOff], text: str, start: int, where: dict[str, int] | None = None) -> TradeOff:
+def _placed(
+    make: Callable[[], TradeOff], text: str, start: int, where: Callable[[], dict[str, int]] | None = None
+) -> TradeOff:
     """Run `make`; an error without a place leaves with a note that shows where it came from."""
     try:
         return make()
     except DpcoreError as error:
         if text and not isinstance(error, PlacedError) and not getattr(error, "__notes__", ()):
             first_word = str(error).partition(" ")[0]
-            error.add_note(caret(text, (where or {}).get(first_word, start)))
+            error.add_note(caret(text, (where() if where is not None else {}).get(first_word, start)))
         raise
 
 
@@ -111,6 +114,8 @@ def _unknown(mark: Unknown, text: str) -> ParseError:
 
 def _value(value: Value, text: str) -> Any:
     """Return the Python value of an argument."""
+    if type(value) is Number:
+        return value.value
     match value:
         case Number(number):
             return number

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import composition, inputs
 from dpcore.app.page import Preset, presets
 from dpcore.composition import TITLES
 from dpcore.errors import DomainError
+from tests.app import visits
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "2_Composition.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/2_Composition.py", "Composition")
+opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Composition"]
-
-
-def opened(**parameters: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
 
 
 def said(app: AppTest) -> str:
@@ -84,12 +80,12 @@ def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
 def test_undo_and_reset() -> None:
     app = opened()
     first = said(app)
-    app.button(key="preset_thesis_3_9").click().run()
+    app.button(key="preset_composition_thesis_3_9").click().run()
     second = said(app)
     assert second != first
     next(button for button in app.button if button.label == "Undo").click().run()
     assert said(app) == first
-    app.button(key="preset_thesis_3_9").click().run()
+    app.button(key="preset_composition_thesis_3_9").click().run()
     next(button for button in app.button if button.label == "Reset").click().run()
     assert said(app) == first
 

@@ -272,27 +272,27 @@ def deltas_of(name: str, theorem: str) -> dict[float, float]:
 
 def test_thesis_figure_2_2() -> None:
     wanted = {3.0: 0.2262190625, 1.8: 0.286890111785, 0.6: 0.471648769767}
-    assert deltas_of("thesis_2_2", "kov_optimal") == pytest.approx(wanted, rel=1e-10)
+    assert deltas_of("composition_thesis_2_2", "kov_optimal") == pytest.approx(wanted, rel=1e-10)
 
 
 def test_thesis_figure_2_4() -> None:
     wanted = [0.51005783, 0.37588657, 0.2845929, 0.2410477, 0.22805148, 0.22621906]
-    found = deltas_of("thesis_2_4", "dptv")
+    found = deltas_of("composition_thesis_2_4", "dptv")
     assert [found[round(0.6 * j, 9)] for j in range(6)] == pytest.approx(wanted, abs=5e-9)
 
 
 def test_thesis_figure_3_9() -> None:
     wanted = [0.454214860211, 0.31860061901, 0.250526098969, 0.229895651835, 0.226460368676, 0.2262190625]
-    found = deltas_of("thesis_3_9", "dptv")
+    found = deltas_of("composition_thesis_3_9", "dptv")
     assert [found[round(0.6 * j, 9)] for j in range(6)] == pytest.approx(wanted, rel=1e-10)
-    assert deltas_of("thesis_3_9", "kov_optimal")[1.8] == pytest.approx(0.286890111785, rel=1e-10)
-    assert deltas_of("thesis_3_9", "basic") == pytest.approx({3.0: 0.25}, rel=1e-12)
-    rows = ladder("dptv(0.6, 0.05, 0.15)", float(preset("thesis_3_9")["at_delta"]), [5])
+    assert deltas_of("composition_thesis_3_9", "kov_optimal")[1.8] == pytest.approx(0.286890111785, rel=1e-10)
+    assert deltas_of("composition_thesis_3_9", "basic") == pytest.approx({3.0: 0.25}, rel=1e-12)
+    rows = ladder("dptv(0.6, 0.05, 0.15)", float(preset("composition_thesis_3_9")["at_delta"]), [5])
     assert epsilon_of(rows, "basic") == pytest.approx(3.0, rel=1e-12)  # 5 times 0.05 is 0.25 up to rounding
 
 
 def test_thesis_figure_3_10() -> None:
-    state = preset("thesis_3_10")
+    state = preset("composition_thesis_3_10")
     epsilon, k = float(state["epsilon"]), int(state["k"])
     assert k * epsilon**2 == pytest.approx(1.0)
     alpha = np.linspace(0, 1, 2001)

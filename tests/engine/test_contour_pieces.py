@@ -1,0 +1,143 @@
+"""The pieces of the contour engine against other routes: windows, lines of a mixture, lists of halves, narrow tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.special import bdtrc
+
+from dpcore.calibration.search import Axis, Search
+from dpcore.curves.combined import closed
+from dpcore.curves.composed import Certified
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.laplace import Laplace
+from dpcore.curves.subsampled import Subsampled
+from dpcore.engine import enumeration, mixture_mgf, profile, splines
+from dpcore.engine.contour import Contour
+from dpcore.engine.contour_plan import windows
+
+
+@pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])
+def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | Subsampled, int]]) -> None:
+    engine = Contour(parts, 1e-6)
+    engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
+    assert len(engine._buckets) >= 3
+    for bucket in engine._buckets.values():
+        apart, ratio, _ = np.array(bucket.others).T
+        target = bucket.plan[0] * bucket.size
+        for found in (bucket.plan[1:], [float(x[0]) for x in windows(apart[None], ratio[None], np.array([target]))]):
+            assert found == pytest.approx(bucket.window(0.0, target), rel=1e-9)
+
+
+def test_a_short_line_leaves_out_less_than_it_says() -> None:
+    """The nodes beyond the cut, summed on and on, stay below the bound of the cut."""
+    engine = Contour([(Subsampled(Gaussian(1.0), 0.01), 1000)], 1e-6)
+    engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
+    for bucket in engine._buckets.values():
+        line = bucket.lines[0]
+        y = line.step * np.arange(line.count, 4 * line.count)
+        z = line.c + 1j * y
+        size = np.exp(engine.product.log_mgf(z).real - line.log_scale) / np.abs(z * (z + 1))
+        assert size.sum() * line.step / math.pi <= line.cut
+
+
+@pytest.mark.parametrize(("mu", "q", "c"), [(1.0, 0.01, 7.4), (1.0, 0.01, 15.0), (2.0, 0.02, -6.0), (0.5, 0.3, 0.4)])
+def test_rows_of_even_points_in_high_precision(mu: float, q: float, c: float) -> None:
+    """The tables of powers lose no more than the rounding a contour is told of; M(c) itself is held to the same."""
+    y = np.linspace(0.0, 30.0, 151)
+    got = mixture_mgf.log_mgf((c + 1j * y)[None], mu, q)[0]
+    with mp.workdps(30):
+        height = mp.mpf(mixture_mgf._height(mu, q, c, math.inf)) / 2  # a path of its own
+        step, (low, high) = height / 16, mixture_mgf._ends(mu, q, c, math.inf)
+        nodes = [n * step + 1j * height for n in range(int((low - 3) / step), int((high + 3) / step))]
+        logs = [mp.log(1 - mp.mpf(q) + mp.mpf(q) * mp.exp(mu * x - mp.mpf(mu) ** 2 / 2)) for x in nodes]
+        for at in (0, 1, 9, 70, 150):
+            power = c + 1 + 1j * mp.mpf(float(y[at]))
+            truth = mp.fsum(mp.exp(-x * x / 2 + power * log) for x, log in zip(nodes, logs, strict=True))
+            truth *= step / mp.sqrt(2 * mp.pi)
+            units = float(abs(mp.exp(mp.mpc(got[at])) - truth) / mp.exp(mp.mpf(got[0].real)) * 2**53)
+            allowed = mixture_mgf.rounding(np.array(c), mu) + 4 * abs(got[at]) * np.exp(got[at].real - got[0].real)
+            assert units <= 0.75 * allowed
+
+
+def test_several_lines_at_once_are_those_one_by_one() -> None:
+    c, step = np.array([[-3.0], [0.4], [6.0], [500.0]]), np.array([[0.5], [0.2], [0.1], [0.1]])
+    s = c + 1j * step * np.arange(40)
+    together = mixture_mgf.log_mgf(s, 1.0, 0.01)
+    assert np.isnan(together[3]).all()  # beyond every exponent that is computed
+    for row, alone in zip(together[:3], s[:3], strict=True):
+        one = mixture_mgf.log_mgf(alone, 1.0, 0.01)
+        assert np.abs(np.exp(row - one[0].real) - np.exp(one - one[0].real)).max() < 1e-13
+
+
+def test_the_other_direction_is_left_out_only_where_it_is_smaller() -> None:
+    """The ceiling at tabulated saddle points is above the certified delta everywhere."""
+    pair = Certified([(Subsampled(Gaussian(1.0), 0.01), 1000)])
+    epsilon = np.linspace(0.0, 6.0, 40)
+    for direction in (pair, pair.inverse()):
+        assert np.all(direction.ceiling(epsilon) >= direction.delta_bounds(epsilon)[0])
+
+
+@pytest.mark.parametrize("delta", [0.05, 1e-3, 1e-5, 1e-9, 1e-20])
+def test_the_root_of_a_delta_is_enclosed(delta: float) -> None:
+    curve = closed(Certified([(Subsampled(Gaussian(1.0), 0.01), 1000)]))
+    low, high = (float(side[0]) for side in curve.epsilon_bounds(np.array([delta])))
+    assert 0 < high - low <= 1e-6 * high
+    assert curve.delta_bounds(np.array([low]))[1][0] >= delta >= curve.delta_bounds(np.array([high]))[0][0]
+
+
+def test_listed_halves_agree_with_every_combination() -> None:
+    rng = np.random.default_rng(4)
+    for losses in (rng.uniform(0.05, 0.3, 7), np.array([0.1, 0.1, 0.2, 0.3, 0.3])):
+        parts = [(np.array([-x, x]), np.array([0.6, 0.3]), np.array([0.3, 0.6])) for x in losses]
+        listed, merged = enumeration.Listed(parts), enumeration.product(parts)
+        assert listed.loss == pytest.approx(merged[0], abs=1e-14)
+        assert listed.p == pytest.approx(merged[1], rel=1e-14)
+        assert listed.q == pytest.approx(merged[2], rel=1e-14)
+        every = [sum(signs) for signs in itertools.product(*([-x, x] for x in losses))]
+        assert np.unique(np.round(every, 12)).size == listed.loss.size
+        assert listed.q.sum() == pytest.approx(0.9 ** len(losses), rel=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-290])
+def test_narrow_tables_in_high_precision(scale: float) -> None:
+    rng = np.random.default_rng(8)
+    loss, q = np.sort(rng.uniform(-1.9, 1.9, 300)), scale * rng.uniform(0, 1, 300)
+    found = profile.tables(loss, q, 0.25 * scale)
+    with mp.workdps(40):
+        for j in (0, 1, 150, 298, 299):
+            terms = [(mp.mpf(m), mp.exp(mp.mpf(loss[j]) - mp.mpf(x))) for x, m in zip(loss[j:], q[j:], strict=True)]
+            delta = mp.mpf(0.25 * scale) + mp.fsum(m * (1 - fade) for m, fade in terms)
+            assert abs(found.delta[j] / delta - 1) < 4e-15
+            assert abs(found.discounted[j] / mp.fsum(m * fade for m, fade in terms) - 1) < 4e-15
+    assert found.delta[-1] == 0.25 * scale
+    assert found.discounted[-1] == 0
+
+
+@pytest.mark.parametrize(("epsilon", "k"), [(0.1, 1), (0.1, 1000), (1.0, 60), (5.0, 300), (1e-6, 5000)])
+def test_the_order_of_the_splines_is_the_first_whose_tail_is_small(epsilon: float, k: int) -> None:
+    tail = bdtrc(np.arange(k + 1), k, epsilon / (2 + epsilon))
+    assert splines._order(epsilon, k) == max(1, int(np.argmax(tail <= splines._LEFT_OUT)))
+
+
+def test_a_trusted_search_stops_at_a_good_root() -> None:
+    asked: list[float] = []
+
+    def gap(v: float) -> float:
+        asked.append(v)
+        return -20 * (v - 0.3) - 3 * (v - 0.3) ** 2
+
+    search = Search(gap, Axis(-5.0, 5.0, 1e-12), trusted=1e-8)
+    assert search.enclose(0.0, 0.1)
+    assert search.narrow()
+    assert abs(search.root - 0.3) < 1e-7
+    assert search.missed <= 0.3 <= search.met
+    plain = Search(gap, Axis(-5.0, 5.0, 1e-12))
+    count = len(asked)
+    assert plain.enclose(0.0, 0.1)
+    assert plain.narrow()
+    assert count < len(asked) - count
