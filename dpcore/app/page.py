@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -13,50 +9,11 @@ import streamlit as st
 
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Look
+from dpcore.specs.presets import Preset, data_folder, presets
+
+__all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A named state of a page: what its link sets."""
-
-    name: str
-    page: str
-    title: str
-    meaning: str
-    source: str = ""
-    state: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def query(self) -> str:
-        """The state as a query string."""
-        pairs = [(key, _flat(item)) for key, value in self.state.items() for item in _several(value)]
-        return urlencode(pairs, quote_via=quote)
-
-
-def _several(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _flat(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def data_folder() -> Path:
-    """Return the folder of presets and texts: beside the package in a checkout, inside it in a wheel."""
-    package = Path(__file__).resolve().parents[1]
-    bundled = package / "_bundle" / "data"
-    return bundled if bundled.is_dir() else package.parent / "data"
-
-
-@lru_cache(maxsize=1)
-def presets() -> tuple[Preset, ...]:
-    """Return all presets of all pages, from data/presets/*.toml."""
-    found: list[Preset] = []
-    for file in sorted((data_folder() / "presets").glob("*.toml")):
-        found += [Preset(**row) for row in tomllib.loads(file.read_text(encoding="utf-8")).get("preset", [])]
-    return tuple(found)
 
 
 def setup(title: str, lead: str) -> None:
@@ -144,10 +101,15 @@ def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Pres
 
 
 def guide(name: str) -> None:
-    """Offer the guide's text about this page (``data/guide/NAME.md``, Markdown with LaTeX) to those who want the proof."""
-    text = (data_folder() / "guide" / f"{name}.md").read_text(encoding="utf-8")
-    with st.expander("The mathematics behind this page", icon=":material/menu_book:"):
-        st.markdown(text)
+    """Offer the guide's text about this page (``data/guide/NAME.md``) to those who want the proof, its pictures drawn."""
+    from dpcore.app.guide import show_inside  # noqa: PLC0415  it needs this module
+
+    box = st.expander(
+        "The mathematics behind this page", icon=":material/menu_book:", on_change="rerun", key=f"guide_{name}"
+    )
+    if box.open:  # its pictures are drawn for those who ask
+        with box:
+            show_inside(name)
 
 
 def link() -> str:

@@ -71,6 +71,12 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
     return bytes(converter.vegalite_to_pdf(still, vl_version=version))
 
 
+def picture(spec: dict[str, Any], *, width: int = EXPORT_WIDTH, prefix: str = "") -> str:
+    """Return the SVG of a specification, of fixed width, with ids that start with `prefix`."""
+    svg = _converter(".svg").vegalite_to_svg(_still(spec, width), vl_version=_version())
+    return renumbered(svg, prefix)
+
+
 def specification(drawing: Drawing) -> dict[str, Any]:
     """Return the Vega-Lite specification with its data."""
     chart = drawing.chart if isinstance(drawing, Figure) else drawing
@@ -120,10 +126,8 @@ def _converter(suffix: str) -> types.ModuleType:
 
 def _page(spec: dict[str, Any], drawing: Drawing, table: pd.DataFrame | None, width: int) -> str:
     """Return one page that needs nothing else: picture, live chart, sentence and table."""
-    converter = _converter(".html")
     own = str(spec.get("title") or "Chart")
     spec = {name: value for name, value in spec.items() if name != "title"}  # the page's heading says it
-    picture = renumbered(converter.vegalite_to_svg(_still(spec, width), vl_version=_version()))
     script, digest = _script()
     title = drawing.title if isinstance(drawing, Figure) else own
     words = [drawing.takeaway, *drawing.notes] if isinstance(drawing, Figure) else [str(spec.get("description", ""))]
@@ -134,7 +138,7 @@ def _page(spec: dict[str, Any], drawing: Drawing, table: pd.DataFrame | None, wi
         scheme="dark" if dark else "light",
         paper=theme.paper(dark=dark),
         ink=theme.ink(dark=dark),
-        picture=picture,
+        picture=picture(spec, width=width),
         words="".join(f"<p>{html.escape(text)}</p>" for text in words if text),
         table="" if table is None else _html_table(table),
         spec=json.dumps(spec, allow_nan=False).replace("<", "\\u003c"),

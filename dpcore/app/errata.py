@@ -1,0 +1,138 @@
+"""The page of errata: which rows are asked for, the one looked at, and its evidence computed as it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.app import figure, page, work
+from dpcore.charts.errata import WORDS, errata_figure
+from dpcore.charts.theme import Look
+from dpcore.errata import KINDS, Row, rows, sources
+
+if TYPE_CHECKING:
+    from dpcore.charts.figure import Figure
+
+ALL = "all"
+ANY = "All sources"
+FIRST = "gaussian-every-epsilon"
+DEFAULTS: dict[str, Any] = {"err_source": ANY, "err_kind": ALL, "err_row": FIRST}
+TABLE = "err_table"
+
+
+def titles() -> dict[str, str]:
+    """Return the name of each source by its title, as the link carries it."""
+    return {source.title: source.name for source in sources()}
+
+
+def chosen(source: str, kind: str) -> tuple[Row, ...]:
+    """Return the rows of a source, named by its title, and of a kind; what is unknown means all."""
+    return rows(titles().get(source), kind if kind in KINDS else None)
+
+
+def ask() -> tuple[str, str, Row | None]:
+    """Ask for source, kind and one row; None if there is no such row."""
+    first, second, third = st.columns(3, gap="medium")
+    with first:
+        source = st.selectbox(
+            "Source",
+            [ANY, *titles()],
+            key="err_source",
+            bind="query-params",
+            on_change=page.remember,
+            args=("err_source",),
+        )
+    with second:
+        kind = st.segmented_control(
+            "Kind",
+            [ALL, *KINDS],
+            default=ALL,
+            key="err_kind",
+            bind="query-params",
+            required=True,
+            help="; ".join(f"{kind}: {meaning}" for kind, meaning in KINDS.items()),
+        )
+    with third:
+        row = _pick(chosen(source or ANY, kind or ALL))
+    return source or ANY, kind or ALL, row
+
+
+def _pick(listed: tuple[Row, ...]) -> Row | None:
+    """Ask for one row; the first of the list if the one in the link is not in it."""
+    if not listed:
+        st.info("No row is of this source and kind.", icon=":material/info:")
+        return None
+    names = [row.name for row in listed]
+    if st.session_state.get("err_row") not in names:
+        st.session_state["err_row"] = FIRST if FIRST in names else listed[0].name
+    name = st.selectbox(
+        "Row",
+        names,
+        key="err_row",
+        bind="query-params",
+        on_change=page.remember,
+        args=("err_row",),
+    )
+    return next((row for row in listed if row.name == name), listed[0])
+
+
+def picture(listed: tuple[Row, ...], *, dark: bool) -> Figure:
+    """Return the bars of the rows listed."""
+    key = ("errata", tuple(row.name for row in listed), dark)
+    return work.shelf().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
+
+
+def code(source: str, kind: str) -> str:
+    """Return the Python lines that list and draw the same rows."""
+    given = {"source": titles().get(source), "kind": kind if kind in KINDS else None}
+    asked = [f"{name}={value!r}" for name, value in given.items() if value]
+    return "\n".join(
+        [
+            "from dpcore.charts.errata import errata_figure",
+            "from dpcore.errata import rows",
+            "",
+            f"listed = rows({', '.join(asked)})",
+            "text, numbers = listed[0].evidence()",
+            "figure = errata_figure(listed)",
+        ]
+    )
+
+
+def show_row(row: Row) -> None:
+    """Show what is printed, what is right, and the evidence."""
+    source = next(one for one in sources() if one.name == row.source)
+    st.header(row.place, anchor=False)
+    new = " Found while the first list was checked." if row.added else ""
+    st.caption(f"{figure.plain(source.reference)}. Kind: **{WORDS[row.kind]}**, {KINDS[row.kind]}.{new}")
+    with st.container(border=True):
+        st.markdown("**As printed**")
+        st.markdown(row.printed)
+    with st.container(border=True):
+        st.markdown("**Corrected**" if row.kind != "note" else "**What can be said**")
+        st.markdown(row.corrected)
+    text, numbers = work.shelf().get(("evidence", row.name), row.evidence)
+    st.markdown(f"**Evidence.** {figure.plain(text)}")
+    if numbers is not None and len(numbers):
+        figure.numbers(shown(numbers), f"err_numbers_{row.name}")
+
+
+def shown(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers with the columns in words."""
+    names = {"says": "the source says", "true": "computed", "refuted": "contradicts the print"}
+    return numbers.rename(columns=names)
+
+
+def listing(listed: tuple[Row, ...]) -> None:
+    """List the rows; a click on one chooses it."""
+    by_name = {source.name: source.title for source in sources()}
+    cells = [(by_name[r.source], r.place, WORDS[r.kind], r.why, "new" if r.added else "") for r in listed]
+    frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "found here"])
+
+    def choose() -> None:
+        lines = st.session_state[TABLE]["selection"]["rows"]
+        if lines:
+            page.change("err_row", listed[lines[0]].name)
+
+    st.dataframe(frame, hide_index=True, width="stretch", key=TABLE, on_select=choose, selection_mode="single-row")

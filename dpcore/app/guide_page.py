@@ -1,0 +1,63 @@
+"""The page of the guide: which text is open, its table of contents, and the way to the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.app import guide, page
+
+FIRST = "what_does_1_1e5_mean"
+KEY = "guide_text"
+DEFAULTS: dict[str, Any] = {KEY: guide.titles()[FIRST]}
+
+
+def choose() -> str:
+    """Ask for a text by its title; return its name. What the link names wrongly is the first text."""
+    by_title = {title: name for name, title in guide.titles().items()}
+    title = st.selectbox(
+        "Text",
+        list(by_title),
+        key=KEY,
+        bind="query-params",
+        on_change=page.remember,
+        args=(KEY,),
+        help="The texts in their order; the address of the page keeps the choice.",
+    )
+    return by_title.get(title or "", FIRST)
+
+
+def contents(name: str) -> None:
+    """Show the sections of this text, and all texts by chapter."""
+    inside = guide.contents(name)
+    if inside:
+        st.markdown(f"**In this text**\n\n{inside}")
+    for chapter in guide.chapters():
+        st.markdown(f"**{chapter.title}**")
+        for one in chapter.texts:
+            _door(one, here=one == name)
+
+
+def _door(name: str, *, here: bool) -> None:
+    title = guide.titles()[name]
+    st.button(
+        title,
+        key=f"guide_door_{name}",
+        type="tertiary",
+        disabled=here,
+        on_click=page.change,
+        args=(KEY, title),
+        icon=":material/arrow_right:" if here else None,
+    )
+
+
+def onward(name: str) -> None:
+    """Offer the text before and the one after."""
+    names = list(guide.titles())
+    at = names.index(name)
+    with st.container(horizontal=True):
+        for step, icon in ((-1, ":material/arrow_back:"), (1, ":material/arrow_forward:")):
+            if 0 <= at + step < len(names):
+                title = guide.titles()[names[at + step]]
+                st.button(title, key=f"guide_step_{step}", icon=icon, on_click=page.change, args=(KEY, title))

@@ -1,0 +1,83 @@
+"""The errata chart: how many rows each source has, by kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from dpcore.charts import theme
+from dpcore.charts.figure import Figure, Series, checked
+from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.errata import KINDS, rows, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.errata import Row
+
+BAR = 20
+COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added"]
+WORDS = {"false": "false", "misprint": "misprint", "note": "note"}
+
+
+def errata_table(chosen: Sequence[Row]) -> pd.DataFrame:
+    """Return rows as a table: name, source, place, printed, corrected, kind, why, evidence (the whole sentence), added."""
+    cells = [
+        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.evidence()[0], r.added) for r in chosen
+    ]
+    return pd.DataFrame(cells, columns=COLUMNS)
+
+
+def errata_takeaway(chosen: Sequence[Row]) -> str:
+    """Say how many rows there are, and of which kind."""
+    counts = {kind: sum(row.kind == kind for row in chosen) for kind in KINDS}
+    said = ", ".join(f"{count} {WORDS[kind]}" for kind, count in counts.items() if count)
+    places = len({row.source for row in chosen})
+    where = "1 source" if places == 1 else f"{places} sources"
+    return (
+        f"{len(chosen)} rows about {where}: {said}. Every false statement is refuted by a computation (exact counts)."
+    )
+
+
+def errata_figure(chosen: Sequence[Row] | None = None, *, look: Look = PLAIN) -> Figure:
+    """Return the number of rows by source and kind as bars, with the rows as its table.
+
+    Parameters
+    ----------
+    chosen : the rows, all by default; an empty list draws empty bars.
+    """
+    listed = list(rows() if chosen is None else chosen)
+    takeaway = errata_takeaway(listed)
+    chart = _bars(listed, described(look, takeaway))
+    return Figure(chart, errata_table(listed), takeaway, look.title or "Rows by source and kind")
+
+
+def _bars(listed: Sequence[Row], look: Look) -> alt.LayerChart:
+    series = Series([WORDS[kind] for kind in KINDS], dark=look.dark)
+    titles = {source.name: source.title for source in sources()}
+    cells = [
+        {
+            "source": titles[name],
+            "label": WORDS[kind],
+            "count": sum(r.source == name and r.kind == kind for r in listed),
+        }
+        for name in titles
+        for kind in KINDS
+    ]
+    data = checked(pd.DataFrame(cells))
+    data["words"] = [
+        f"{count} {label}" if count else "" for count, label in zip(data["count"], data["label"], strict=True)
+    ]
+    data["paint"] = data["label"].map(series.paint())
+    base = alt.Chart(data).encode(
+        y=alt.Y("source:N", title=None, sort=list(titles.values()), axis=alt.Axis(labelLimit=150)),
+        yOffset=alt.YOffset("label:N", sort=series.names),
+    )
+    most = int(data["count"].max()) or 1
+    x = alt.X("count:Q", title="Rows", scale=alt.Scale(domain=[0, 1.35 * most]), axis=alt.Axis(tickMinStep=1))
+    tips = [alt.Tooltip("source:N"), alt.Tooltip("label:N", title="kind"), alt.Tooltip("count:Q", title="rows")]
+    bars = base.mark_bar(height={"band": 0.9}).encode(x=x, color=alt.Color("paint:N", scale=None), tooltip=tips)
+    text = base.mark_text(align="left", dx=4, color=theme.ink(dark=look.dark)).encode(x=x, text="words:N")
+    return theme.finish([bars, text], look, words="", height=BAR * len(cells))

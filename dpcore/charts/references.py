@@ -1,0 +1,115 @@
+"""Lines and points on top of a region figure: the diagonal of equal errors, a rate, a corner with its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pandas as pd
+
+from dpcore.charts import pixels, theme
+from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.theme import PLAIN, Look
+from dpcore.errors import DomainError
+from dpcore.registry import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Pair = tuple[float, float]
+
+LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label")
+
+
+def with_references(
+    figure: Figure,
+    *,
+    lines: Sequence[Mapping[str, Any]] = (),
+    points: Sequence[Mapping[str, Any]] = (),
+    axes: str = "fdp",
+    log: bool = False,
+    look: Look = PLAIN,
+) -> Figure:
+    """Return a region figure with dotted lines and named points on it.
+
+    Parameters
+    ----------
+    figure : what `region_figure` returned with the same `axes` and `log`.
+    lines : tables with ``alpha`` (all points of this false-positive rate), ``beta``, or ``start`` and ``end`` as
+        pairs (alpha, beta); and a ``label``.
+    points : tables with ``alpha``, ``beta`` and ``label``.
+    """
+    layers: list[alt.Chart] = []
+    for line in lines:
+        layers += _line(list(_ends(line)), str(line.get("label", "")), axes, log=log, look=look)
+    if points:
+        layers += _points(points, axes, log=log, look=look)
+    return replace(figure, chart=theme.over(figure.chart, *layers))
+
+
+def _ends(line: Mapping[str, Any]) -> tuple[Pair, Pair]:
+    """Return both ends of a line, or say how one is written."""
+    wrong = set(line) - set(LINE_KEYS)
+    if not wrong and "start" in line and "end" in line:
+        return _pair(line["start"]), _pair(line["end"])
+    if not wrong and ("alpha" in line) != ("beta" in line):
+        rate = _rate(line.get("alpha", line.get("beta")))
+        return ((rate, 0.0), (rate, 1.0)) if "alpha" in line else ((0.0, rate), (1.0, rate))
+    msg = f"A line has alpha, or beta, or start and end, and a label; got {shown(dict(line))}."
+    raise DomainError(msg)
+
+
+def _pair(value: Any) -> Pair:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        msg = f"A point is a pair [alpha, beta], got {shown(value)}."
+        raise DomainError(msg)
+    return _rate(value[0]), _rate(value[1])
+
+
+def _rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        msg = f"A rate must be a number in [0, 1], got {shown(value)}."
+        raise DomainError(msg)
+    return float(value)
+
+
+def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> pd.DataFrame:
+    """Return points as places in the picture."""
+    least = pixels.FLOOR if log else 0.0
+    turned = pairs if axes == "fdp" else [(beta, alpha) for alpha, beta in pairs]
+    return pd.DataFrame({"x": [max(x, least) for x, _ in turned], "y": [max(y, least) for _, y in turned]})
+
+
+def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
+    ink = theme.ink(dark=look.dark)
+    rows = _placed(pairs, axes, log=log)
+    drawn = alt.Chart(checked(rows)).mark_line(color=ink, strokeWidth=1.25, strokeDash=[2, 3], aria=False)
+    layers = [drawn.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
+    if label:
+        top = rows.loc[[rows["y"].idxmax()]].assign(text=theme.short(label))
+        right = float(top["x"].iloc[0]) > 0.6
+        word = alt.Chart(checked(top)).mark_text(
+            color=ink, align="right" if right else "left", dx=-6 if right else 6, dy=10, aria=False
+        )
+        layers.append(word.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N")))
+    return layers
+
+
+def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
+    for point in points:
+        if set(point) - set(POINT_KEYS) or not {"alpha", "beta"} <= set(point):
+            msg = f"A point has alpha, beta and a label; got {shown(dict(point))}."
+            raise DomainError(msg)
+    pairs = [_pair([point["alpha"], point["beta"]]) for point in points]
+    rows = _placed(pairs, axes, log=log).assign(
+        text=[theme.short(str(point.get("label", ""))) for point in points],
+        rates=[f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta in pairs],
+    )
+    ink, back = theme.ink(dark=look.dark), theme.paper(dark=look.dark)
+    base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    tips = [alt.Tooltip("text:N", title="point"), alt.Tooltip("rates:N", title="errors")]
+    dots = base.mark_point(filled=True, size=70, opacity=1, color=ink, aria=False).encode(tooltip=tips)
+    place: dict[str, Any] = {"align": "left", "dx": 9, "dy": -9, "aria": False, "fontSize": theme.SMALL}
+    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, **place).encode(text=alt.Text("text:N"))
+    return [dots, halo, base.mark_text(color=ink, **place).encode(text=alt.Text("text:N"))]

@@ -1,0 +1,275 @@
+"""Evidence about the thesis on statistical foundations: sensitivities, blocks, noise before or after a query, intervals."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpcore.errata.claims import AT_LEAST, AT_MOST, Claim, found
+from dpcore.language import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpcore.errata.claims import Found
+
+AGES = (32, 100, 121, 81, 62, 79, 84, 57, 31, 9, 2, 1)  # records in (19, 24], (24, 29], ... of the data of chapter 3
+
+
+def sensitivity_of_the_mean() -> Found:
+    """Substitute one record of a dataset on [-1, 1] by any other value."""
+    values = (-1.0, 0.0, 1.0)
+    data = list(product(values, repeat=3))
+    true = max(abs(sum(x) - sum(x) + x[0] - y) / 3 for x in data for y in values)
+    return found(
+        f"On [-1, 1] with n = 3 one substitution moves the mean by up to {true:.4f} = (Λ₁ + Λ₂)/n, not {1 / 3:.4f}.",
+        Claim("global sensitivity of the mean on [-1, 1], n = 3", 1 / 3, true),
+    )
+
+
+def sensitivity_of_the_variance() -> Found:
+    """Evaluate both lines of Example 2.1.4 for three records."""
+    x = np.array([0.2, 0.4, 0.9])
+    n = len(x)
+    changes, printed = [], []
+    for j in range(n):
+        rest = np.delete(x, j)
+        kept = rest.sum() / n
+        changes.append(((x - x.mean()) ** 2).sum() / (n - 1) - ((rest - kept) ** 2).sum() / (n - 1))
+        printed.append(x[j] ** 2 * (1 - 1 / n) / (n - 1) - 2 * x[j] * kept / (n - 1))
+    first, second = float(max(changes)), float(max(printed))
+    return found(
+        f"For the records 0.2, 0.4, 0.9 the first line is {first:.4f} and the second, which should equal it, {second:.4f}.",
+        Claim("local sensitivity of the variance, first line and second", second, first),
+    )
+
+
+def smooth_table() -> Found:
+    """Read a(2, 1) off the second dataset."""
+    n = 11
+    m = (n + 1) // 2
+    x = np.array([0.0] * (m + 1) + [1.0] * (n - m - 1))
+    true = float(x[m + 2 - 1] - x[m + 2 - 1 - 1 - 1])
+    return found(
+        f"With n = 11 and Λ = 1 the value is x₈ - x₆ = {true:g}, not 0.",
+        Claim("a(2, 1) of Dataset 2 in units of Λ", 0.0, true),
+    )
+
+
+def variance_of_candidate_1() -> Found:
+    """Multiply the variance of a standard Laplace variable by the square of its factor."""
+    factor, standard = 2.0, 2.0  # N(x) with a = 0, b = 1, sensitivity 1, epsilon = 1; the variance of Laplace(1)
+    return found(
+        f"At b = 1, Δ = ε = 1 the variance is {factor**2 * standard:g}, not {factor**2:g}: four times the classical {standard:g}.",
+        Claim("variance at b = 1, Δ = ε = 1", factor**2, factor**2 * standard),
+    )
+
+
+def weights_that_help() -> Found:
+    """Solve for the largest weight with less variance than Laplace noise."""
+    # 8 b^2 <= 2 against the printed 4 b^2 <= 2, with a local sensitivity of 0
+    printed, true = math.sqrt(1 / 2), math.sqrt(2 / 8)
+    least = math.exp(-1 / (1 + 2 / 10 * math.log(1 / 0.1)))
+    return found(
+        f"With a local sensitivity of 0 the variance is below that of Laplace noise for b < {true:g}, not {printed:.4f}; a δ of 0.1 "
+        f"at ε = 10 needs b ≥ {least:.4f}, so no b does both.",
+        Claim("largest weight b that improves the utility", printed, true, AT_LEAST),
+    )
+
+
+def variance_of_candidate_2() -> Found:
+    """Evaluate both variances for a uniform blur."""
+    a = b = 0.5
+    mean, variance, local, epsilon = 1.5, 1 / 12, 0.5, 1.0
+    printed = 4 * a**2 / epsilon**2 * (variance + 2 * (a * mean + b * local) ** 2)
+    true = 8 / epsilon**2 * (a**2 * variance + (a * mean + b * local) ** 2)
+    return found(
+        f"For ξ uniform on [1, 2], a = b = 1/2, local sensitivity 1/2 and ε = 1 the printed variance is {printed:.4f}, the true one "
+        f"{true:.4f}.",
+        Claim("variance of the blurred noise", printed, true),
+    )
+
+
+def blur_too_small() -> Found:
+    """Check the first condition of general sensitivity for a small blur."""
+    a = b = 0.5
+    made, needed = 2 * (a * 0.2 + b * 1.0), 2.0
+    return found(
+        f"With ξ = 0.2, local sensitivity 1, a = b = 1/2 and ε = 1 the scale is {made:g}; the definition asks for more than {needed:g}.",
+        Claim("scale of the noise", needed, made, AT_LEAST),
+    )
+
+
+def _exponential_quantiles(n: int = 1000) -> NDArray[np.float64]:
+    """Return the quantiles of an exponential law with mean 10, cut at 100."""
+    return np.asarray(np.minimum(-10 * np.log1p(-(np.arange(n) + 0.5) / n), 100.0), dtype=np.float64)
+
+
+def mean_of_block_medians() -> Found:
+    """Average the medians of ten equally wide blocks of skewed data."""
+    x = _exponential_quantiles()
+    blocks = [x[(x >= 10 * i) & (x <= 10 * i + 10)] for i in range(10)]
+    centre = float(np.mean([np.median(block) for block in blocks if len(block)]))
+    true = float(np.median(x))
+    return found(
+        f"For exponential data with mean 10, cut at 100, the median is {true:.2f}; the average of the block medians, without any "
+        f"noise, is {centre:.2f}.",
+        Claim("median of skewed data and what Block-DP I releases", centre, true),
+    )
+
+
+def blocks_under_substitution() -> Found:
+    """Compose the two blocks that one substituted record touches."""
+    true = float(parse("laplace(1)^2").epsilon(0.0))
+    return found(
+        f"A record that leaves one block and enters another moves two answers: the largest loss is {true:g}ε.",
+        Claim("largest loss in units of ε when a record changes its block", 1.0, true, AT_MOST),
+    )
+
+
+def spurious_delta() -> Found:
+    """Compare the printed delta of Theorem 5.4.3 with the largest loss."""
+    epsilon, beta = 1.0, 0.5
+    printed, loss = math.exp(epsilon / 2 - epsilon / (2 * beta)), epsilon / 2 * math.exp(beta)
+    return found(
+        f"At ε = 1 and β = 0.5 the theorem has δ = {printed:.4f}; the scale does not depend on the data, and the largest loss is "
+        f"(ε/2)e^β = {loss:.4f} < 1, with δ = 0.",
+        Claim("δ at ε = 1, β = 0.5", printed, 0.0, "beside"),
+    )
+
+
+def sensitivity_of_the_deviation() -> Found:
+    """Put one record at the upper end of a dataset of zeros."""
+    n = 100
+    x = np.zeros(n)
+    x[0] = 1.0
+    true = float(x.std(ddof=1))
+    return found(
+        f"Among {n} zeros one record at Λ = 1 moves the standard deviation by {true:.4f} = Λ/√n, not {1 / n:g}.",
+        Claim("sensitivity of the standard deviation, n = 100, Λ = 1", 1 / n, true, AT_MOST, "lower"),
+    )
+
+
+def _variance_formulas(n: int, epsilon: float) -> tuple[float, float]:
+    """Return the mean squared error of the noisy variance as printed in (5.25), and the true one; data i/n, range 1."""
+    x = (np.arange(n) + 0.5) / n
+    d = x - x.mean()
+    b = 1 / epsilon
+    a = 1 - 4 / n + 6 / n**2 - 3 / n**3 + (n - 1) / n**2 * (1 - 1 / n)
+    fourth, square = float((d**4).sum()), float((d**2).sum())
+    printed = fourth / (n - 1) ** 2 + 24 * n * b**4 * a / (n - 1) ** 2 + 12 * b**2 * square / (n * (n - 1))
+    true = 4 * b**4 * (5 * n - 3) / (n * (n - 1)) + 8 * b**2 * square / (n - 1) ** 2 + 4 * b**4
+    return printed, true
+
+
+def error_of_the_noisy_variance() -> Found:
+    """Evaluate (5.25) and the corrected mean squared error."""
+    printed, true = _variance_formulas(50, 2.0)
+    return found(
+        f"For 50 evenly spread records on [0, 1] and ε = 2 the printed mean squared error is {printed:.5f}, the true one {true:.5f}.",
+        Claim("mean squared error of the noisy variance, n = 50, ε = 2", printed, true),
+    )
+
+
+def fourth_moment() -> Found:
+    """Compute the fourth moment of a centred Laplace variable from its cumulants."""
+    n = 5
+    c = np.full(n, -1 / n)
+    c[0] += 1
+    true = 3 * (2 * float((c**2).sum())) ** 2 + 12 * float((c**4).sum())
+    printed = 24 * (1 - 4 / n + 6 / n**2 - 3 / n**3 + (n - 1) / n**2 * (1 - 1 / n))
+    return found(
+        f"For n = 5 and b = 1 the printed fourth moment is {printed:.3f}, the true one {true:.3f}.",
+        Claim("E(Z - Z̄)⁴ for n = 5, b = 1", printed, true),
+    )
+
+
+def rate_of_equal_error() -> Found:
+    """Find the epsilon before the query that matches epsilon = 1 after it, for two sizes."""
+
+    def matching(n: int) -> float:
+        low, high = 1.0, 1e4
+        for _ in range(80):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if _variance_formulas(n, middle)[1] > 2 / n**2 else (low, middle)
+        return high
+
+    first, last = matching(100), matching(10_000)
+    return found(
+        f"Equal error needs ε = {first:.3f} for 100 records and {last:.2f} for 10 000: {last / first:.2f} times as much, about √100.",
+        Claim("factor of ε when n grows from 100 to 10 000", 100.0, last / first),
+    )
+
+
+def sensitivity_of_the_median() -> Found:
+    """Move the median of three ages from 0 to 110 by changing one of them."""
+    true = float(np.median([0, 110, 110]) - np.median([0, 0, 110]))
+    return found(
+        f"Changing one age moves the median of 0, 0, 110 by {true:g}; the code uses 1.",
+        Claim("sensitivity of the median on [0, 110]", 1.0, true, AT_MOST, "lower"),
+    )
+
+
+def median_before_and_after() -> Found:
+    """Simulate the median of noisy ages beside a noisy median."""
+    rng = np.random.default_rng(515)
+    ages = np.concatenate([np.linspace(19 + 5 * i, 24 + 5 * i, count) for i, count in enumerate(AGES)])
+    truth = float(np.median(ages))
+    before = np.median(ages + rng.laplace(0, 110, (400, len(ages))), axis=1)
+    error = math.sqrt(float(np.mean((before - truth) ** 2)))
+    after = math.sqrt(2) * 110
+    return found(
+        f"With the sensitivity 110 and ε = 1 the noisy median is off by {after:.1f} (root mean square, exact); the median of noisy "
+        f"ages by {error:.1f} (400 runs), and it is on average {float(np.mean(before)) - truth:.1f} too high.",
+        Claim("root mean square error of the median, noise before the query", after, error, AT_LEAST, "simulation"),
+    )
+
+
+def width_of_the_interval() -> Found:
+    """Evaluate the variance of the noise in the expanded interval."""
+    n, epsilon, c2 = 100, 0.5, 2 * math.log(1.25e5)
+    printed, true = c2 / (epsilon * n), c2 / (epsilon * n) ** 2
+    return found(
+        f"For n = 100, Λ = 1, ε = 0.5 and δ = 1e-5 the display has {printed:.4f} where σ_Z² = {true:.6f} belongs.",
+        Claim("σ_Z² in the interval", printed, true),
+    )
+
+
+def noise_until_positive() -> Found:
+    """Compute the largest loss of Laplace noise drawn again until the answer is positive."""
+    closed = math.log(2 * math.e - 1)
+    true = float(parse("bounded_laplace(1, 0, 60, 1)").epsilon(0.0))
+    return found(
+        f"At ε₁ = 1 the largest loss is log(2e - 1) = {closed:.5f} (on an interval up to 60: {true:.5f}).",
+        Claim("largest loss of noise drawn until the answer is positive, ε₁ = 1", 1.0, closed, AT_MOST),
+    )
+
+
+EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
+    made.__name__: made
+    for made in (
+        sensitivity_of_the_mean,
+        sensitivity_of_the_variance,
+        smooth_table,
+        variance_of_candidate_1,
+        weights_that_help,
+        variance_of_candidate_2,
+        blur_too_small,
+        mean_of_block_medians,
+        blocks_under_substitution,
+        spurious_delta,
+        sensitivity_of_the_deviation,
+        error_of_the_noisy_variance,
+        fourth_moment,
+        rate_of_equal_error,
+        sensitivity_of_the_median,
+        median_before_and_after,
+        width_of_the_interval,
+        noise_until_positive,
+    )
+}

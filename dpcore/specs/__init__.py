@@ -1,0 +1,32 @@
+"""Figure specs: a small TOML table names what is drawn, and becomes a figure with its table, words and Python code.
+
+.. code-block:: toml
+
+    [[figure]]
+    name = "five_answers"
+    draw = "regions"
+    title = "Five answers"
+    caption = "One answer and five of them."
+    regions = ["dp(0.6, 0.05)", "dp(0.6, 0.05)^5"]
+    labels = ["one", "five"]
+
+`draw` makes the figure, `code` the Python lines that make it, `read` the specs of a file, `figures_in` those of a
+Markdown text; `drawers` lists what can be drawn.
+"""
+
+from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, code, draw, drawers
+from dpcore.specs.reading import block, figures_in, load, read
+
+__all__ = [
+    "DRAWERS",
+    "Drawer",
+    "Spec",
+    "SpecError",
+    "block",
+    "code",
+    "draw",
+    "drawers",
+    "figures_in",
+    "load",
+    "read",
+]

@@ -1,0 +1,229 @@
+"""Figure specs: small tables that become figures, and the registry of what can be drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
+
+from dpcore.charts.theme import PLAIN
+from dpcore.errors import DpcoreError
+from dpcore.language.problems import nearest, quoted
+from dpcore.limits import limits
+from dpcore.registry import shown
+from dpcore.specs import recipes
+from dpcore.specs.fields import ValueProblem, required
+
+if TYPE_CHECKING:
+    from dpcore.charts.figure import Figure
+    from dpcore.charts.theme import Look
+
+TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
+COMMON: Final = (*TEXTS, "link", "height", "tolerance")
+NAME: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+
+
+class SpecError(DpcoreError):
+    """A spec is wrong; the text names file, line, figure and expression."""
+
+
+@dataclass(frozen=True)
+class Spec(Mapping[str, Any]):
+    """One figure spec with the place it was read from.
+
+    Attributes
+    ----------
+    table : its keys and values.
+    file, line : where it starts, for messages; empty if it was made in Python.
+    text : its own lines, to find the line of a key.
+    folder : what file names in it are relative to.
+    """
+
+    table: Mapping[str, Any]
+    file: str = ""
+    line: int = 0
+    text: str = ""
+    folder: Path = field(default_factory=Path)
+
+    def __getitem__(self, key: str) -> Any:
+        """Return the value of a key."""
+        return self.table[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the keys."""
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self.table)
+
+    @property
+    def name(self) -> str:
+        """The name, for messages."""
+        return str(self.table.get("name", ""))
+
+    def line_of(self, key: str, item: str = "") -> int:
+        """Return the line of a key, or of a text in its value; the first line of the spec if it is not found."""
+        lines = self.text.splitlines()
+        start = next((i for i, line in enumerate(lines) if re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line)), None)
+        if start is None:
+            return self.line
+        held = (i for i, line in enumerate(lines[start:], start) if item and item in line)
+        return self.line + next(held, start)
+
+    def problem(self, message: str, key: str = "", item: str = "") -> SpecError:
+        """Return an error that says where it is."""
+        place = f"{self.file}, line {self.line_of(key, item)}" if self.file else ""
+        figure = f"figure {self.name}" if self.name else "a figure"
+        head = ", ".join(filter(None, (place, figure, key)))
+        return SpecError(f"{head}: {message}")
+
+    def fail(self, message: str, key: str = "", item: str = "") -> NoReturn:
+        """Raise an error that says where it is."""
+        raise self.problem(message, key, item)
+
+
+class Drawer(ABC):
+    """One way to draw: a frozen dataclass whose fields are the keys of the spec."""
+
+    kind: ClassVar[str]
+    meaning: ClassVar[str]
+
+    @abstractmethod
+    def recipe(self) -> Any:
+        """Return the calls that make the figure."""
+
+
+DRAWERS: Final[dict[str, type[Drawer]]] = {}
+_D = TypeVar("_D", bound=type[Drawer])
+
+
+def enter(cls: _D) -> _D:
+    """Make a drawer known under its `kind`."""
+    DRAWERS[cls.kind] = cls
+    return cls
+
+
+@cache
+def drawers() -> Mapping[str, type[Drawer]]:
+    """Return every drawer by name; they are imported at the first call, for they need most of the package."""
+    package = importlib.import_module("dpcore.specs.kinds")
+    for module in sorted(found.name for found in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"{package.__name__}.{module}")
+    return dict(sorted(DRAWERS.items()))
+
+
+def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
+    """Return the figure that a spec describes.
+
+    Parameters
+    ----------
+    spec : keys and values as in a TOML table; ``draw`` names the drawer, the other keys are its own.
+    look : dark or light, and the size. The title of the spec becomes that of the figure, not a line in the picture.
+
+    Raises
+    ------
+    SpecError
+        If a key or a value is wrong: names file, line, figure, key and expression.
+    """
+    given = as_spec(spec)
+    drawer = drawer_of(given)
+    if "height" in given:
+        look = replace(look, height=_height(given))
+    try:
+        with limits(tolerance=_tolerance(given)):
+            made: Figure = recipes.run(drawer.recipe(), look)
+    except SpecError:
+        raise
+    except DpcoreError as error:
+        raise given.problem(str(error)) from error
+    return replace(made, title=str(given.get("title") or made.title))
+
+
+def code(spec: Mapping[str, Any]) -> str:
+    """Return the Python lines that make the same figure."""
+    given = as_spec(spec)
+    try:
+        return recipes.written(drawer_of(given).recipe(), _tolerance(given))
+    except SpecError:
+        raise
+    except DpcoreError as error:
+        raise given.problem(str(error)) from error
+
+
+def as_spec(spec: Mapping[str, Any]) -> Spec:
+    """Return a mapping as a spec."""
+    return spec if isinstance(spec, Spec) else Spec(spec)
+
+
+def drawer_of(spec: Spec) -> Drawer:
+    """Return the drawer of a spec with its values checked; what is unknown, missing or wrong is named."""
+    known = drawers()
+    kind = spec.get("draw")
+    if not isinstance(kind, str) or kind not in known:
+        hint = nearest(str(kind), known) or f"it is one of {', '.join(known)}."
+        spec.fail(f"draw says what is drawn, got {shown(kind)}; {hint}" if kind else f"draw is missing; {hint}", "draw")
+    check_common(spec)
+    cls = known[kind]
+    fields = {one.name: one for one in dataclasses.fields(cls) if "check" in one.metadata}  # type: ignore[arg-type]  # drawers are dataclasses
+    for key in spec:
+        if key not in fields and key not in COMMON:
+            allowed = [*fields, *COMMON]
+            spec.fail(f"{quoted(key)} is no key of {kind}; {nearest(key, allowed) or _list(allowed)}", key)
+    values = {name: _value(spec, name, one) for name, one in fields.items() if name in spec or required(one)}
+    try:
+        return cls(**values, **({"folder": spec.folder} if hasattr(cls, "uses_files") else {}))
+    except DpcoreError as error:
+        raise spec.problem(str(error)) from error
+
+
+def check_common(spec: Spec) -> None:
+    """Check the keys that every figure has."""
+    for key in TEXTS:
+        if key in spec and (not isinstance(spec[key], str) or not spec[key].strip()):
+            spec.fail(f"a text is wanted, got {shown(spec[key])}.", key)
+    if "name" in spec and not NAME.fullmatch(spec["name"]):
+        spec.fail(f"a name has lower-case letters, digits, - and _, got {shown(spec['name'])}.", "name")
+    link = spec.get("link", {"page": "Home"})
+    if not isinstance(link, Mapping) or not isinstance(link.get("page"), str) or set(link) - {"page", "state"}:
+        spec.fail(f'a table such as {{ page = "Privacy_regions", state = {{}} }} is wanted, got {shown(link)}.', "link")
+    if "link" in spec and "preset" in spec:
+        spec.fail("link and preset are two ways to say the same; give one.", "link")
+    _height(spec)
+    _tolerance(spec)
+
+
+def _height(spec: Spec) -> int:
+    height = spec.get("height", 0)
+    if isinstance(height, bool) or not isinstance(height, int) or not (height == 0 or 100 <= height <= 2000):
+        spec.fail(f"an integer from 100 to 2000 is wanted, got {shown(height)}.", "height")
+    return height
+
+
+def _tolerance(spec: Spec) -> float | None:
+    value = spec.get("tolerance")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, float) or not 1e-12 <= value <= 0.1):
+        spec.fail(f"a number from 1e-12 to 0.1 is wanted, got {shown(value)}.", "tolerance")
+    return value
+
+
+def _value(spec: Spec, name: str, one: Any) -> Any:
+    if name not in spec:
+        spec.fail(f"{name} is missing: {one.metadata['words']}.")
+    try:
+        return one.metadata["check"](spec[name])
+    except ValueProblem as error:
+        raise spec.problem(str(error), name, error.item) from error
+    except DpcoreError as error:
+        raise spec.problem(str(error), name) from error
+
+
+def _list(names: list[str]) -> str:
+    return f"it takes {', '.join(names)}."

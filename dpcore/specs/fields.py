@@ -1,0 +1,214 @@
+"""What a key of a figure spec may hold: each kind of field checks its value and says in a sentence what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, field
+from typing import Any, Final
+
+from dpcore.errors import DomainError, DpcoreError, ParseError
+from dpcore.language import parse
+from dpcore.language.grammar import parse_syntax
+from dpcore.language.problems import nearest, quoted
+from dpcore.language.syntax import unknowns
+from dpcore.lists import parse_list
+from dpcore.registry import Parameter, shown
+
+REQUIRED: Final = object()
+SHORT: Final = 8  # numbers that are written out
+Check = Callable[[Any], Any]
+
+
+class ValueProblem(DpcoreError):
+    """A value of a list is wrong; `item` is the text to look for in the file."""
+
+    def __init__(self, item: str, message: str) -> None:
+        super().__init__(message)
+        self.item = item
+
+
+def make(check: Check, default: Any, words: str) -> Any:
+    """Return a dataclass field whose values `check` reads; `words` say what it takes."""
+    metadata = {"check": check, "words": words}
+    if default is REQUIRED:
+        return field(metadata=metadata)
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def expression(default: Any = REQUIRED, words: str = "a region") -> Any:
+    """Hold one expression."""
+    return make(_expression, default, words)
+
+
+def expressions(default: Any = REQUIRED, words: str = "regions") -> Any:
+    """Hold one expression or a list of them."""
+    return make(lambda value: tuple(_expression(item) for item in _some(value)), default, words)
+
+
+def pattern() -> Any:
+    """Hold expressions with one unknown ``?``."""
+    return make(lambda value: tuple(_pattern(item) for item in _some(value)), REQUIRED, "regions with one unknown ?")
+
+
+def text(default: Any = REQUIRED, words: str = "a text") -> Any:
+    """Hold a text."""
+    return make(_text, default, words)
+
+
+def read_by(reader: Callable[[str], object], words: str) -> Any:
+    """Hold a text that a function of the library reads; its error is the message."""
+
+    def check(value: Any) -> str:
+        given = _text(value)
+        try:
+            reader(given)
+        except DpcoreError as error:
+            raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
+        return given
+
+    return make(check, REQUIRED, words)
+
+
+def texts(default: Any = (), words: str = "a list of texts") -> Any:
+    """Hold a list of texts."""
+    return make(lambda value: tuple(_text(item) for item in _some(value)), default, words)
+
+
+def choice(*values: str, default: Any = None) -> Any:
+    """Hold one of a few words, the first by default."""
+    return make(
+        lambda value: one_of(value, values), values[0] if default is None else default, "one of " + ", ".join(values)
+    )
+
+
+def choices(known: Callable[[], tuple[str, ...]], default: Any = ()) -> Any:
+    """Hold a list of words that are known when it is read."""
+    return make(lambda value: tuple(one_of(item, known()) for item in _some(value)), default, "a list of names")
+
+
+def flag(default: bool = False) -> Any:
+    """Hold true or false."""
+    return make(_flag, default, "true or false")
+
+
+def number(default: Any = REQUIRED, **domain: Any) -> Any:
+    """Hold a number, or a text that the language reads as one, such as ``log(3)``."""
+    parameter = Parameter("value", **domain)
+    return make(lambda value: parameter.check(_meant(value)), default, parameter.domain)
+
+
+def integer(default: Any = REQUIRED, low: float = 0, high: float = 10**9) -> Any:
+    """Hold an integer."""
+    parameter = Parameter("value", "integer", low=low, high=high)
+    return make(parameter.check, default, parameter.domain)
+
+
+def numbers(default: Any = REQUIRED) -> Any:
+    """Hold a list of numbers, or a text such as ``0:3:0.1``."""
+    return make(_numbers, default, "numbers, or a list such as 0:3:0.1 or 1e-9..1e-2/8")
+
+
+def mapping(words: str = "parameters by name") -> Any:
+    """Hold a table of values."""
+    return make(_mapping, {}, words)
+
+
+def rows(default: Any = (), words: str = "a list of tables") -> Any:
+    """Hold a list of tables."""
+    return make(lambda value: tuple(_mapping(item) for item in _some(value)), default, words)
+
+
+def required(one: Any) -> bool:
+    """Whether a dataclass field has no default."""
+    return one.default is MISSING and one.default_factory is MISSING
+
+
+def one_of(value: Any, known: tuple[str, ...]) -> str:
+    """Return the word, or say which are allowed."""
+    if value not in known:
+        hint = nearest(str(value), known) or f"it must be one of {', '.join(known)}."
+        msg = f"{shown(value)} is not known; {hint}"
+        raise DomainError(msg)
+    return str(value)
+
+
+def _some(value: Any) -> list[Any]:
+    if isinstance(value, (str, dict)):
+        return [value]
+    if not isinstance(value, (list, tuple)) or not value:
+        msg = f"a list of at least one is wanted, got {shown(value)}."
+        raise DomainError(msg)
+    return list(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        msg = f"a text is wanted, got {shown(value)}."
+        raise DomainError(msg)
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        msg = f"true or false is wanted, got {shown(value)}."
+        raise DomainError(msg)
+    return value
+
+
+def _expression(value: Any) -> str:
+    given = _text(value)
+    try:
+        parse(given)
+    except DpcoreError as error:
+        raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
+    return given
+
+
+def _pattern(value: Any) -> str:
+    given = _text(value)
+    try:
+        count = len(unknowns(parse_syntax(given, allow_unknown=True)))
+        if count != 1:
+            msg = f"exactly one ? is wanted, got {count}."
+            raise ParseError(msg)
+    except DpcoreError as error:
+        raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
+    return given
+
+
+def _meant(value: Any) -> Any:
+    """Return the number that a text such as ``log(3)`` stands for; what is none is left to the domain's check."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return getattr(parse(f"gdp({value})"), "mu", value)  # any number of the language may stand there
+    except DpcoreError:
+        return value
+
+
+class Listed(tuple[float, ...]):
+    """Numbers that were written as a list such as ``0:3:0.1``; `text` keeps it."""
+
+    text: str = ""
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    if isinstance(value, str):
+        listed = Listed(float(item) for item in parse_list(value))
+        listed.text = value
+        return listed
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if not items:
+        msg = "at least one number is wanted, got an empty list."
+        raise DomainError(msg)
+    plain = Parameter("value")
+    return tuple(plain.check(_meant(item)) for item in items)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        msg = f"a table such as {{ epsilon = 1 }} is wanted, got {shown(value)}."
+        raise DomainError(msg)
+    return dict(value)

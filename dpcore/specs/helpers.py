@@ -1,0 +1,58 @@
+"""Small steps that recipes need and that a reader may want to call too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+from dpcore.language.problems import nearest
+from dpcore.ledger import read_ledger
+from dpcore.utility.reading import read_labels, read_numbers
+from dpcore.utility.sheet import open_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.composition import Way
+    from dpcore.ledger import Ledger
+    from dpcore.utility import Dataset
+
+MOST_NAMED = 5
+
+
+def only(found: Sequence[Way], names: Sequence[str]) -> tuple[Way, ...]:
+    """Return the theorems of these names, in that order; one that is not known is answered with the nearest."""
+    by_name = {way.name: way for way in found}
+    for name in names:
+        if name not in by_name:
+            msg = f"There is no theorem {name!r}; {nearest(name, by_name) or 'known are ' + ', '.join(by_name) + '.'}"
+            raise DomainError(msg)
+    return tuple(by_name[name] for name in names)
+
+
+def ledger_of(path: str | Path, relation: str = "") -> Ledger:
+    """Return the ledger of a CSV or JSON file; a row that cannot be read is an error, for it would make numbers too small."""
+    reading = read_ledger(Path(path).read_bytes())
+    if reading.problems:
+        rest = len(reading.problems) - MOST_NAMED
+        more = f" (and {rest} more rows)" if rest > 0 else ""
+        msg = f"{' '.join(reading.problems[:MOST_NAMED])}{more}"
+        raise DomainError(msg)
+    if not reading.ledger.rows:
+        msg = "The ledger has no row: there is nothing to add up."
+        raise DomainError(msg)
+    return replace(reading.ledger, relation=relation or reading.relation)
+
+
+def dataset_of(path: str | Path, column: str = "", lower: float | None = None, upper: float | None = None) -> Dataset:
+    """Return one column of a CSV file: numbers between public bounds, or answers if there are none."""
+    sheet = open_csv(Path(path).read_bytes())
+    name = column or sheet.columns[0]
+    if (lower is None) != (upper is None):
+        msg = "lower and upper belong together: the public bounds of the column."
+        raise DomainError(msg)
+    if lower is None or upper is None:
+        return read_labels(sheet, name).dataset
+    return read_numbers(sheet, name, lower, upper).dataset

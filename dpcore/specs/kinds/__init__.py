@@ -1,0 +1,1 @@
+"""One way to draw per class; a file holds those that belong together. `dpcore.specs.drawers()` lists them."""

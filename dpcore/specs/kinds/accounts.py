@@ -1,0 +1,82 @@
+"""Many releases and many statements: a ledger's file, several constraints, and the labs of the foundations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dpcore.constraints import Constraints
+from dpcore.specs import fields
+from dpcore.specs.base import Drawer, enter
+from dpcore.specs.recipes import File, Method, Variable, call, draws
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class LedgerDrawer(Drawer):
+    """A file of releases."""
+
+    kind: ClassVar[str] = "ledger"
+    meaning: ClassVar[str] = "all releases of a CSV or JSON file: the budget by every theorem, or what each costs"
+    uses_files: ClassVar[bool] = True
+
+    file: str = fields.text(words="a CSV or JSON file with label, expression, count")
+    epsilon: float = fields.number(1.0, low=0.0, low_open=True)
+    delta: float = fields.number(1e-6, low=0.0, high=1.0)
+    relation: str | None = fields.choice("substitution", "add/remove", default="")
+    view: str = fields.choice("budget", "costs")
+    folder: Path = field(default_factory=Path)
+
+    def recipe(self) -> Any:
+        """Return the budget or the costs."""
+        given = {"relation": self.relation} if self.relation else {}
+        ledger = Variable("ledger", call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **given))
+        if self.view == "costs":
+            return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", ledger, self.delta))
+        budget = call("dpcore.ledger:Budget", self.epsilon, self.delta)
+        rows = call("dpcore.ledger:theorems", ledger, self.delta)
+        return draws("dpcore.charts.ledger:budget_figure", rows, call("dpcore.ledger:spending", ledger, budget))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ConstraintsDrawer(Drawer):
+    """Several (epsilon, delta) statements about one mechanism."""
+
+    kind: ClassVar[str] = "constraints"
+    meaning: ClassVar[str] = "what several (ε, δ) statements say together, of one mechanism and of k"
+
+    statements: str = fields.read_by(Constraints.read, 'pairs such as "0.6, 0.05; 0, 0.2"')
+    k: int = fields.integer(1, low=1, high=10**6)
+    view: str = fields.choice("regions", "pair")
+    axes: str = fields.choice("fdp", "thesis")
+
+    def recipe(self) -> Any:
+        """Return the regions, or the pair of distributions behind them."""
+        given = call("dpcore.constraints:Constraints.read", self.statements)
+        if self.view == "pair":
+            region = Method(given, "region") if self.k == 1 else Method(given, "composed", (self.k,))
+            return draws("dpcore.charts.constraints:pair_figure", region)
+        options = {"axes": self.axes} if self.axes != "fdp" else {}
+        return draws("dpcore.charts.constraints:constraints_figure", given, self.k, **options)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class LabDrawer(Drawer):
+    """A picture of a lab of the statistical foundations."""
+
+    kind: ClassVar[str] = "lab"
+    meaning: ClassVar[str] = "a picture of a lab of the statistical foundations, at parameters of your own"
+
+    lab: str = fields.text(words="the name of a lab")
+    parameters: dict[str, Any] = fields.mapping()
+    view: str = fields.text(words="the name of one of its pictures")
+    seed: int = fields.integer(0)
+
+    def recipe(self) -> Any:
+        """Return the picture as a figure."""
+        chosen = call("dpcore.foundations:lab", self.lab, **self.parameters)
+        seed = (self.seed,) if self.seed else ()
+        return draws("dpcore.charts.lab:lab_figure", Method(chosen, "view", (self.view, *seed)))

@@ -1,0 +1,176 @@
+"""Answers of single people: the accuracy of randomized response, the majority, and what a channel keeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+from scipy.special import expit
+
+from dpcore.charts.theme import PLAIN, Look
+from dpcore.charts.utility import utility_figure
+from dpcore.errors import DomainError
+from dpcore.registry import EPSILON, Parameter
+from dpcore.specs import fields
+from dpcore.specs.base import Drawer, enter
+from dpcore.specs.kinds.regions import listed
+from dpcore.specs.recipes import Method, Variable, call, draws
+from dpcore.utility.binary_median import MajorityExponential, MajorityInverse
+from dpcore.utility.survey import Survey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.charts.figure import Figure
+
+NU = Parameter("nu", low=0.0, high=1.0, low_open=True, high_open=True)
+THETA = Parameter("theta", low=0.0, high=1.0)
+COUNT = Parameter("n", "integer", low=1, high=10**9)
+MOST_COUNT = 10_001  # answers of a picture of the majority
+FIXED = "fixed data"
+
+
+# ---- randomized response -------------------------------------------------------------------------------------
+
+
+def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.DataFrame:
+    r"""Tabulate the mean squared error of ν-randomized response.
+
+    With probability ν a person tells the truth, otherwise a fair coin answers. The unbiased estimate of a share θ has
+    :math:`E(\hat\theta-\theta)^2=\ell(1-\ell)/(n\nu^2)`, :math:`\ell=(1-\nu)/2+\nu\theta`; against the share of the
+    n people themselves it is :math:`(1-\nu^2)/(4n\nu^2)`.
+
+    Returns
+    -------
+    DataFrame
+        `label, parameter, value, kind, low, high, epsilon`: `parameter` is ν, `epsilon` = log((1 + ν)/(1 - ν)).
+    """
+    people = int(COUNT.check(n))
+    rows = []
+    for share in (None, *(float(THETA.check(t)) for t in theta)):
+        label = FIXED if share is None else f"population, θ = {share:g}"
+        for value in nu:
+            survey = Survey.from_nu(float(NU.check(value)))
+            found = survey.variance(people) if share is None else survey.statistical_mse(share, people)
+            rows.append((label, float(value), found, "exact", found, found, survey.epsilon))
+    return pd.DataFrame(rows, columns=["label", "parameter", "value", "kind", "low", "high", "epsilon"])
+
+
+def response_figure(
+    nu: Sequence[float], theta: Sequence[float], n: int, *, mark: float | None = None, look: Look = PLAIN
+) -> Figure:
+    """Return the error of ν-randomized response against ν, with a dotted line at `mark`."""
+    table = response_table(nu, theta, n)
+    value = f"Mean squared error of the share, n = {n}"
+    figure = utility_figure(table, current=mark, parameter="ν", value=value, look=look)
+    return replace(figure, table=table)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ResponseDrawer(Drawer):
+    """How well a survey by randomized response finds a share."""
+
+    kind: ClassVar[str] = "response"
+    meaning: ClassVar[str] = "the squared error of ν-randomized response against ν"
+
+    nu: tuple[float, ...] = fields.numbers()
+    theta: tuple[float, ...] = fields.numbers((0.5,))
+    n: int = fields.integer(100, low=1)
+    mark: float | None = fields.number(None, low=0.0, high=1.0)
+
+    def recipe(self) -> Any:
+        """Return the figure of the error."""
+        path = "dpcore.specs.kinds.gallery_answers:response_figure"
+        return draws(path, listed(self.nu), listed(self.theta), self.n, mark=self.mark)
+
+
+# ---- the majority --------------------------------------------------------------------------------------------
+
+
+def majority_table(n: int, epsilon: float) -> pd.DataFrame:
+    r"""Tabulate how often yes is released when s of n people say yes, for every s.
+
+    The exponential mechanism has :math:`p(s)=1/(1+e^{-(s-n/2)\varepsilon})`; the inverse-sensitivity mechanism has
+    :math:`1/(1+e^{-\varepsilon D})`, D answers away from the other majority; no ε-DP mechanism that treats yes and no
+    alike is right more often than :math:`1/(1+e^{-|2s-n|\varepsilon})`.
+
+    Returns
+    -------
+    DataFrame
+        `label, parameter, value, kind, low, high`; the bound is ``upper`` from n/2 on, ``lower`` below.
+    """
+    people, eps = int(COUNT.check(n)), float(EPSILON.check(epsilon))
+    if people % 2 == 0 or people > MOST_COUNT:
+        msg = f"n must be an odd integer of at most {MOST_COUNT}, got {people}."
+        raise DomainError(msg)
+    lines: dict[str, Callable[[int, int], float]] = {
+        "exponential mechanism": MajorityExponential(eps).logit,
+        "inverse sensitivity": MajorityInverse(eps).logit,
+        "most that ε-DP allows": lambda s, m: (2 * s - m) * eps,
+    }
+    rows = []
+    for label, logit in lines.items():
+        for s in range(people + 1):
+            p = float(expit(logit(s, people)))
+            bound = "upper" if 2 * s > people else "lower"
+            rows.append((label, float(s), p, bound if label.startswith("most") else "exact", p, p))
+    return pd.DataFrame(rows, columns=["label", "parameter", "value", "kind", "low", "high"])
+
+
+def majority_figure(n: int, epsilon: float, *, look: Look = PLAIN) -> Figure:
+    """Return the chance of yes against the number of yes, with a dotted line at the count nearest to n/2 + 3/ε."""
+    table = majority_table(n, epsilon)
+    return utility_figure(
+        table,
+        current=float(min(n, math.ceil(n / 2 + 3 / epsilon))),
+        parameter="Number of yes",
+        value="Chance that yes is released",
+        log_x=False,
+        log_y=False,
+        look=look,
+    )
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class MajorityDrawer(Drawer):
+    """The private median of yes-no answers."""
+
+    kind: ClassVar[str] = "majority"
+    meaning: ClassVar[str] = "how often the private majority of n yes-no answers is yes, for every number of yes"
+
+    n: int = fields.integer(low=1)
+    epsilon: float = fields.number(low=0.0, low_open=True)
+
+    def recipe(self) -> Any:
+        """Return the figure of the majority."""
+        return draws("dpcore.specs.kinds.gallery_answers:majority_figure", self.n, self.epsilon)
+
+
+# ---- channels ------------------------------------------------------------------------------------------------
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ChannelsDrawer(Drawer):
+    """The binary mechanism against the best channel."""
+
+    kind: ClassVar[str] = "channels"
+    meaning: ClassVar[str] = "what the binary mechanism keeps of the best channel's divergence, with proved bounds"
+
+    p0: tuple[float, ...] = fields.numbers()
+    p1: tuple[float, ...] = fields.numbers()
+    epsilon: float = fields.number(1.0, low=0.0, low_open=True, high=20.0)
+
+    def recipe(self) -> Any:
+        """Return the figure of the ratio."""
+        question = Variable("question", call("dpcore.local:Hypotheses", tuple(self.p0), tuple(self.p1)))
+        promise = Variable("promise", call("dpcore.local:Promise", self.epsilon))
+        points = call("dpcore.local:grid", question, promise)
+        measure = call("dpcore.local:measure_named", "kl")
+        table = call("dpcore.local:ratios", question, promise, measure, points)
+        value = "binary mechanism / best channel"
+        return draws("dpcore.charts.local:sweep_figure", table, value=value, epsilon=Method(promise, "epsilon"))

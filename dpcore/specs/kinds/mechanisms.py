@@ -1,0 +1,135 @@
+"""One answer: its noise, its error, what sampling is worth, and the live charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dpcore.charts.live import FAMILIES, SLIDERS
+from dpcore.errors import DomainError
+from dpcore.language import parse
+from dpcore.mechanisms.base import Mechanism
+from dpcore.specs import fields
+from dpcore.specs.base import Drawer, enter
+from dpcore.specs.recipes import File, Method, Variable, call, draws
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class NoiseDrawer(Drawer):
+    """The densities of one noisy answer and the attacker's threshold."""
+
+    kind: ClassVar[str] = "noise"
+    meaning: ClassVar[str] = "the noise of a mechanism on two neighbouring datasets, and the attacker's threshold"
+
+    mechanism: str = fields.expression()
+    rate: float | None = fields.number(None, low=0.0, high=1.0)
+    threshold: float | None = fields.number(None)
+    window: tuple[float, ...] | None = fields.numbers(None)
+
+    def __post_init__(self) -> None:
+        """Check that it is a mechanism and that one test is meant."""
+        if not isinstance(parse(self.mechanism), Mechanism):
+            msg = f"mechanism must be one with noise of its own, such as laplace(1), got {self.mechanism!r}."
+            raise DomainError(msg)
+        if self.rate is not None and self.threshold is not None:
+            msg = "rate and threshold are two ways to say the same; give one."
+            raise DomainError(msg)
+        if self.window is not None and len(self.window) != 2:
+            msg = f"window is the smallest and the largest answer, got {len(self.window)} numbers."
+            raise DomainError(msg)
+
+    def recipe(self) -> Any:
+        """Return the noise figure at one test."""
+        pair = call("dpcore.threshold:pair_of", call("dpcore.language:parse", self.mechanism))
+        if self.threshold is not None:
+            test = Method(pair, "at", (self.threshold,))
+        else:
+            test = Method(pair, "at_rate", (0.05 if self.rate is None else self.rate,))
+        return draws("dpcore.charts.noise:noise_figure", test, window=self.window)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class UtilityDrawer(Drawer):
+    """How far answers are off as a parameter moves."""
+
+    kind: ClassVar[str] = "utility"
+    meaning: ClassVar[str] = "how far the answers of a query with its mechanism are off, closed form beside simulation"
+    uses_files: ClassVar[bool] = True
+
+    utility: str = fields.text(words="a name that dpcore utility --list lists")
+    parameters: dict[str, Any] = fields.mapping()
+    moves: str | None = fields.text(default=None)
+    measure: str | None = fields.text(default=None)
+    releases: int | None = fields.integer(None, high=10**6)
+    seed: int | None = fields.integer(None)
+    file: str | None = fields.text(default=None, words="a CSV file")
+    column: str | None = fields.text(default=None)
+    lower: float | None = fields.number(None)
+    upper: float | None = fields.number(None)
+    folder: Path = field(default_factory=Path)
+
+    def recipe(self) -> Any:
+        """Return the figure of the pair on its example data or on a file."""
+        chosen = Variable("chosen", call("dpcore.utility:pair", self.utility, **self.parameters))
+        given = {"column": self.column, "lower": self.lower, "upper": self.upper}
+        options = {name: value for name, value in given.items() if value is not None}
+        if self.file is None:
+            if options:
+                msg = f"{next(iter(options))} speaks of a file; name it with file."
+                raise DomainError(msg)
+            data: Any = Method(chosen, "example", ())
+        else:
+            data = call("dpcore.specs.helpers:dataset_of", File(self.file, self.folder), **options)
+        return draws(
+            "dpcore.charts.pairs:pair_figure",
+            chosen,
+            data,
+            parameter=self.moves,
+            measure=self.measure,
+            releases=self.releases,
+            seed=self.seed,
+        )
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class SamplingDrawer(Drawer):
+    """A region before and after sampling."""
+
+    kind: ClassVar[str] = "sampling"
+    meaning: ClassVar[str] = "a region before and after a random sample, by every form of the theorem"
+
+    region: str = fields.expression()
+    p: float = fields.number(low=0.0, high=1.0, low_open=True)
+    delta: float | None = fields.number(None, low=0.0, high=1.0)
+    log: bool = fields.flag()
+
+    def recipe(self) -> Any:
+        """Return the figure of the forms."""
+        given = {} if self.delta is None else {"delta": self.delta}
+        found = call("dpcore.amplification:forms", call("dpcore.language:parse", self.region), self.p, **given)
+        return draws("dpcore.charts.amplified:forms_figure", found, **({"log": True} if self.log else {}))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class LiveDrawer(Drawer):
+    """Sliders that the browser itself answers."""
+
+    kind: ClassVar[str] = "live"
+    meaning: ClassVar[str] = "curves with sliders for ε, δ, η and μ that work in the page itself"
+
+    families: tuple[str, ...] = fields.choices(lambda: tuple(FAMILIES), default=("dp",))
+    view: str = fields.choice("region", "profile")
+    epsilon: float | None = fields.number(None, low=SLIDERS["epsilon"].low, high=SLIDERS["epsilon"].high)
+    delta: float | None = fields.number(None, low=0.0, high=SLIDERS["delta"].high)
+    eta: float | None = fields.number(None, low=0.0, high=1.0)
+    mu: float | None = fields.number(None, low=SLIDERS["mu"].low, high=SLIDERS["mu"].high)
+
+    def recipe(self) -> Any:
+        """Return the live figure."""
+        start = {name: getattr(self, name) for name in SLIDERS}
+        return draws("dpcore.charts.live:live_figure", list(self.families), view=self.view, **start)

@@ -1,0 +1,83 @@
+"""Presets: named states of the app's pages, and the links that open them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from dpcore.language.problems import nearest, quoted
+
+if TYPE_CHECKING:
+    from dpcore.specs.base import Spec
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named state of a page: what its link sets."""
+
+    name: str
+    page: str
+    title: str
+    meaning: str
+    source: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        """The state as a query string."""
+        return query(self.state)
+
+
+def query(state: Mapping[str, Any]) -> str:
+    """Return a page's state as the query string that sets it."""
+    pairs = [(key, _flat(item)) for key, value in state.items() for item in _several(value)]
+    return urlencode(pairs, quote_via=quote)
+
+
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _flat(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def data_folder() -> Path:
+    """Return the folder of presets and texts: beside the package in a checkout, inside it in a wheel."""
+    package = Path(__file__).resolve().parents[1]
+    bundled = package / "_bundle" / "data"
+    return bundled if bundled.is_dir() else package.parent / "data"
+
+
+@lru_cache(maxsize=1)
+def presets() -> tuple[Preset, ...]:
+    """Return all presets of all pages, from data/presets/*.toml."""
+    found: list[Preset] = []
+    for file in sorted((data_folder() / "presets").glob("*.toml")):
+        found += [Preset(**row) for row in tomllib.loads(file.read_text(encoding="utf-8")).get("preset", [])]
+    return tuple(found)
+
+
+def app_link(spec: Spec) -> str:
+    """Return the page of the app with the state that restores a figure, relative to the app; empty if there is none."""
+    if "link" in spec:
+        state = spec["link"].get("state", {})
+        if not isinstance(state, Mapping):
+            spec.fail("state is a table of fields and values.", "link")
+        return _address(spec["link"]["page"], query(state))
+    if "preset" not in spec:
+        return ""
+    by_name = {preset.name: preset for preset in presets()}
+    if spec["preset"] not in by_name:
+        spec.fail(f"there is no preset {quoted(spec['preset'])}; {nearest(spec['preset'], by_name)}".strip(), "preset")
+    chosen = by_name[spec["preset"]]
+    return _address(chosen.page, chosen.query)
+
+
+def _address(page: str, query_: str) -> str:
+    return f"{page}?{query_}" if query_ else page

@@ -1,0 +1,104 @@
+"""Specs from files: TOML tables ``[[figure]]``, and blocks of TOML inside Markdown."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from dpcore.errors import DpcoreError
+from dpcore.registry import shown
+from dpcore.specs.base import Spec, SpecError
+
+FENCE: Final = "figure"
+NEEDED: Final = ("name", "draw", "title", "caption")
+_HEADER: Final = re.compile(r"^[ \t]*\[\[\s*figure\s*\]\]", re.MULTILINE)
+_BLOCK: Final = re.compile(r"^```[ \t]*figure[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_WHERE: Final = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+def read(path: str | Path, *, strict: bool = True) -> tuple[Spec, ...]:
+    """Return the figures of a TOML file, each a table ``[[figure]]``; its other tables are left alone.
+
+    With `strict` every figure must have name, title and caption, and no two the same name.
+    """
+    file = Path(path)
+    text = _text(file)
+    found = load(text, file.name)
+    rows = found.get("figure", [])
+    if not isinstance(rows, list):
+        msg = f"{file.name}: figures are tables [[figure]], got {shown(rows)}."
+        raise SpecError(msg)
+    starts = [match.start() for match in _HEADER.finditer(text)]
+    ends = [*starts[1:], len(text)]
+    specs = tuple(
+        Spec(row, file.name, text.count("\n", 0, start) + 1, text[start:end], file.parent)
+        for row, start, end in zip(rows, starts, ends, strict=True)
+    )
+    return unique(tuple(complete(spec) for spec in specs)) if strict else specs
+
+
+def block(text: str, *, file: str, line: int, folder: Path, name: str = "") -> Spec:
+    """Return the spec of one Markdown block; `line` is that of its first own line, `name` its name if it has none."""
+    table = load(text, file, line)
+    return Spec({"name": name, **table} if name else table, file, line, text, folder)
+
+
+def figures_in(markdown: str, *, file: str = "", folder: Path | None = None) -> tuple[Spec, ...]:
+    """Return the figures of a Markdown text: its blocks fenced as ``figure``."""
+    place = Path() if folder is None else folder
+    return unique(
+        tuple(
+            block(
+                found[1],
+                file=file,
+                line=markdown.count("\n", 0, found.start(1)) + 1,
+                folder=place,
+                name=f"figure-{index}",
+            )
+            for index, found in enumerate(_BLOCK.finditer(markdown), 1)
+        )
+    )
+
+
+def load(text: str, file: str, line: int = 1) -> dict[str, Any]:
+    """Return a TOML text as a table; a mistake is named with its line in the file."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        where = _WHERE.search(message)
+        inside = int(where[1]) if where and where[1] else text.count("\n") + 1
+        reason = _WHERE.sub("", message)
+        msg = f"{file}, line {line + inside - 1}: not TOML: {reason[:1].lower()}{reason[1:]}."
+        raise SpecError(msg) from error
+
+
+def complete(spec: Spec) -> Spec:
+    """Return a spec that has all a figure in a gallery needs."""
+    for key in NEEDED:
+        if key not in spec:
+            spec.fail(f"{key} is missing; every figure has {', '.join(NEEDED)}.")
+    return spec
+
+
+def unique(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+    """Return the specs if no name occurs twice."""
+    seen: set[str] = set()
+    for spec in specs:
+        if spec.name in seen:
+            spec.fail(f"the name {spec.name} is taken by an earlier figure.", "name")
+        seen.add(spec.name)
+    return specs
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        msg = f"There is no file {str(file)[-80:]!r}."
+        raise DpcoreError(msg) from None
+    except UnicodeDecodeError:
+        msg = f"{file.name} is not a text in UTF-8."
+        raise SpecError(msg) from None

@@ -1,0 +1,33 @@
+"""Errata: where the sources are wrong, what is right, and the numbers that show it."""
+
+import streamlit as st
+
+from dpcore.app import errata, page, work
+from dpcore.app.figure import show_made
+from dpcore.app.panels import preset_note
+
+page.setup(
+    "Errata",
+    "Books, papers and theses have mistakes, and whoever computes from the print inherits them. Here is what was found in "
+    "the texts this work is built on: the place, what is printed, what is right, and evidence computed as you look.",
+)
+page.preset_row("Errata", errata.DEFAULTS)
+note = st.container()
+source, kind, row = errata.ask()
+listed = errata.chosen(source, kind)
+work.fresh((source, kind, row))
+dark = page.look().dark
+left, right = st.columns([3, 2], gap="large")
+with left:
+    if row is not None:
+        errata.show_row(row)
+with right:
+    code = errata.code(source, kind)
+    show_made(lambda: errata.picture(listed, dark=dark), "Counting", key="errata", code=code)
+st.header("All rows of this choice")
+st.markdown(
+    "Choose a line to see its evidence above. The CSV and JSON under the chart hold all of them, evidence included."
+)
+errata.listing(listed)
+with note:
+    preset_note("Errata", errata.DEFAULTS)

@@ -1,0 +1,73 @@
+"""The page of errata: filters, one row with its evidence, the list, the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import errata as view
+from dpcore.app.page import presets
+from dpcore.errata import rows
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_Errata.py"
+
+
+def opened(**state: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for key, value in state.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(part.value for part in [*app.markdown, *app.caption, *app.subheader])
+
+
+def test_the_default_row_is_refuted_on_the_page() -> None:
+    app = opened()
+    assert app.title[0].value == "Errata"
+    assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-05" in said(app)
+    numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
+    assert numbers["contradicts the print"].all()
+    listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
+    assert len(listing) == len(rows())
+    assert not listing.isna().any().any()
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+@pytest.mark.parametrize("preset", [p for p in presets() if p.page == "Errata"], ids=lambda p: p.name)
+def test_every_example_opens(preset: object) -> None:
+    app = opened(**preset.state)  # type: ignore[attr-defined]
+    row = next(row for row in rows() if row.name == preset.state["err_row"])  # type: ignore[attr-defined]
+    assert row.printed in said(app)
+    assert row.corrected in said(app)
+    assert not app.error
+
+
+def test_filters_keep_only_their_rows() -> None:
+    app = opened(err_source="Course on private machine learning", err_kind="misprint")
+    listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
+    assert len(listing) == len(rows("course", "misprint")) == 2
+    assert app.selectbox(key="err_row").value == "gdp-twice"
+
+
+def test_an_empty_choice_says_so() -> None:
+    app = opened(err_source="Optimal composition, supplement", err_kind="note")
+    assert "No row is of this source and kind." in app.info[0].value
+
+
+def test_garbage_in_the_link_gives_the_page() -> None:
+    app = opened(err_row="nothing", err_source="<b>", err_kind="%00")
+    assert app.title[0].value == "Errata"
+    assert app.selectbox(key="err_row").value in {row.name for row in rows()}
+
+
+def test_the_code_under_the_chart_runs() -> None:
+    for source, kind in (("All sources", "all"), ("Privacy visualisation thesis", "false")):
+        names: dict[str, object] = {}
+        exec(compile(view.code(source, kind), "errata", "exec"), names)  # noqa: S102  our own text
+        assert len(names["figure"].table) == len(view.chosen(source, kind))  # type: ignore[attr-defined]

@@ -1,0 +1,101 @@
+"""The page of the guide: every text opens, its pictures are drawn, its contents lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import guide, guide_page
+from dpcore.specs import draw
+
+if TYPE_CHECKING:
+    import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "14_Guide.py"
+
+
+def opened(**state: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for key, value in state.items():
+        app.query_params[key] = value
+    return app.run()
+
+
+def test_every_text_opens_with_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One picture stands for all here; that every one can be drawn is for the tests of the site."""
+    one = draw({"draw": "regions", "regions": ["dp(1)"], "title": "One region"})
+    monkeypatch.setattr(guide, "picture", lambda _spec, *, dark: one)  # noqa: ARG005  the real one's signature
+    app = opened()
+    for name, title in guide.titles().items():
+        app.selectbox(key=guide_page.KEY).set_value(title).run()
+        assert not app.exception, name
+        assert not app.error, (name, [error.value for error in app.error])
+        assert app.header[0].value == title
+        drawn = [part for part in guide.parts(name) if part.spec is not None]
+        charts = app.get("vega_lite_chart")
+        assert len(charts) == len(drawn), name
+        assert all(len(chart.proto.alt) > 20 for chart in charts), name
+        assert [sub.value for sub in app.subheader] == guide.headings(name)
+
+
+def test_the_default_answers_what_1_1e5_means() -> None:
+    app = opened()
+    said = "\n".join(part.value for part in app.code)
+    assert app.title[0].value == "Guide"
+    assert "finds at most 14 of 100 people inside it" in said
+    assert app.query_params.get(guide_page.KEY) in (None, [], [guide_page.DEFAULTS[guide_page.KEY]])
+
+
+def test_contents_link_to_headings_of_the_page() -> None:
+    for name in guide.titles():
+        links = re.findall(r"\(#([^)]+)\)", guide.contents(name))
+        anchors = [part.anchor for part in guide.parts(name) if part.heading]
+        assert len(links) in (0, len(anchors))
+        assert set(links) <= set(anchors)
+        assert len(set(anchors)) == len(anchors), f"two headings of {name} have one anchor"
+
+
+def test_a_door_leads_to_its_text() -> None:
+    app = opened()
+    app.button(key="guide_door_faq").click().run()
+    assert app.header[0].value == "Frequently asked questions"
+    app.button(key="guide_step_1").click().run()
+    assert app.header[0].value == "Glossary"
+
+
+def test_garbage_in_the_link_gives_the_first_text() -> None:
+    app = opened(guide_text="<script>")
+    assert not app.exception
+    assert app.header[0].value == guide.titles()[guide_page.FIRST]
+
+
+def test_parts_keep_all_of_a_text() -> None:
+    for name in guide.titles():
+        text = (guide.page.data_folder() / "guide" / f"{name}.md").read_text(encoding="utf-8")
+        shown = "".join(part.heading + part.markdown + part.code for part in guide.parts(name))
+        plain = re.sub(r"```[ \t]*figure.*?```", "", text, flags=re.DOTALL)
+        plain = re.sub(r"^```\w*", "", plain, flags=re.MULTILINE)
+        assert len(re.sub(r"\s|#", "", shown)) == len(re.sub(r"\s|#", "", plain))
+
+
+def inside(name: str) -> None:
+    """Run as a script of its own: a text inside an expander."""
+    from dpcore.app import page
+
+    page.guide(name)
+
+
+def test_a_text_inside_another_page_has_its_pictures() -> None:
+    app = AppTest.from_function(inside, kwargs={"name": "statistics_lab"}, default_timeout=60).run()
+    assert not app.get("vega_lite_chart"), "a closed text costs nothing"
+    app.session_state["guide_statistics_lab"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 1
+    said = "\n".join(part.value for part in app.markdown)
+    assert "### Why both" in said
+    assert "```figure" not in said
+    assert not app.get("download_button")

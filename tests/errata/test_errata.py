@@ -1,0 +1,237 @@
+"""The errata: every row is complete, every false statement is refuted, and the refuting numbers hold by a second route."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpcore import errata, parse
+from dpcore.errata import statistics_series, statistics_utility, thesis
+from dpcore.errata.claims import Claim
+from dpcore.errata.rows import EVIDENCE, Row
+from dpcore.errors import DomainError
+
+ROWS = errata.rows()
+FALSE = errata.rows(kind=errata.FALSE)
+
+
+def true(name: str, at: int = 0) -> float:
+    """Return the true number of one claim of a piece of evidence."""
+    return EVIDENCE[name]().claims[at].true
+
+
+# ---- all rows ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", FALSE, ids=lambda row: row.name)
+def test_a_false_statement_is_refuted(row: Row) -> None:
+    """Every number listed against it contradicts it; were the statement true, the two numbers would agree."""
+    made = row.computed()
+    assert made is not None
+    against = [claim for claim in made.claims if claim.says != "beside"]
+    assert against
+    assert [claim for claim in against if not claim.refuted] == []
+    assert made.text.endswith(".")
+
+
+def test_rows_are_complete() -> None:
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    assert {row.name_of_evidence for row in ROWS} - {""} == set(EVIDENCE)
+    assert {row.source for row in ROWS} == {source.name for source in errata.sources()}
+    for row in ROWS:
+        assert row.place
+        assert row.printed
+        assert row.corrected
+        assert row.why.endswith(".")
+        assert row.printed.count("$") % 2 == row.corrected.count("$") % 2 == 0
+        assert row.printed != row.corrected
+
+
+def test_every_row_gives_evidence_without_nan() -> None:
+    for row in ROWS:
+        text, frame = row.evidence()
+        assert text.startswith(row.why)
+        assert (frame is None) == (not row.name_of_evidence)
+        assert frame is None or not frame.isna().any().any()
+
+
+def test_all_items_of_the_first_lists_are_here() -> None:
+    """47 items of the four shorter sources less the withdrawn one, and what was added."""
+    short = [row for row in ROWS if row.source != "statistics"]
+    assert sum(not row.added for row in short) == 46
+    assert len(errata.rows(source="statistics")) >= 60
+    assert len(errata.rows(source="course", kind="false")) == 2
+
+
+def test_the_table_has_one_line_per_row() -> None:
+    table = errata.table()
+    assert table["name"].tolist() == [row.name for row in ROWS]
+    assert not table.isna().any().any()
+
+
+def test_wrong_rows_are_refused() -> None:
+    with pytest.raises(DomainError, match="must be one of false, misprint, note, got 'wrong'"):
+        Row("x", "thesis", "p", "a", "b", "wrong", "w")
+    with pytest.raises(DomainError, match="calls a statement false and names no evidence"):
+        Row("x", "thesis", "p", "a", "b", "false", "w")
+    with pytest.raises(DomainError, match="no evidence 'nothing'"):
+        Row("x", "thesis", "p", "a", "b", "note", "w", "nothing")
+    with pytest.raises(DomainError, match="needs two numbers, got nan"):
+        Claim("x", math.nan, 1.0)
+    with pytest.raises(DomainError, match="says must be one of"):
+        Claim("x", 1.0, 1.0, "less")
+
+
+@pytest.mark.parametrize(
+    ("claim", "refuted"),
+    [
+        (Claim("a true bound", 0.5, 0.4, "at most"), False),
+        (Claim("a false bound", 0.5, 0.6, "at most"), True),
+        (Claim("equal", 0.3, 0.3), False),
+        (Claim("equal up to rounding", 0.1 + 0.2, 0.3), False),
+        (Claim("different", 0.3, 0.4), True),
+        (Claim("a true lower bound", 0.5, 0.6, "at least"), False),
+        (Claim("a false lower bound", 0.5, 0.4, "at least"), True),
+        (Claim("no claim", 0.5, 0.4, "beside"), False),
+        (Claim("unbounded", math.inf, 1.0), True),
+    ],
+)
+def test_a_true_statement_is_not_refuted(claim: Claim, refuted: bool) -> None:
+    assert claim.refuted is refuted
+
+
+# ---- numbers by a second route -------------------------------------------------------------------------------
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    with mpmath.workdps(40):
+        phi = mpmath.ncdf
+        return float(phi(mu / 2 - epsilon / mu) - mpmath.e**epsilon * phi(-mu / 2 - epsilon / mu))
+
+
+def test_gaussian_deltas_in_high_precision() -> None:
+    for at, (epsilon, delta) in enumerate(((10, 1e-5), (5, 0.3))):
+        mu = epsilon / math.sqrt(2 * math.log(1.25 / delta))
+        assert true("gaussian_any_epsilon", at) == pytest.approx(gaussian_delta(mu, epsilon), rel=1e-10)
+    assert true("mixed_noise") == pytest.approx(gaussian_delta(1 / math.sqrt(2), 1), rel=1e-10)
+    assert true("mixed_noise") == pytest.approx(0.0396326, abs=1e-7)
+    assert true("variance_for_many_queries") == pytest.approx(0.7827, abs=1e-4)
+    assert true("delta_of_two_answers") == pytest.approx(5.889e-5, abs=1e-8)
+
+
+def test_the_total_variation_of_three_by_enumeration() -> None:
+    """All 27 outcomes of three mechanisms with losses +1, 0, -1."""
+    alpha = 1 - 0.3 * (1 + math.e) / (math.e - 1)
+    p = np.array([(1 - alpha) * math.e / (1 + math.e), alpha, (1 - alpha) / (1 + math.e)])
+    total = sum(max(0.0, np.prod(p[list(s)]) - np.prod(p[[2 - i for i in s]])) for s in product(range(3), repeat=3))
+    assert true("variation_theorem") == pytest.approx(total, rel=1e-12)
+    assert thesis._printed_total_variation(1.0, 0.3, 3, power_of_l=False) == pytest.approx(-0.1214, abs=1e-4)
+
+
+def test_a_group_of_two_by_an_explicit_mechanism() -> None:
+    """The three yes-or-no mechanisms keep (2, 0.01) step by step."""
+    yes = [0.0, 0.01, 0.01 * (1 + math.exp(2))]
+    for a, b in ((0, 1), (1, 0), (1, 2), (2, 1)):
+        for p, q in ((yes[a], yes[b]), (1 - yes[a], 1 - yes[b])):
+            assert p <= math.exp(2) * q + 0.01 + 1e-15
+    assert yes[2] - math.exp(4) * yes[0] == pytest.approx(true("group_privacy"), rel=1e-12)
+
+
+def test_the_noisy_variance_by_simulation() -> None:
+    rng = np.random.default_rng(7)
+    n, epsilon, runs = 50, 2.0, 20_000
+    x = (np.arange(n) + 0.5) / n
+    found = (x + rng.laplace(0, 1 / epsilon, (runs, n))).var(axis=1, ddof=1)
+    squares = (found - x.var(ddof=1)) ** 2
+    _, closed = statistics_utility._variance_formulas(n, epsilon)
+    assert abs(squares.mean() - closed) < 4 * squares.std() / math.sqrt(runs)
+
+
+def test_the_fourth_moment_by_simulation() -> None:
+    rng = np.random.default_rng(8)
+    z = rng.laplace(0, 1, (200_000, 5))
+    fourth = (z[:, 0] - z.mean(axis=1)) ** 4
+    assert abs(fourth.mean() - true("fourth_moment")) < 4 * fourth.std() / math.sqrt(len(fourth))
+
+
+def test_variances_of_the_candidates_by_simulation() -> None:
+    rng = np.random.default_rng(9)
+    runs = 400_000
+    blur = 2 * (0.5 * rng.uniform(1, 2, runs) + 0.5 * 0.5) * rng.laplace(0, 1, runs)
+    assert abs(np.mean(blur**2) - true("variance_of_candidate_2")) < 4 * np.std(blur**2) / math.sqrt(runs)
+    plain = 2 * rng.laplace(0, 1, runs)
+    assert abs(np.mean(plain**2) - true("variance_of_candidate_1")) < 4 * np.std(plain**2) / math.sqrt(runs)
+
+
+def test_sums_of_laplace_by_numerical_integration() -> None:
+    x = np.linspace(-60, 61, 400_001)
+    density = (1 + np.abs(x)) * np.exp(-np.abs(x)) / 4
+    shifted = (1 + np.abs(x - 1)) * np.exp(-np.abs(x - 1)) / 4
+    step = x[1] - x[0]
+    assert float(density.sum() * step) == pytest.approx(1, abs=1e-6)
+    assert float(np.abs(density - shifted).sum() * step / 2) == pytest.approx(true("more_noise_helps"), abs=1e-6)
+    assert 0.98 < true("sum_of_two_laplace") < 1
+
+
+def test_dilations_by_trying_sets() -> None:
+    """The worst set is a pair of tails; no other threshold asks for more."""
+    beta = 10 / (2 * math.log(20))
+    edges = np.linspace(0, 20, 20_001)
+    gaps = np.exp(-edges) - math.exp(5) * np.exp(-math.exp(beta) * edges)
+    assert true("dilation_beyond_one") == pytest.approx(gaps.max(), abs=1e-6)
+    assert true("dilation_of_the_normal") == pytest.approx(1.2208e-5, rel=1e-3)
+
+
+def test_concentration_wins_below_the_crossing() -> None:
+    """The crossing at which the text puts 0.448."""
+    log = math.log(1e5)
+    crossing = (2 * math.sqrt(log + math.log(1.25)) - math.sqrt(log)) ** 2 - log
+    assert crossing == pytest.approx(0.448429, abs=1e-6)
+    for epsilon, wins in ((0.44, True), (0.46, False)):
+        concentrated = (math.sqrt(2 * log) + math.sqrt(2 * log + 2 * epsilon)) ** 2 / (4 * epsilon**2)
+        assert (concentrated < 2 * math.log(1.25e5) / epsilon**2) is wins
+
+
+def test_the_curves_of_chapter_six() -> None:
+    assert statistics_series._later_epsilon(0.0, 1) == pytest.approx(1.571445, abs=1e-6)
+    assert statistics_series._later_epsilon(0.0, 2) == pytest.approx(1.747475, abs=1e-6)
+    assert statistics_series._later_epsilon(1.0, 2) == pytest.approx(1.571445, abs=1e-6)
+
+
+def test_the_weight_of_the_box_leaves_the_promise() -> None:
+    """With the logarithm outside the root the theorem of the text gives 0.5103, the optimal composition 0.3560."""
+    log_two, each = math.log(2e5), math.sqrt(2) * 0.5 / math.sqrt(200 * math.log(2e5))
+    by_theorem = math.sqrt(100 * log_two) * each + 50 * each * math.expm1(each)
+    assert by_theorem == pytest.approx(0.5103, abs=1e-4)
+    assert "reach 0.3560" in EVIDENCE["weight_of_the_box"]().text
+    assert true("weight_of_the_box") > 1.6
+
+
+def test_the_lower_bound_of_the_course_is_true() -> None:
+    """The sharper bound, from the variance of the likelihood ratio, is above the printed one for every epsilon."""
+    for epsilon in (0.001, 0.05, 0.2, 0.5):
+        assert 1 / (4 * math.sinh(epsilon / 2) ** 2) >= 1 / (68 * epsilon**2)
+
+
+def test_active_constraint_by_its_condition() -> None:
+    limit = 1 - 0.95 * math.sqrt(1 - math.tanh(0.3))
+    assert 0.2 < limit < 0.2003
+    for second, active in ((limit - 1e-4, True), (limit + 1e-4, False)):
+        assert (1 - (1 - second) ** 2 < parse("dp(0.6, 0.05)^2").total_variation) is active
+
+
+def test_the_median_bound_holds_when_mended() -> None:
+    """Exhaustive over small datasets: the corrected bound is never below the probability."""
+    for data in product((1, 2, 3), repeat=4):
+        signs = np.abs([sum(np.sign(c - x) for x in data) for c in (1, 2, 3)])
+        weights = np.exp(-signs / 4.0)
+        position = np.array([sum(x < c for x in data) + sum(x == c for x in data) / 2 for c in (1, 2, 3)])
+        assert (2 * np.abs(position - 2) == signs).all()
+        for t in (0.5, 1.0, 1.5, 2.0):
+            chance = weights[np.abs(position - 2) >= t].sum() / weights.sum()
+            best = int((signs == signs.min()).sum())
+            assert chance <= 3 / best * math.exp(-(2 * t - signs.min()) / 4) + 1e-12

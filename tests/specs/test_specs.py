@@ -1,0 +1,264 @@
+"""Figure specs: each kind draws, its code makes the same figure, and mistakes are named with file, line and expression."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from dpcore import parse, specs
+from dpcore.charts.live import FAMILIES, SLIDERS
+from dpcore.charts.measures import MEASURES, measure_table
+from dpcore.charts.theme import Look
+from dpcore.errors import DomainError
+from dpcore.specs import SpecError
+
+ROOT = Path(__file__).resolve().parents[2]
+LEDGER = "data/ledgers/quarter.csv"
+
+CASES: dict[str, dict[str, Any]] = {
+    "regions": {
+        "draw": "regions",
+        "regions": ["dp(0.6, 0.05)", "dp(0.6, 0.05)^5"],
+        "labels": ["one", "five"],
+        "axes": "thesis",
+        "fill": False,
+        "lines": [{"start": [0, 0], "end": [1, 1], "label": "equal errors"}, {"alpha": 0.05}],
+        "points": [{"alpha": 0.1, "beta": 0.5, "label": "P"}],
+    },
+    "regions in log": {"draw": "regions", "regions": "gdp(1)", "log": True, "points": [{"alpha": 0, "beta": 1}]},
+    "profile": {"draw": "profile", "regions": ["laplace(1)^3"], "delta": 1e-5},
+    "deltas": {"draw": "deltas", "regions": ["dp(0.1)^100"], "epsilon": "0:5:0.5"},
+    "deltas with labels": {
+        "draw": "deltas",
+        "regions": ["dp(0.1)^100"],
+        "labels": ["hundred"],
+        "epsilon": [1, "log(3)"],
+    },
+    "losses": {"draw": "losses", "region": "dp(0.6, 0.05)^5"},
+    "curves": {
+        "draw": "curves",
+        "regions": ["laplace(?)", "gdp(?)"],
+        "values": "0.2:3:0.2",
+        "measure": "equal_error_rate",
+    },
+    "composition": {
+        "draw": "composition",
+        "mechanism": "dp(0.1)",
+        "k": 10,
+        "theorems": ["basic", "kov_optimal"],
+        "tolerance": 1e-3,
+    },
+    "theorems": {"draw": "theorems", "mechanism": "dp(0.1)", "k": 100, "delta": 1e-5},
+    "ladder": {
+        "draw": "ladder",
+        "mechanism": "dp(0.1)",
+        "k": [1, 10, 100],
+        "mark": 10,
+        "theorems": ["basic", "kov_optimal"],
+    },
+    "limit": {"draw": "limit", "mechanism": "dp(0.5)", "k": 10},
+    "noise": {"draw": "noise", "mechanism": "laplace(1)", "threshold": 0.5, "window": [-4, 5]},
+    "utility": {"draw": "utility", "utility": "histogram_laplace", "parameters": {"epsilon": 0.5}, "releases": 20},
+    "utility of a file": {
+        "draw": "utility",
+        "utility": "mean_laplace",
+        "file": "data/datasets/ages.csv",
+        "column": "age",
+        "lower": 0,
+        "upper": 120,
+        "releases": 20,
+    },
+    "sampling": {"draw": "sampling", "region": "dp(1, 1e-5)", "p": 0.1},
+    "live": {"draw": "live", "families": ["dp", "gdp", "laplace", "dptv"], "epsilon": 0.5},
+    "live profile": {"draw": "live", "families": ["gdp", "pure"], "view": "profile"},
+    "ledger": {"draw": "ledger", "file": LEDGER, "epsilon": 8},
+    "ledger's costs": {"draw": "ledger", "file": LEDGER, "view": "costs"},
+    "constraints": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "k": 3, "axes": "thesis"},
+    "constraints' pair": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "view": "pair", "k": 2},
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_code_of_a_figure_makes_the_same_figure(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    figure = specs.draw({**case, "title": "A title"})
+    assert figure.title == "A title"
+    assert figure.takeaway
+    made: dict[str, Any] = {}
+    exec(compile(specs.code(case), "figure.py", "exec"), made)  # noqa: S102  our own lines
+    assert made["figure"].table.equals(figure.table)
+    assert made["figure"].spec == figure.spec
+
+
+@pytest.mark.parametrize("name", ["regions", "live"])
+def test_new_charts_keep_to_the_schema(name: str) -> None:
+    assert specs.draw(CASES[name]).chart.to_dict()
+
+
+def test_every_drawer_is_tried() -> None:
+    own = {name for name, cls in specs.drawers().items() if not cls.__module__.split(".")[-1].startswith("gallery")}
+    assert own - {case["draw"] for case in CASES.values()} == {"lab"}
+    assert all(drawer.meaning for drawer in specs.drawers().values())
+
+
+def test_a_look_reaches_every_layer() -> None:
+    light, dark = (specs.draw(CASES["regions"], Look(dark=dark)).spec for dark in (False, True))
+    assert light != dark
+    assert "#0072B2" not in str(dark)
+
+
+# ---- numbers by a second route -----------------------------------------------------------------------------------
+
+VEGA = {
+    "exp": math.exp,
+    "max": max,
+    "_if": lambda test, yes, no: yes if test else no,
+    "cumulativeNormal": ndtr,
+    "quantileNormal": ndtri,
+}
+
+
+def vega(formula: str, **values: float) -> float:
+    """Evaluate a formula of Vega; what its functions mean is written in `VEGA`."""
+    return float(eval(formula.replace("if(", "_if("), {"__builtins__": {}}, {**VEGA, **values}))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_the_sliders_draw_is_what_the_library_says(name: str) -> None:
+    family = FAMILIES[name]
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        values = {p: float(rng.uniform(SLIDERS[p].low, SLIDERS[p].high)) for p in family.parameters}
+        region = parse(family.expression.format(**values))
+        for alpha in (0.0, 0.001, 0.02, 0.3, 0.5, 0.77, 1.0):
+            assert vega(family.beta, alpha=alpha, **values) == pytest.approx(float(region.beta(alpha)), abs=1e-12)
+        for x in (0.0, 0.1, 1.0, 2.5) if family.delta else ():
+            assert vega(family.delta, x=x, **values) == pytest.approx(float(region.delta(x)), abs=1e-12)
+
+
+def test_measures_agree_with_closed_forms() -> None:
+    def value(measure: str, pattern: str, at: float | None = None) -> float:
+        return float(measure_table([pattern], [1.3], measure, at)["value"].iloc[0])
+
+    e = math.exp(1.3)
+    assert value("equal_error_rate", "dp(?)") == pytest.approx(1 / (1 + e))
+    assert value("advantage", "dp(?)") == pytest.approx((e - 1) / (e + 1))
+    assert value("advantage", "gdp(?)") == pytest.approx(2 * float(ndtr(0.65)) - 1)
+    assert value("delta", "laplace(?)", 0.3) == pytest.approx(1 - math.exp(-0.5))
+    assert value("beta", "dp(?)", 0.1) == pytest.approx(1 - 0.1 * e)
+    assert value("power", "dp(?)", 0.1) == pytest.approx(0.1 * e)
+    assert value("posterior", "dp(?)", 0.5) == pytest.approx(e / (1 + e))
+    assert value("accuracy", "dp(?)") == pytest.approx(e / (1 + e))
+    assert value("epsilon", "dp(?)", 0.0) == pytest.approx(1.3)
+    assert value("area", "dp(?)") == pytest.approx(1 / (1 + e), rel=1e-6)
+    assert set(MEASURES) == {
+        "epsilon", "delta", "advantage", "equal_error_rate", "beta", "power", "accuracy", "posterior", "area",
+    }  # fmt: skip
+    with pytest.raises(DomainError, match="advantage is not asked at any value"):
+        measure_table(["dp(?)"], [1.0], "advantage", 0.5)
+
+
+# ---- files and mistakes ------------------------------------------------------------------------------------------
+
+FILE = """title = "left alone"
+
+[[figure]]
+name = "one"
+draw = "regions"
+title = "One"
+caption = "A caption."
+regions = [
+  "dp(1)",
+  "gdp(2)",
+]
+
+[[figure]]
+name = "two"
+draw = "ladder"
+title = "Two"
+caption = "Another."
+mechanism = "dp(0.1)"
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "figures.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_holds_figures_with_their_lines(tmp_path: Path) -> None:
+    one, two = specs.read(write(tmp_path, FILE))
+    assert (one.name, one.line, one.line_of("regions", "gdp(2)")) == ("one", 3, 10)
+    assert (two.name, two.line, two.line_of("mechanism")) == ("two", 13, 18)
+    assert one.folder == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"gdp(2)"', '"gpd(2)"', r"figures.toml, line 10, figure one, regions: 'gpd\(2\)': .*gdp"),
+        ('"gdp(2)"', '"dp(-1)"', r"figures.toml, line 10, figure one, regions: 'dp\(-1\)': "),
+        ('"gdp(2)"', "3", "figures.toml, line 8, figure one, regions: a text is wanted, got 3"),
+        ('draw = "regions"', 'draw = "region"', "figures.toml, line 5, figure one, draw: .*regions"),
+        ('draw = "regions"', "drew = 3", "figures.toml, line 3, figure one: draw is missing"),
+        ('caption = "A caption."', "", "figures.toml, line 3, figure one: caption is missing"),
+        ('title = "One"', "title = 7", "figures.toml, line 6, figure one, title: a text is wanted, got 7"),
+        ('name = "one"', 'name = "One thing"', "line 4, figure One thing, name: a name has lower-case letters"),
+        ('name = "two"', 'name = "one"', "line 14, figure one, name: the name one is taken"),
+        ('mechanism = "dp(0.1)"', 'mechanisms = "dp(0.1)"', "line 18, figure two, mechanisms: .*mechanism"),
+        ('mechanism = "dp(0.1)"', "", "line 13, figure two: mechanism is missing"),
+        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\ndelta = 2', r"line 19, figure two, delta: .*\[0, 1\], got 2"),
+        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\nheight = 7', "line 19, figure two, height: .*got 7"),
+        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)', "figures.toml, line 18: not TOML"),
+        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\nlink = { state = 1 }', "line 19, figure two, link: a table"),
+        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\ntheorems = ["basik"]', "line 19, .*theorems: 'basik'.*basic"),
+    ],
+)
+def test_a_mistake_names_file_line_and_expression(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = write(tmp_path, FILE.replace(old, new))
+    with pytest.raises(SpecError, match=said):
+        [specs.draw(spec) for spec in specs.read(path)]
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ({"draw": "regions", "regions": ["dp(1)"], "labels": ["a", "b"]}, "2 names for 1 regions"),
+        ({"draw": "regions", "regions": ["dp(1)"], "lines": [{"gamma": 1}]}, "A line has alpha"),
+        ({"draw": "regions", "regions": ["dp(1)"], "points": [{"alpha": 2, "beta": 0}]}, r"in \[0, 1\], got 2"),
+        ({"draw": "curves", "regions": ["dp(1)"], "values": [1]}, r"exactly one \?"),
+        ({"draw": "noise", "mechanism": "dp(1)"}, "noise of its own"),
+        ({"draw": "noise", "mechanism": "laplace(1)", "rate": 0.1, "threshold": 1}, "give one"),
+        ({"draw": "utility", "utility": "histogram"}, "histogram"),
+        ({"draw": "utility", "utility": "mean_laplace", "column": "age"}, "name it with file"),
+        ({"draw": "ledger", "file": "nothing.csv"}, "no file 'nothing.csv'"),
+        ({"draw": "constraints", "statements": "0.6, x"}, "0.6"),
+        ({"draw": "live", "families": ["dptv"], "view": "profile"}, "view must be region"),
+        ({"draw": "live", "families": ["gdp"], "epsilon": 1}, "the sliders mu"),
+        ({"draw": "live", "families": ["nothing"]}, "nothing"),
+        ({"draw": "regions", "regions": ["dp(1)"], "tolerance": 2.0}, "1e-12 to 0.1"),
+        ({"draw": "regions", "regions": []}, "at least one"),
+        ({"draw": "regions", "regions": ["dp(1)"], "log": 1}, "true or false"),
+        ({"draw": "lab", "lab": "nothing", "view": "x"}, "nothing"),
+    ],
+)
+def test_a_wrong_spec_is_answered_in_words(case: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        specs.draw({"name": "it", **case})
+
+
+def test_markdown_holds_figures() -> None:
+    text = '# Title\n\n```figure\ndraw = "regions"\nregions = "dp(1)"\n```\n\nwords\n\n```figure\nname = "b"\ndraw = "live"\n```\n'
+    first, second = specs.figures_in(text, file="report.md")
+    assert (first.name, first.line, second.name, second.line) == ("figure-1", 4, "b", 11)
+    assert specs.draw(first).takeaway
+    with pytest.raises(SpecError, match=r"report.md, line 5, figure figure-1, regions: 'dp\('"):
+        specs.draw(specs.figures_in(text.replace("dp(1)", "dp("), file="report.md")[0])
+    with pytest.raises(SpecError, match=r"report.md, line 5: not TOML"):
+        specs.figures_in(text.replace('"dp(1)"', '"dp(1)'), file="report.md")
