@@ -7,7 +7,7 @@ WORKERS ?= 3
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app test lint types benchmark picture wheel clean distclean
+.PHONY: help setup app site test lint types benchmark picture wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -17,8 +17,15 @@ setup: $(VENV)/.dev-ready  ## everything that the other targets need
 app: $(VENV)/.app-ready  ## start the app (ARGS="--server.port 8600" are handed to Streamlit)
 	@$(PY) -m streamlit run streamlit_app.py $(ARGS)
 
-test: lint types  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+site: $(VENV)/.app-ready  ## build the static site into build/site (ARGS="--spec report.md -o report.html" makes a report)
+	@$(PY) -m dpcore site $(or $(ARGS),-o build/site)
+
+# mypy works beside pytest, on one core; what it finds is shown at the end, and if it finds nothing pytest has the last word.
+test: lint  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
+	@$(PY) -m mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS); tests=$$?; \
+	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; \
+	exit $$tests
 
 lint: $(VENV)/.dev-ready  ## ruff: rules and format
 	@$(PY) -m ruff check .

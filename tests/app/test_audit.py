@@ -3,50 +3,28 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore import parse
 from dpcore.app import audit, audit_data, composition, mechanism, page, utility, work
 from dpcore.audit import read_audit
 from dpcore.audit.examples import example
+from tests.app import visits
+from tests.app.visits import alts, errors, said, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "12_Audit.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/12_Audit.py", "Audit")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Audit"}
 CSV = "\ufeffscore;label\n0,5;1\n0,1;0\nabc;1\n0,2;yes\n2,5;1\n0,3;0\n".encode()
-
-
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value).lower() if isinstance(value, bool) else str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Audit"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
 # ---- the page ------------------------------------------------------------------------------------------------
@@ -150,9 +128,7 @@ def test_a_second_run_computes_nothing() -> None:
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"12_Audit.py", "audit.py", "audit_data.py", "audit_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("12_Audit.py", "audit.py", "audit_data.py", "audit_panels.py")
     assert not [key for key in audit.DEFAULTS if f'key="{key}"' in other]
     assert not set(audit.DEFAULTS) & {*composition.DEFAULTS, *mechanism.DEFAULTS, *utility.DEFAULTS}
 
@@ -188,13 +164,13 @@ def test_an_upload_is_kept_by_its_session_alone() -> None:
     app = uploaded(b"tp,fp,tn,fn\n80,20,80,20\n")
     assert len(alts(app)) == 1
     assert {key for key in set(work.shelf().kept) - before if isinstance(key, tuple) and key[0] == "audit"} == set()
-    assert audit_data._OWN in app.session_state
+    assert "_audit_own" in app.session_state
     assert not any("secret" in str(value) or "80" in str(value) for value in app.query_params.values())
     assert "secret" not in " ".join(block.value for block in app.code)
     assert not alts(opened(audit_data=audit_data.UPLOAD))
     app.selectbox(key="audit_data").select(audit_data.EXAMPLE)
     ran(app)
-    assert audit_data._OWN not in app.session_state
+    assert "_audit_own" not in app.session_state
 
 
 def test_files_that_cannot_be_used_are_explained() -> None:

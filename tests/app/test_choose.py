@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore import parse
 from dpcore.app import choosing, work
 from dpcore.app.page import Preset, presets
 from dpcore.calibration.answers import Question
 from dpcore.calibration.wishes import Advantage
+from tests.app import visits
+from tests.app.visits import ROOT, errors, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "11_Choose_your_noise.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/11_Choose_your_noise.py", "Choose your noise")
+opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
 SHOWN = {
     "choose_statement": "Gaussian noise is off least: by more than 73.12",
@@ -30,23 +35,8 @@ SHOWN = {
 }
 
 
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Choose your noise"
-    return app
-
-
 def said(app: AppTest) -> str:
-    parts = [*app.warning, *app.info, *app.markdown, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
+    return visits.said(app, "warning", "info", "markdown", "caption")
 
 
 def test_the_first_view() -> None:
@@ -160,7 +150,5 @@ def test_the_code_shown_makes_the_chart_shown(picture: str, tmp_path: Path, monk
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"11_Choose_your_noise.py", "choosing.py", "choosing_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("11_Choose_your_noise.py", "choosing.py", "choosing_panels.py")
     assert not [key for key in choosing.DEFAULTS if f'"{key}"' in other]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.accountants import SAFE, WRONG
 from dpcore.app import claimed, work
 from dpcore.app.inputs import read_number
 from dpcore.app.page import Preset, presets
 from dpcore.limits import limits
+from tests.app import visits
+from tests.app.visits import errors, said, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "10_Claimed_and_true.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = visits.Page("pages/10_Claimed_and_true.py", "Claimed and true")
+opened = PAGE.opened
 OWN = {preset.name: preset for preset in presets() if preset.page == "Claimed_and_true"}
 VERDICTS = {
     "claimed_classic_wrong": (WRONG, "2.26 times the claimed"),
@@ -31,25 +34,6 @@ VERDICTS = {
     "claimed_rr": (SAFE, "the noise is 120 % wider"),
     "claimed_cut": (WRONG, "the true ε at δ = 0 is at least 1.489"),
 }
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Claimed and true"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.warning, *app.success, *app.info, *app.markdown, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
 
 
 def asked(preset: Preset) -> claimed.Asked:
@@ -101,15 +85,16 @@ def test_what_every_example_shows(name: str) -> None:
     assert words in " ".join(sentences)
 
 
-@pytest.mark.parametrize("name", ["claimed_clt", "claimed_group", "claimed_rr"])
+@pytest.mark.parametrize("name", OWN)
 def test_examples_on_the_page(name: str) -> None:
     preset = OWN[name]
     app = opened(**preset.state)
     assert not app.error
+    assert [len(found) for found in (app.warning, app.success)] == ([1, 0] if VERDICTS[name][0] == WRONG else [0, 1])
     assert VERDICTS[name][1] in said(app)
     assert preset.meaning[:40] in said(app)
     assert len(app.get("vega_lite_chart")) == (2 if name == "claimed_group" else 3)
-    assert app.selectbox(key="claimed_by").value == preset.state["claimed_by"]
+    assert app.selectbox(key="claimed_by").value == {**claimed.DEFAULTS, **preset.state}["claimed_by"]
     if name == "claimed_group":
         assert "No accountant reports a finite ε" in said(app)
     if name == "claimed_clt":
@@ -168,7 +153,7 @@ def test_unknown_choices_fall_back() -> None:
 def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     app = opened(claimed_mechanism="laplace(0.5)", claimed_k="3", claimed_epsilon="1.2", claimed_view="log-log")
-    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
+    codes = [block.value for block in app.code if "save(figure" in block.value]
     alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
     assert len(codes) == len(alts) == 3
     for code, alt in zip(codes, alts, strict=True):
@@ -179,7 +164,5 @@ def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pyte
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"10_Claimed_and_true.py", "claimed.py", "claimed_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("10_Claimed_and_true.py", "claimed.py", "claimed_panels.py")
     assert not [key for key in claimed.DEFAULTS if f'"{key}"' in other]

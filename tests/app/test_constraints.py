@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore import parse
 from dpcore.app import constraints, page, work
@@ -16,45 +14,21 @@ from dpcore.charts.constraints import pair_figure
 from dpcore.charts.peeling import peeling_figure
 from dpcore.constraints import Constraints, containing, split
 from dpcore.errors import DpcoreError
+from tests.app import visits
+from tests.app.visits import alts, errors, frame, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "5_Several_constraints.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/5_Several_constraints.py", "Several constraints")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Several_constraints"}
 
 
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Several constraints"
-    return app
-
-
 def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning]
-    return (
-        " ".join(str(found.value) for found in parts if "### Notation" not in str(found.value))
-        .replace("\\", "")
-        .replace("\u00a0", " ")
-    )
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
-
-
-def frame(app: AppTest, column: str) -> Any:
-    return next(table.value for table in app.dataframe if column in table.value.columns)
+    return visits.said(app, "markdown", "info", "success", "warning", without="### Notation")
 
 
 # ---- the page ------------------------------------------------------------------------------------------------
@@ -245,7 +219,5 @@ def test_words_about_a_search() -> None:
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"5_Several_constraints.py", "constraints.py", "constraints_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("5_Several_constraints.py", "constraints.py", "constraints_panels.py")
     assert not [key for key in constraints.DEFAULTS if f'"{key}"' in other]

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import story
+from tests.app import visits
+from tests.app.visits import ROOT, alts
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = ROOT / "streamlit_app.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("streamlit_app.py", "Privacy you can see")
 
 
 def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(HOME), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return ran(app)
+    return fine(PAGE.opened(**parameters))
 
 
 def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
+    return fine(PAGE.ran(app))
+
+
+def fine(app: AppTest) -> AppTest:
     assert not app.error
     return app
 
 
 def said(app: AppTest) -> str:
     return " ".join(str(found.value) for found in app.markdown)
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
 # ---- the numbers ---------------------------------------------------------------------------------------------

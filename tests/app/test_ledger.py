@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import ledger, page, work
 from dpcore.app.ledger import DEFAULTS, LONG, View
 from dpcore.charts.ledger import budget_figure, cost_figure
-from dpcore.errors import DomainError
+from dpcore.errors import BudgetError, DomainError
 from dpcore.ledger import Budget, Ledger, costs, read_ledger, spending, theorems, to_csv, to_json
+from tests.app import visits
+from tests.app.visits import alts, errors, frame, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "9_Ledger.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/9_Ledger.py", "Ledger")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Ledger"}
 HEAD = "label,expression,count\n"
 
 
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Ledger"
-    return app
-
-
 def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return (
-        " ".join(str(found.value) for found in parts if "### " not in str(found.value))
-        .replace("\\", "")
-        .replace("\u00a0", " ")
-    )
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
-
-
-def frame(app: AppTest, column: str) -> Any:
-    return next(table.value for table in app.dataframe if column in table.value.columns)
+    return visits.said(app, without="### ")
 
 
 # ---- the page ------------------------------------------------------------------------------------------------
@@ -148,6 +122,20 @@ def test_what_is_wrong_is_explained_and_the_rest_stays(state: dict[str, str], wo
         assert not errors(app)
     assert len(errors(app)) < 6000
     assert len(alts(app)) == charts or state.get("ledger_delta") == "0"
+
+
+def test_a_result_that_takes_too_long_says_who_has_time_and_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> None:
+        msg = "The time allowed ended with 40% of the work done; allow more time or a larger tolerance."
+        raise BudgetError(msg)
+
+    monkeypatch.setattr(ledger, "costs", late)
+    app = opened(ledger_rows=HEAD + "late,laplace(0.25),7\n", ledger_more="1")
+    assert errors(app).startswith("The time allowed ended with 40% of the work done")
+    assert "Nothing is shown in its place. The command line has no time limit" in said(app)
+    assert "dpcore ledger ledger.csv --delta 1e-06" in [block.value for block in app.code]
+    assert len(alts(app)) == 2
+    assert "more of row 1 (late: laplace(0.25)) fit" in said(app)
 
 
 def test_an_empty_table_waits_for_a_row() -> None:
@@ -297,7 +285,5 @@ def test_a_second_run_computes_nothing() -> None:
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"9_Ledger.py", "ledger.py", "ledger_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("9_Ledger.py", "ledger.py", "ledger_panels.py")
     assert not [key for key in (*DEFAULTS, LONG) if f'"{key}"' in other]

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import limits_page, work
 from dpcore.app.page import Preset, presets
+from tests.app import visits
+from tests.app.visits import errors
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "6_Limits.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/6_Limits.py", "Limits")
+opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Limits"]
 
 
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Limits"
-    return app
-
-
 def said(app: AppTest) -> str:
-    parts = [*app.warning, *app.info, *app.markdown]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
+    return visits.said(app, "warning", "info", "markdown")
 
 
 def specs(app: AppTest) -> list[str]:

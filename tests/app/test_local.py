@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import composition, local, local_panels, mechanism, page, work
 from dpcore.errors import DomainError
 from dpcore.local import MEASURES, Hypotheses, Promise, binary, optimum
+from tests.app import visits
+from tests.app.visits import alts, errors, said, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "8_Local_privacy.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = visits.Page("pages/8_Local_privacy.py", "Local privacy")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Local_privacy"}
 QUESTION = Hypotheses((0.5, 0.3, 0.2), (0.2, 0.35, 0.45))
-
-
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Local privacy"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
 def test_the_default_page_says_what_the_library_finds() -> None:
@@ -221,8 +197,6 @@ def test_a_second_run_computes_nothing() -> None:
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    mine = {"8_Local_privacy.py", "local.py", "local_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("8_Local_privacy.py", "local.py", "local_panels.py")
     assert not [key for key in local.DEFAULTS if f'"{key}"' in other]
     assert not set(local.DEFAULTS) & {*composition.DEFAULTS, *mechanism.DEFAULTS}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore import parse, registry
 from dpcore.app import composition, forms, mechanism, page, work
@@ -18,39 +16,25 @@ from dpcore.claims import calibration_text, claim, statements
 from dpcore.comparison import compare_curves
 from dpcore.errors import DomainError
 from dpcore.limits import limits
+from tests.app import visits
+from tests.app.visits import alts, errors, said, sources_without
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "3_Mechanisms.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = visits.Page("pages/3_Mechanisms.py", "Mechanisms")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Mechanisms"}
+PROMISED = {  # what presets say
+    "mechanism_classic_fails": "The claim fails",
+    "mechanism_classic_holds": "The claim holds",
+    "mechanism_cut": "The claim fails",
+    "mechanism_exponential": "has no noise of its own",
+    "mechanism_histogram": "The best attacker with false positives of 0.2 misses at least",
+    "mechanism_gradient": "For 1000 answers within ε = 2 and δ = 1e-05, the least sigma is",
+}
 EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
 DELTA = 1e-5
-
-
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Mechanisms"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
 def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanism.View:
@@ -159,22 +143,13 @@ def test_each_preset(name: str) -> None:
     assert app.select_slider(key="test_alpha").value == pytest.approx(state["test_alpha"])
     assert state["test_alpha"] in mechanism.RATES
     assert set(preset.state) <= set(mechanism.DEFAULTS)
+    assert PROMISED.get(name, "") in said(app)
+    assert set(PROMISED) <= set(PRESETS)
     other = opened()
     next(button for button in other.button if button.key == f"preset_{name}").click()
     ran(other)
     assert alts(other) == alts(app)
     assert said(other) == said(app)
-
-
-def test_what_the_presets_promise() -> None:
-    assert "The claim fails" in said(opened(**PRESETS["mechanism_classic_fails"].state))
-    assert "The claim holds" in said(opened(**PRESETS["mechanism_classic_holds"].state))
-    assert "The claim fails" in said(opened(**PRESETS["mechanism_cut"].state))
-    assert "has no noise of its own" in said(opened(**PRESETS["mechanism_exponential"].state))
-    histogram = opened(**PRESETS["mechanism_histogram"].state)
-    assert "The best attacker with false positives of 0.2 misses at least" in said(histogram)
-    gradient = said(opened(**PRESETS["mechanism_gradient"].state))
-    assert "For 1000 answers within ε = 2 and δ = 1e-05, the least sigma is" in gradient
 
 
 def test_figure_3_8_shows_the_laplace_region_inside_its_guarantee() -> None:
@@ -333,8 +308,6 @@ def test_a_second_run_computes_nothing() -> None:
 
 def test_no_other_page_uses_the_same_keys() -> None:
     """A key set by a callback outlives its page, and would be another page's value."""
-    mine = {"3_Mechanisms.py", "mechanism.py", "mechanism_panels.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without("3_Mechanisms.py", "mechanism.py", "mechanism_panels.py")
     assert not [key for key in mechanism.DEFAULTS if f'key="{key}"' in other]
     assert not set(mechanism.DEFAULTS) & {"eps", "t", *composition.DEFAULTS}

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore import frames, parse, registry
 from dpcore.app import catalogue, listing, work
 from dpcore.theorems import kov_simplified
+from tests.app import visits
+from tests.app.visits import errors
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "1_Privacy_regions.py"
+if TYPE_CHECKING:
+    from pathlib import Path
 
+    from streamlit.testing.v1 import AppTest
 
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value).lower() if isinstance(value, bool) else value
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Privacy regions"
-    return app
+PAGE = visits.Page("pages/1_Privacy_regions.py", "Privacy regions")
+opened, ran = PAGE.opened, PAGE.ran
 
 
 def text(app: AppTest) -> str:
@@ -42,12 +34,8 @@ def chart(app: AppTest) -> Any:
     return found[0].proto if found else None
 
 
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
 def said(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in [*app.markdown, *app.info]).replace("\\", "").replace("\u00a0", " ")
+    return visits.said(app, "markdown", "info")
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -400,9 +388,14 @@ def test_one_bad_region_does_not_hide_the_others() -> None:
     assert "gdp(1.0)" in chart(app).alt
 
 
+@cache
+def python_of_the_first_view() -> str:
+    return python(opened())
+
+
 @pytest.mark.parametrize("value", ["", "nan", "<script>", "x" * 1_000_000, "profile", "-1"])
 def test_hostile_options_fall_back_to_the_defaults(value: str) -> None:
     names = ("picture", "axes", "scale", "draw", "legend", "front", "pick", "selected")
     app = opened(**dict.fromkeys(names, value))
     assert not app.error
-    assert python(app) == python(opened())
+    assert python(app) == python_of_the_first_view()

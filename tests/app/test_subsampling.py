@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.app import subsampling, work
 from dpcore.app.page import Preset, presets
+from tests.app import visits
+from tests.app.visits import errors, said
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "7_Subsampling.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = visits.Page("pages/7_Subsampling.py", "Subsampling")
+opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Subsampling"]
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Subsampling"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.warning, *app.success, *app.info, *app.markdown, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
 
 
 def test_the_first_view() -> None:

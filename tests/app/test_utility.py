@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from altair.utils.schemapi import debug_mode
-from streamlit.testing.v1 import AppTest
 
-from dpcore.app import composition, mechanism, page, settings, utility, utility_data, utility_panels, utility_results, work
+from dpcore.app import (
+    composition,
+    mechanism,
+    page,
+    settings,
+    utility,
+    utility_data,
+    utility_panels,
+    utility_results,
+    work,
+)
 from dpcore.errors import DomainError
 from dpcore.utility import PAIRS, pair
 from dpcore.utility.samples import part, sample
+from tests.app import visits
+from tests.app.visits import alts, errors, said, sources_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "pages" / "4_Privacy_and_utility.py"
+    from streamlit.testing.v1 import AppTest
+
+PAGE = visits.Page("pages/4_Privacy_and_utility.py", "Privacy and utility")
+opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Privacy_and_utility"}
 PROMISED: dict[str, str] = {}  # what each preset says
 CSV = b"age;answer\n51;yes\n74;no\nold;yes\n130;no\n;yes\n"
@@ -31,33 +44,6 @@ def quick_charts() -> Iterator[None]:
     """Skip Altair's check of every chart against its schema, which tests/charts makes, and which takes most of the time."""
     with debug_mode(False):
         yield
-
-
-def opened(**parameters: Any) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = str(value)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception, [found.stack_trace for found in app.exception]
-    assert app.title[0].value == "Privacy and utility"
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.markdown, *app.info, *app.success, *app.warning, *app.caption]
-    return " ".join(str(found.value) for found in parts).replace("\\", "").replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> str:
-    return " ".join(str(found.value) for found in app.error).replace("\\", "").replace("\u00a0", " ")
-
-
-def alts(app: AppTest) -> list[str]:
-    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
 def click(app: AppTest, label: str) -> AppTest:
@@ -346,13 +332,13 @@ def test_an_upload_is_kept_by_its_session_alone() -> None:
     app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
     assert len(alts(app)) == 3
     assert set(work.shelf().kept) == before
-    assert utility_data._OWN in app.session_state
+    assert "_utility_own" in app.session_state
     assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
     other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
     assert not alts(other)
     app.selectbox(key="utility_data").select(utility_data.MADE_UP)
     ran(app)
-    assert utility_data._OWN not in app.session_state
+    assert "_utility_own" not in app.session_state
 
 
 def test_files_that_cannot_be_used_are_explained() -> None:
@@ -427,9 +413,9 @@ def test_a_second_run_computes_nothing() -> None:
 
 def test_no_other_page_uses_the_same_keys() -> None:
     """A key set by a callback outlives its page, and would be another page's value."""
-    mine = {"4_Privacy_and_utility.py", "utility.py", "utility_data.py", "utility_panels.py", "utility_results.py"}
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
-    other = "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
+    other = sources_without(
+        "4_Privacy_and_utility.py", "utility.py", "utility_data.py", "utility_panels.py", "utility_results.py"
+    )
     assert "utility_" not in other.replace("utility_figure", "")
     assert not set(utility.DEFAULTS) & {"eps", "t", *composition.DEFAULTS, *mechanism.DEFAULTS}
     assert set(utility_panels.CHOICES) <= set(utility.DEFAULTS)

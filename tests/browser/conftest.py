@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.visitor import Visitor, start_server, stop_server
+from tests.browser.visitor import WIDE, Visitor, start_server, stop_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import BrowserContext
 
 
 @pytest.fixture(scope="session")
@@ -35,28 +37,45 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+def new_context(browser: Browser, *, dark: bool = False) -> BrowserContext:
+    """Return a browser that was never here: no cache, no cookies; still pictures, which cost less to show."""
+    return browser.new_context(
+        color_scheme="dark" if dark else "light", viewport=WIDE, reduced_motion="reduce", accept_downloads=True
+    )
+
+
 @pytest.fixture(scope="session")
-def regular(app: str, browser: Browser) -> Iterator[Callable[[], Visitor]]:
-    """Give visitors who were here before: the browser has the scripts already, the app knows nothing of them."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield lambda: Visitor(context.new_page(), app)
-    context.close()
+def contexts(browser: Browser) -> Iterator[Callable[[bool], BrowserContext]]:
+    """Give the one context of each colour scheme that the visits of a session share, with its cache of scripts."""
+    made: dict[bool, BrowserContext] = {}
+    yield lambda dark: made.setdefault(dark, made.get(dark) or new_context(browser, dark=dark))
+    for context in made.values():
+        context.close()
 
 
 @pytest.fixture
-def visit(app: str, browser: Browser) -> Iterator[Callable[..., Visitor]]:
-    """Give a maker of visitors: ``visit(dark=True, phone=True)``."""
-    contexts = []
+def visit(app: str, contexts: Callable[[bool], BrowserContext]) -> Iterator[Callable[..., Visitor]]:
+    """Give a maker of visitors, ``visit(dark=True)``: the browser has the scripts already, the app knows none of them."""
+    tabs = []
 
-    def make(*, dark: bool = False, phone: bool = False) -> Visitor:
-        context = browser.new_context(
-            color_scheme="dark" if dark else "light",
-            viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 900},
-            accept_downloads=True,
-        )
-        contexts.append(context)
-        return Visitor(context.new_page(), app)
+    def make(*, dark: bool = False) -> Visitor:
+        tabs.append(contexts(dark).new_page())
+        return Visitor(tabs[-1], app)
 
     yield make
-    for context in contexts:
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture
+def newcomer(app: str, browser: Browser) -> Iterator[Callable[..., Visitor]]:
+    """Give a maker of visitors with a new browser each, here or at another address: ``newcomer(address)``."""
+    made = []
+
+    def make(address: str = app) -> Visitor:
+        made.append(new_context(browser))
+        return Visitor(made[-1].new_page(), address)
+
+    yield make
+    for context in made:
         context.close()

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from dpcore.app.page import Preset, presets
-from tests.browser.visitor import ROOT, Visitor, start_server, stop_server
+from tests.browser.visitor import CALM, CHART, HEADING, ROOT, Visitor, start_server, stop_server
 
 pytestmark = pytest.mark.browser
 
 Visit = Callable[..., Visitor]
 FILES = sorted((ROOT / "pages").glob("*.py"), key=lambda file: int(file.stem.split("_", maxsplit=1)[0]))
 PAGES = ["", *(file.stem.split("_", maxsplit=1)[1] for file in FILES)]
-CHARTS = [page for page in PAGES if page]
+TEXTS = {"Guide"}  # pages that may open without a chart; every other page opens with one
+LAST = {preset.page: preset for preset in presets()}  # of each page, the last preset
 
 UPSTREAM = {
     # finding of axe -> Streamlit issue that tracks it
@@ -34,66 +34,24 @@ def violations(visitor: Visitor) -> list[str]:
     return [f"{item['id']}: {item['nodes'][0]['html'][:160]}" for item in found if item["id"] not in UPSTREAM]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
-@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, False), (True, True)])
-def test_pages_look_right_and_read_right(visit: Visit, page: str, dark: bool, phone: bool) -> None:
-    visitor = visit(dark=dark, phone=phone)
-    visitor.open(page)
-    assert visitor.chart()
+def looks_right_and_reads_right(visitor: Visitor, page: str, look: str) -> None:
+    if page in TEXTS:
+        visitor.settle(calm=2 * CALM)
+    else:
+        assert visitor.chart()
     assert visitor.page.get_by_test_id("stException").count() == 0
-    visitor.shot(f"{page or 'Home'}_{'dark' if dark else 'light'}_{'phone' if phone else 'wide'}")
-    assert violations(visitor) == []
+    visitor.shot(f"{page or 'Home'}_{look}")
+    assert violations(visitor) == [], look
     assert visitor.strangers == []
     wide = visitor.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    assert wide <= 1, "the page is wider than the screen"
+    assert wide <= 1, f"{look}: the page is wider than the screen"
 
 
-def test_a_cold_server_answers_a_deep_link(browser: Any) -> None:
-    """The very first request of a fresh server goes to a page with state, not to the home page."""
-    server, address = start_server()
-    try:
-        visitor = Visitor(browser.new_context().new_page(), address)
-        visitor.open("Privacy_regions?regions=gdp(1.25)")
-        assert "gdp(1.25)" in visitor.chart()
-        assert visitor.page.get_by_text("Page not found").count() == 0
-    finally:
-        stop_server(server)
-
-
-@pytest.mark.parametrize("preset", presets(), ids=lambda p: f"{p.page}-{p.name}")
-def test_preset_links_open_their_view(regular: Visit, preset: Preset) -> None:
-    visitor = regular()
-    visitor.open(f"{preset.page}?{preset.query}")
-    if preset.state.get("regions") == "":
-        visitor.page.get_by_text("Nothing is drawn yet: add a region").wait_for()
-    else:
-        assert visitor.chart(settled=False)
-    assert visitor.page.get_by_test_id("stException").count() == 0
-    assert visitor.page.get_by_test_id("stAlertContentError").count() == 0
-    visitor.page.close()
-
-
-@pytest.mark.parametrize("page", CHARTS)
-def test_a_link_restores_the_same_chart_and_table(visit: Visit, page: str) -> None:
-    """The last preset of a page, opened in two fresh browsers: same words, same CSV."""
-    preset = [preset for preset in presets() if preset.page == page][-1]
-    seen = []
-    for _ in range(2):
-        visitor = visit()
-        visitor.open(f"{preset.page}?{preset.query}")
-        words = visitor.chart()
-        seen.append((words, Path(visitor.download("CSV").path()).read_bytes()))
-    assert seen[0] == seen[1]
-
-
-@pytest.mark.parametrize("page", CHARTS)
-def test_downloads_open(visit: Visit, tmp_path: Path, page: str) -> None:
-    visitor = visit()
-    visitor.open(page)
-    visitor.chart()
+def downloads_open(visitor: Visitor, folder: Path) -> None:
+    """All four downloads of the first figure are what their names say."""
     for label in ("CSV", "JSON", "SVG", "PNG"):
         coming = visitor.download(label)
-        file = tmp_path / coming.suggested_filename
+        file = folder / coming.suggested_filename
         coming.save_as(file)
         if label == "CSV":
             frame = pd.read_csv(file)
@@ -107,6 +65,82 @@ def test_downloads_open(visit: Visit, tmp_path: Path, page: str) -> None:
             assert file.read_text(encoding="utf-8").startswith("<svg")
         else:
             assert file.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
+def test_by_day_pages_look_right_and_read_right_and_their_downloads_open(
+    visit: Visit, page: str, tmp_path: Path
+) -> None:
+    visitor = visit()
+    visitor.open(page)
+    looks_right_and_reads_right(visitor, page, "light_wide")
+    if page not in TEXTS:
+        downloads_open(visitor, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
+def test_by_night_and_on_a_phone_pages_look_right_and_read_right(visit: Visit, page: str) -> None:
+    visitor = visit(dark=True)
+    visitor.open(page)
+    looks_right_and_reads_right(visitor, page, "dark_wide")
+    visitor.resize(390, 844)
+    looks_right_and_reads_right(visitor, page, "dark_phone")
+
+
+def opens(visitor: Visitor, preset: Preset) -> None:
+    """Open a preset's link: it shows its view, and nothing is wrong with it."""
+    draws = preset.page not in TEXTS and preset.state.get("regions") != ""
+    visitor.open(f"{preset.page}?{preset.query}", shows=CHART if draws else HEADING)
+    if draws:
+        assert visitor.words()
+    elif preset.page not in TEXTS:
+        visitor.page.get_by_text("Nothing is drawn yet: add a region").wait_for()
+    assert visitor.page.get_by_test_id("stException").count() == 0
+    assert visitor.page.get_by_test_id("stAlertContentError").count() == 0
+
+
+@pytest.mark.parametrize(
+    "preset", [preset for preset in presets() if preset is not LAST[preset.page]], ids=lambda p: f"{p.page}-{p.name}"
+)
+def test_preset_links_open_their_view(visit: Visit, preset: Preset) -> None:
+    """The last preset of each page is opened below."""
+    opens(visit(), preset)
+
+
+def seen(visitor: Visitor, page: str) -> tuple[str, bytes]:
+    """Return what a page says and gives to take away: the words and the CSV of its first chart, or the text of the page."""
+    if page in TEXTS:
+        visitor.settle(calm=2 * CALM)
+        return visitor.page.get_by_test_id("stMain").inner_text(), b""
+    return visitor.chart(), Path(visitor.download("CSV").path()).read_bytes()
+
+
+@pytest.fixture
+def cold() -> Iterator[str]:
+    """Start a server that nobody has asked anything yet; give its address."""
+    server, address = start_server()
+    yield address
+    stop_server(server)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
+def test_a_cold_server_answers_a_deep_link_and_a_new_browser_sees_the_same(
+    cold: str, newcomer: Visit, page: str
+) -> None:
+    """The very first request goes to a page with state; a second fresh browser gets the same words and the same CSV."""
+    preset = LAST.get(page) or Preset("", page, "", "", state={} if page else {"eps": 0.5, "t": 42.3})
+    first, second = newcomer(cold), newcomer(cold)
+    opens(first, preset)
+    assert first.page.get_by_text("Page not found").count() == 0
+    opens(second, preset)
+    assert seen(first, page) == seen(second, page)
+
+
+def test_a_cold_server_answers_a_deep_link_that_no_preset_has(cold: str, newcomer: Visit) -> None:
+    visitor = newcomer(cold)
+    visitor.open("Privacy_regions?regions=gdp(1.25)")
+    assert "gdp(1.25)" in visitor.chart()
+    assert visitor.page.get_by_text("Page not found").count() == 0
 
 
 HOSTILE = [
@@ -129,7 +163,7 @@ def test_hostile_links_get_a_page_and_a_sentence(visit: Visit, query: str) -> No
     assert dialogs == []
 
 
-def test_the_home_slider_moves_by_keyboard_and_the_link_follows(visit: Visit) -> None:
+def test_the_home_slider_moves_by_keyboard_and_the_link_follows(visit: Visit, newcomer: Visit) -> None:
     visitor = visit()
     visitor.open("")
     before = visitor.chart()
@@ -141,6 +175,6 @@ def test_the_home_slider_moves_by_keyboard_and_the_link_follows(visit: Visit) ->
     visitor.page.wait_for_function("window.location.search.length > 1")
     after = visitor.chart()
     assert after != before
-    again = visit()
+    again = newcomer()
     again.open(visitor.page.url.removeprefix(f"{visitor.address}/"))
     assert again.chart() == after

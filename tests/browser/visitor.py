@@ -16,23 +16,30 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Download, Page
+    from playwright.sync_api import Download, Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 PATIENCE = 120_000
 CALM = 600  # ms without a change after which a page counts as finished: the theme's message starts a second run
+WIDE: ViewportSize = {"width": 1280, "height": 900}
 
-_QUIET = """calm => {
-  const now = () => performance.now();
-  if (window.changedAt === undefined) {
-    window.changedAt = now();
-    const seen = new MutationObserver(() => { window.changedAt = now(); });
-    seen.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
-  }
-  const app = document.querySelector("[data-testid='stApp']");
-  return app?.dataset.testScriptState === "notRunning" && now() - window.changedAt > calm;
-}"""
+HEADING = "h1"
+CHART = "[data-testid='stVegaLiteChart'] :is(svg, canvas)"
+
+# Answers "" once the page shows what is waited for, its script has ended, and nothing has changed for `calm` ms. The
+# page's own changes drive it: to ask in every frame, as wait_for_function does, keeps the compositor busy.
+_QUIET = """([wanted, calm, patience]) => new Promise(resolve => {
+  let timer;
+  const missing = () => !document.querySelector(wanted) ? "nothing matches " + wanted
+    : document.querySelector("[data-testid='stApp']")?.dataset.testScriptState !== "notRunning" ? "the script runs" : "";
+  const seen = new MutationObserver(() => wait());
+  const end = found => { clearTimeout(timer); clearTimeout(last); seen.disconnect(); resolve(found); };
+  const wait = () => { clearTimeout(timer); timer = setTimeout(() => { if (!missing()) end(""); }, calm); };
+  const last = setTimeout(() => end(missing() || "the page never stops changing"), patience);
+  seen.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  wait();
+})"""
 
 
 def free_port() -> int:
@@ -92,23 +99,31 @@ class Visitor:
         if not url.startswith((self.address, f"ws://{own}", "data:", "blob:")):
             self.strangers.append(url)
 
-    def open(self, path: str) -> None:
-        """Go to a page and wait until its script has run."""
+    def open(self, path: str, *, shows: str = HEADING) -> None:
+        """Go to a page and wait until its script has run and it shows its heading, or what else is named."""
         self.page.goto(f"{self.address}/{path}")
-        self.page.get_by_role("heading", level=1).first.wait_for()
-        self.settle()
+        self.settle(shows)
+        assert self.page.get_by_role("heading", level=1).first.is_visible()
 
-    def settle(self) -> None:
-        """Wait until the app has stopped working and nothing on the page has changed for a while."""
-        self.page.wait_for_function(_QUIET, arg=CALM)
+    def settle(self, shows: str = HEADING, calm: int = CALM) -> None:
+        """Wait until the app has stopped working, shows what is wanted, and nothing has changed for a while."""
+        missing = self.page.evaluate(_QUIET, [shows, calm, PATIENCE])
+        assert not missing, f"{self.page.url} after {PATIENCE / 1000:.0f} s: {missing}"
 
-    def chart(self, *, settled: bool = True) -> str:
-        """Wait for a chart and return what a screen reader says of the first one, once all are there if `settled`."""
-        self.page.locator("[data-testid='stVegaLiteChart'] :is(svg, canvas)").first.wait_for()
-        if settled:
-            self.page.wait_for_function(_QUIET, arg=2 * CALM)  # charts appear one by one after the script has ended
-        chart = self.page.locator("[data-testid='stVegaLiteChart']").first
-        return chart.get_attribute("aria-label") or ""
+    def chart(self) -> str:
+        """Wait for all charts, which appear one by one after the script has ended; return what is said of the first."""
+        self.settle(CHART, 2 * CALM)
+        return self.words()
+
+    def words(self) -> str:
+        """Return what a screen reader says of the first chart, which is there to be seen."""
+        assert self.page.locator(CHART).first.is_visible()
+        return self.page.locator("[data-testid='stVegaLiteChart']").first.get_attribute("aria-label") or ""
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window another size and wait until the page has followed."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.settle(calm=2 * CALM)
 
     def download(self, label: str) -> Download:
         """Press a figure's download button (the chart's own menu has one of a similar name) and return what comes."""

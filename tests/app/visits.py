@@ -1,0 +1,70 @@
+"""What every test of a page does: open it with a link, run it again, read what it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = ("markdown", "info", "success", "warning", "caption")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's file, from the top of the repository, and its title."""
+
+    file: str
+    title: str
+
+    def opened(self, **parameters: Any) -> AppTest:
+        """Open the page with the parameters of a link."""
+        app = AppTest.from_file(str(ROOT / self.file), default_timeout=60)
+        for name, value in parameters.items():
+            app.query_params[name] = value if isinstance(value, list) else _flat(value)
+        return self.ran(app)
+
+    def ran(self, app: AppTest) -> AppTest:
+        """Run the page with what was typed, pressed or chosen; it must stay the page, without a traceback."""
+        app.run()
+        assert not app.exception, [found.stack_trace for found in app.exception]
+        assert app.title[0].value == self.title
+        return app
+
+
+def _flat(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def unescaped(texts: list[str]) -> str:
+    """Return texts as a reader sees them: without the signs that keep Markdown and line breaks away."""
+    return " ".join(texts).replace("\\", "").replace("\u00a0", " ")
+
+
+def said(app: AppTest, *kinds: str, without: str = "") -> str:
+    """Return all that the page says in elements of these kinds, less blocks that contain `without`."""
+    texts = [str(found.value) for kind in kinds or KINDS for found in getattr(app, kind)]
+    return unescaped([text for text in texts if not without or without not in text])
+
+
+def errors(app: AppTest) -> str:
+    """Return all errors that the page shows."""
+    return unescaped([str(found.value) for found in app.error])
+
+
+def alts(app: AppTest) -> list[str]:
+    """Return what is said of each chart."""
+    return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+def frame(app: AppTest, column: str) -> Any:
+    """Return the first table that has a column."""
+    return next(table.value for table in app.dataframe if column in table.value.columns)
+
+
+def sources_without(*mine: str) -> str:
+    """Return the source text of all pages and of the app's modules, less the files named."""
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py"), ROOT / "streamlit_app.py"]
+    return "".join(file.read_text(encoding="utf-8") for file in files if file.name not in mine)
