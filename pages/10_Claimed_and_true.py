@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import claimed, page, work
+from dpcore.app import claimed, figure, page, work
 from dpcore.app import claimed_panels as panels
 from dpcore.app.panels import preset_note
 
@@ -25,12 +25,12 @@ left, right = st.columns(2, gap="large")
 with left:
     st.header("The claim on the true profile")
     code = claimed.claim_code(asked)
-    panels.show(lambda: claimed.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code)
+    figure.show_made(lambda: claimed.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code)
 with right:
     st.header("Two regions")
     view = panels.view()
     code = claimed.region_code(asked, view)
-    panels.show(
+    figure.show_made(
         lambda: claimed.region_picture(asked, view, dark=dark),
         "Drawing the regions",
         key="claim_regions",

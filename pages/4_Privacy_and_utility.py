@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import page, utility, work
+from dpcore.app import figure, page, utility, work
 from dpcore.app import panels as examples
 from dpcore.app import utility_panels as panels
 from dpcore.app import utility_results as results
@@ -27,12 +27,12 @@ with note:
     examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
 work.fresh((*view.key, view.seed))
 with figures, work.patience("Simulating"):
-    words = results.attempt(utility.words, view)
-    regions = results.attempt(utility.region_picture, view, dark=dark)
-    release = results.attempt(utility.release_picture, view, dark=dark)
-    drawn = results.attempt(utility.utility_picture, view, dark=dark)  # last: what comes before it survives a Stop
+    words = work.attempt(utility.words, view)
+    regions = work.attempt(utility.region_picture, view, dark=dark)
+    release = work.attempt(utility.release_picture, view, dark=dark)
+    drawn = work.attempt(utility.utility_picture, view, dark=dark)  # last: what comes before it survives a Stop
 with left:
-    results.show(release, utility.release_code, view, key="utility_release", link=False)
+    figure.show_or_say(release, code=utility.release_code(view), key="utility_release", link=False)
 with right:
     st.header("The inverse question")
     results.ask_needed(view)
@@ -41,10 +41,10 @@ below = under.columns(2, gap="large")
 left, right = figures.columns(2, gap="large")
 with left:
     st.header("Utility")
-    results.show(drawn, utility.utility_code, view, key="utility_figure", below=below[0])
+    figure.show_or_say(drawn, code=utility.utility_code(view), key="utility_figure", below=below[0])
 with right:
     st.header("Privacy region")
-    results.show(regions, utility.region_code, view, key="utility_region", below=below[1], link=False)
+    figure.show_or_say(regions, code=utility.region_code(view), key="utility_region", below=below[1], link=False)
 with slider:
     results.slider(view)
     results.show_words(words)

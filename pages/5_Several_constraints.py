@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import constraints, page, work
+from dpcore.app import constraints, figure, page, work
 from dpcore.app import constraints_panels as panels
 
 page.setup(
@@ -24,10 +24,10 @@ if view is None:
     left.info("Correct the field beside to see the region.", icon=":material/edit:")
 else:
     with left, work.patience("Composing"):
-        regions = panels.attempt(lambda: constraints.picture(view, dark=dark))
-        pair = panels.attempt(lambda: constraints.pair_picture(view, dark=dark))
+        regions = work.attempt(lambda: constraints.picture(view, dark=dark))
+        pair = work.attempt(lambda: constraints.pair_picture(view, dark=dark))
     with left:
-        panels.show(regions, key="cons_regions", code=constraints.code(view))
+        figure.show_or_say(regions, key="cons_regions", code=constraints.code(view))
     st.header("Which statements count")
     panels.show_activity(view)
     st.header("The corners")
@@ -35,7 +35,7 @@ else:
     st.header("The worst mechanism")
     left, right = st.columns([5, 3], gap="large")
     with left:
-        panels.show(pair, key="cons_pair", code=constraints.pair_code(view), link=False)
+        figure.show_or_say(pair, key="cons_pair", code=constraints.pair_code(view), link=False)
     with right:
         panels.show_pair(view)
 

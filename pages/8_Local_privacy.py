@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import local, page, panels, work
+from dpcore.app import figure, local, page, panels, work
 from dpcore.app import local_panels as parts
 
 page.setup(
@@ -27,12 +27,12 @@ if view is None:
 
 work.fresh(view)
 with left, work.patience("Computing"):
-    curves = parts.attempt(local.sweep_picture, view, dark=dark)
-    channel = parts.attempt(local.channel_picture, view, dark=dark)
-    region = parts.attempt(local.region_picture, view, dark=dark)
+    curves = work.attempt(local.sweep_picture, view, dark=dark)
+    channel = work.attempt(local.channel_picture, view, dark=dark)
+    region = work.attempt(local.region_picture, view, dark=dark)
 with left:
     st.header("What survives the channel")
-    parts.show(curves, local.sweep_code, view, key="local_curves")
+    figure.show_or_say(curves, code=local.sweep_code(view), key="local_curves")
 with right:
     st.subheader("People an analyst needs")
     parts.say_people(view)
@@ -41,10 +41,10 @@ with right:
 left, right = st.columns(2, gap="large")
 with left:
     st.header("How to answer")
-    parts.show(channel, local.channel_code, view, key="local_channel_picture", link=False)
+    figure.show_or_say(channel, code=local.channel_code(view), key="local_channel_picture", link=False)
 with right:
     st.header("What an answer gives away")
-    parts.show(region, local.region_code, view, key="local_region", link=False)
+    figure.show_or_say(region, code=local.region_code(view), key="local_region", link=False)
 
 st.header("What is proved, checked here")
 parts.show_bounds(view)

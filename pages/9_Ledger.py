@@ -18,30 +18,35 @@ if view is None:
     st.info("Correct the table or the fields above to see what the releases reveal.", icon=":material/edit:")
 elif panels.usable(view):
     work.fresh((*view.asked, view.budget))
+    # every result has a time limit of its own: a long list that is slow in one still has the others
     with work.patience("Adding up"):
-        budget = panels.attempt(lambda: ledger.budget_picture(view, dark=dark))
-        rows = panels.attempt_table(lambda: ledger.theorems(view))
-        costs = panels.attempt(lambda: ledger.cost_picture(view, dark=dark))
-        region = panels.attempt(lambda: ledger.region_picture(view, dark=dark))
-        deltas = panels.attempt_table(lambda: ledger.deltas(view))
+        budget = work.attempt(lambda: ledger.budget_picture(view, dark=dark))
+    with work.patience("Asking the theorems"):
+        rows = work.attempt(lambda: ledger.theorems(view))
     left, right = st.columns(2, gap="large")
     with left:
         st.header("The budget")
-        panels.show(budget, key="ledger_budget", code=ledger.budget_code(view), command=ledger.command(view))
+        panels.show(view, budget, key="ledger_budget", code=ledger.budget_code(view), command=ledger.command(view))
     with right:
         st.header("The best theorem")
-        panels.show_theorems(rows)
+        panels.show_theorems(view, rows)
         st.header("How many more fit")
         view = panels.ask_more(view)
         panels.show_more(view)
     left, right = st.columns(2, gap="large")
     with left:
         st.header("What each row costs")
-        panels.show(costs, key="ledger_costs", code=ledger.cost_code(view), link=False)
+        with work.patience("Leaving rows out"):
+            costs = work.attempt(lambda: ledger.cost_picture(view, dark=dark))
+        panels.show(view, costs, key="ledger_costs", code=ledger.cost_code(view), link=False)
     with right:
         st.header("The whole region")
-        panels.show(region, key="ledger_region", code=ledger.region_code(view), link=False)
+        with work.patience("Drawing the region"):
+            region = work.attempt(lambda: ledger.region_picture(view, dark=dark))
+        panels.show(view, region, key="ledger_region", code=ledger.region_code(view), link=False)
     st.header("The table of deltas")
+    with work.patience("Computing deltas"):
+        deltas = work.attempt(lambda: ledger.deltas(view))
     panels.show_deltas(view, deltas)
 
 page.guide("ledger")

@@ -1,8 +1,4 @@
-"""The measurement of the page: a simulated attack, the example file, or the visitor's own file.
-
-An upload is held by the session alone: no shelf that visitors share ever sees it, the link carries no part of it, and it is
-let go when the file is removed or other data are chosen.
-"""
+"""The measurement of the page: a simulated attack, the example file, or the visitor's own file (`uploads`)."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore import registry
-from dpcore.app import forms, page, work
+from dpcore.app import forms, page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import integer_field
 from dpcore.audit import Counts, Scores, read_audit, simulate
@@ -23,7 +19,6 @@ from dpcore.audit.examples import NAME, example
 from dpcore.audit.simulate import attack_on
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.mechanisms.base import Mechanism
-from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, open_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -39,9 +34,7 @@ SOURCES = (SIMULATED, EXAMPLE, UPLOAD)
 LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9
-MOST_OWN = 24  # results of an upload that its visitor's session keeps
 BY_NAME = "found by its name"
-_OWN = "_audit_own"
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ def choose() -> str:
         help="A simulated attack on a mechanism that is known, an example file, or results of your own attack.",
     )
     if name != UPLOAD:
-        st.session_state.pop(_OWN, None)
+        uploads.forget("audit")
     return str(name)
 
 
@@ -185,22 +178,13 @@ def _example() -> Source:
 
 def _upload() -> Source | None:
     """Show the uploader; say what was read and what was not."""
-    file = st.file_uploader(
-        "CSV file",
-        type=["csv", "txt", "tsv"],
-        key="audit_file",
-        max_upload_size=MOST_BYTES // 1_000_000,
-        help=f"Up to {MOST_BYTES // 1_000_000} MB. It is held in the memory of your session, never stored, shared or put "
-        "into the link.",
+    file = uploads.choose(
+        "audit",
+        "Choose a file with one trial per row, score and label (1 inside the data, 0 outside), or with one test per row, "
+        "tp, fp, tn, fn, or fpr, fnr, n0, n1. Every trial must be independent of the others; of tests, all that were "
+        "tried must be in the file.",
     )
     if file is None:
-        st.session_state.pop(_OWN, None)
-        st.info(
-            "Choose a file with one trial per row, score and label (1 inside the data, 0 outside), or with one test per row, "
-            "tp, fp, tn, fn, or fpr, fnr, n0, n1. Every trial must be independent of the others; of tests, all that were "
-            "tried must be in the file.",
-            icon=":material/upload_file:",
-        )
         return None
     with st.expander("How the file is read", icon=":material/table_view:"):
         how = _layout(file)
@@ -209,9 +193,7 @@ def _upload() -> Source | None:
 
 def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
     """Let the delimiter and the columns be chosen."""
-    marks = {"": "found by itself", **DELIMITERS}
-    mark = st.selectbox("Fields are separated by", list(marks), key="audit_mark", format_func=marks.__getitem__)
-    sheet = open_csv(file.getvalue(), delimiter=mark or None)
+    sheet = uploads.sheet_of("audit", file)
     columns = st.columns(2)
     chosen = []
     for column, what in zip(columns, ("score", "label"), strict=True):
@@ -230,28 +212,17 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
 def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None, reverse: bool) -> Source:
     """Read the file once per choice, into the session."""
     asked = (file.file_id, sheet.delimiter, score, label, reverse)
-    own = st.session_state.get(_OWN)
-    if own is None or own[0] != asked:
-        find(sheet, score, label)
-        with work.patience("Reading"):
-            found = read_audit(sheet, score=score, label=label, reverse=reverse)
-        own = st.session_state[_OWN] = (asked, found, work.Shelf(MOST_OWN))
-    reading: Reading = own[1]
+    find(sheet, score, label)
+    reading, shelf = uploads.read_once(
+        "audit", asked, lambda: read_audit(sheet, score=score, label=label, reverse=reverse)
+    )
     _told(reading, sheet)
     options = "".join(
         f", {name}={value!r}" for name, value in (("score", score), ("label", label), ("reverse", reverse)) if value
     )
-    mark = f", delimiter={sheet.delimiter!r}" if sheet.delimiter in DELIMITERS else ""
-    code = (
-        f'sheet = open_csv(Path("your.csv").read_bytes(){mark})',
-        f"measured = read_audit(sheet{options}).measurement",
-    )
-    imports = (
-        "from pathlib import Path",
-        "from dpcore.audit import read_audit",
-        "from dpcore.utility.sheet import open_csv",
-    )
-    return Source(lambda: reading.measurement, asked, own[2], imports, code)
+    code = (uploads.sheet_code(sheet), f"measured = read_audit(sheet{options}).measurement")
+    imports = (*uploads.IMPORTS, "from dpcore.audit import read_audit")
+    return Source(lambda: reading.measurement, asked, shelf, imports, code)
 
 
 def _told(reading: Reading, sheet: Sheet) -> None:

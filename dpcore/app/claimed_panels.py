@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,11 +15,7 @@ from dpcore.app.figure import plain
 from dpcore.errors import BudgetError, DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.delta_generator import DeltaGenerator
-
-    from dpcore.charts.figure import Figure
 
 
 def ask() -> tuple[page.Asked | None, DeltaGenerator]:
@@ -115,16 +112,6 @@ def view() -> str:
     return scale or str(page.DEFAULTS["claimed_view"])
 
 
-def show(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure, or in its own words the error that it ended with."""
-    try:
-        with work.patience(words):
-            made = make()
-        figure.show(made, key=key, code=code, **options)
-    except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
-
-
 def show_accountants(asked: page.Asked, *, dark: bool) -> None:
     """Draw what every accountant reports."""
     try:
@@ -137,7 +124,8 @@ def show_accountants(asked: page.Asked, *, dark: bool) -> None:
         st.info("No accountant reports a finite ε at this δ.", icon=":material/info:")
         return
     code = page.accountants_code(asked)
-    show(lambda: page.accountants_picture(asked, dark=dark), "Drawing", key="accountants", code=code, link=False)
+    picture = partial(page.accountants_picture, asked, dark=dark)
+    figure.show_made(picture, "Drawing", key="accountants", code=code, link=False)
 
 
 def show_table(asked: page.Asked) -> None:

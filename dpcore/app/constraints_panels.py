@@ -15,9 +15,6 @@ from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpcore.charts.figure import Figure
     from dpcore.constraints import Split
     from dpcore.tradeoff import TradeOff
 
@@ -105,22 +102,6 @@ def _take_edits(key: str, text: str) -> None:
 
 
 # ---- what is shown of it -------------------------------------------------------------------------------------
-
-
-def attempt(make: Callable[[], Figure]) -> Figure | DpcoreError:
-    """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
-    try:
-        return make()
-    except DpcoreError as error:
-        return error
-
-
-def show(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        st.error(plain(str(made)), icon=":material/error:")
-    else:
-        figure.show(made, key=key, code=code, **options)
 
 
 def show_activity(view: View) -> None:
@@ -258,8 +239,8 @@ def show_answer(answer: Split) -> None:
 
 def show_step(answer: Split, step: int, *, dark: bool) -> None:
     """Show the levels after the steps chosen."""
-    drawn = attempt(lambda: constraints.peeling_picture(answer, step, dark=dark))
-    show(drawn, key="cons_peeling", code=constraints.split_code(answer, step), link=False)
+    drawn = work.attempt(lambda: constraints.peeling_picture(answer, step, dark=dark))
+    figure.show_or_say(drawn, key="cons_peeling", code=constraints.split_code(answer, step), link=False)
 
 
 def show_product(region: TradeOff, m: int, *, dark: bool) -> None:

@@ -12,10 +12,10 @@ import streamlit as st
 from dpcore.app import work
 from dpcore.app.page import link_box
 from dpcore.charts.export import render, specification
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.errors import BudgetError, DomainError, DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
@@ -67,6 +67,27 @@ def show(
     return event
 
 
+def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
+    """Show a figure with the code that makes it, or in its own words the error that it ended with."""
+    if isinstance(made, DpcoreError):
+        trouble(made, key)
+    else:
+        show(made, key=key, code=code, **options)
+
+
+def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: DeltaGenerator) -> bool:
+    """Whether something can be made of the fields; if not, say why next to them, and what the library warned about."""
+    try:
+        with work.patience(words):
+            _, told = make()
+    except DpcoreError as error:
+        place.error(plain(str(error)), icon=":material/error:")
+        return False
+    for one in told:
+        place.warning(plain(one))
+    return True
+
+
 def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
     """Make a figure and show it, or in its own words the error that it ended with; `words` say what is waited for."""
     try:
@@ -80,9 +101,9 @@ def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **
 
 
 def trouble(error: DpcoreError, key: str) -> None:
-    """Show an error in its own words; work that was stopped can be started again."""
+    """Show an error in its own words; work that was stopped, or whose time ended, can be started again."""
     st.error(plain(str(error)), icon=":material/error:")
-    if st.session_state.get("_stopped"):
+    if isinstance(error, BudgetError):
         st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
 
 

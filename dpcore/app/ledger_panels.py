@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, ledger, page, work
+from dpcore.app import figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.inputs import Interval
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
 from dpcore.errors import BudgetError, DpcoreError, RelationError
 from dpcore.ledger import Budget, more_words, read_ledger, to_csv, to_json, verdict
 from dpcore.ledger.records import MOST_ROWS
-from dpcore.utility.sheet import MOST_BYTES
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
     from dpcore.ledger import Reading
 
-MOST_OWN = 24  # results about a visitor's own file that the session keeps
 MOST_TOLD = 10
 _SHELF, _TOLD = "_ledger_shelf", "_ledger_told"
 _EPSILON, _DELTA = Interval(0.0, 1e6), Interval(0.0, 1.0)
@@ -78,7 +76,7 @@ def ask() -> View | None:
 
 def _own_shelf() -> work.Shelf:
     if _SHELF not in st.session_state:
-        st.session_state[_SHELF] = work.Shelf(MOST_OWN)
+        st.session_state[_SHELF] = work.Shelf(uploads.MOST_OWN)
     found: work.Shelf = st.session_state[_SHELF]
     return found
 
@@ -110,7 +108,7 @@ def _upload() -> None:
         "CSV or JSON with label, expression, count",
         type=["csv", "txt", "tsv", "json"],
         key="ledger_file",
-        max_upload_size=MOST_BYTES // 1_000_000,
+        max_upload_size=uploads.MEGABYTES,
         on_change=_take_file,
         help="A short file goes into the link like a typed table; a long one stays in the memory of your session.",
     )
@@ -290,36 +288,26 @@ def usable(view: View) -> bool:
     return True
 
 
-def attempt(make: Callable[[], Figure]) -> Figure | DpcoreError:
-    """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
-    try:
-        return make()
-    except DpcoreError as error:
-        return error
-
-
-def attempt_table(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | DpcoreError:
-    """Return a table, or the error that it ended with."""
-    try:
-        return make()
-    except DpcoreError as error:
-        return error
-
-
-def show(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
+def show(view: View, made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
     """Show a figure with the code that makes it, or the error that it ended with."""
     if isinstance(made, DpcoreError):
-        st.error(plain(str(made)), icon=":material/error:")
-        if isinstance(made, BudgetError) and st.session_state.get("_stopped"):
-            st.button("Try again", on_click=work.try_again, key=f"{key}_again")
+        _trouble(view, made, key)
     else:
         figure.show(made, key=key, code=code, **options)
 
 
-def show_theorems(rows: pd.DataFrame | DpcoreError) -> None:
+def _trouble(view: View, error: DpcoreError, key: str) -> None:
+    """Say why a result is missing; where only the time was too short, also who has more of it."""
+    figure.trouble(error, key)
+    if isinstance(error, BudgetError) and not st.session_state.get("_stopped"):
+        st.caption("Nothing is shown in its place. The command line has no time limit; save the table, then run")
+        st.code(ledger.command(view), language="bash")
+
+
+def show_theorems(view: View, rows: pd.DataFrame | DpcoreError) -> None:
     """Name the best theorem in words and list all of them."""
     if isinstance(rows, DpcoreError):
-        st.error(plain(str(rows)), icon=":material/error:")
+        _trouble(view, rows, "ledger_theorems")
         return
     st.markdown(_bold(verdict(rows)))
     numbers(rows.drop(columns=["theorem", "delta"]), "ledger_theorems")
@@ -337,7 +325,7 @@ def show_more(view: View) -> None:
         with work.patience("Counting"):
             found = ledger.more(view)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        _trouble(view, error, "ledger_more")
         return
     if found is None:
         return
@@ -348,7 +336,7 @@ def show_more(view: View) -> None:
 def show_deltas(view: View, table: pd.DataFrame | DpcoreError) -> None:
     """List delta of the ledger at some epsilons."""
     if isinstance(table, DpcoreError):
-        st.error(plain(str(table)), icon=":material/error:")
+        _trouble(view, table, "ledger_deltas")
         return
     st.markdown(plain(ledger.total_words(view, table)))
     numbers(table, "ledger_deltas")

@@ -177,12 +177,13 @@ def array_regions(asked: Rows, view: dict[str, str], *, dark: bool) -> Figure:
 
 def array_words(asked: Rows) -> str:
     """Say which mechanisms row n holds."""
-    pure, failing, varying = (array.mechanism(asked.n) for array in three(asked))
+    pure, failing, varying = (array.statement(asked.n) for array in three(asked))
     each = (
-        f"ε = {pure.epsilon_:.4g}; the same with δ = {getattr(failing, 'delta_', 0.0):.4g}; "  # type: ignore[attr-defined]  # statements
-        f"ε = {getattr(varying, 'epsilon_', 0.0):.4g} with η = {varying.total_variation:.4g}"
+        f"ε = {pure.epsilon:.4g}; the same with δ = {failing.delta:.4g}; "
+        f"ε = {varying.epsilon:.4g} with η = {varying.eta:.4g}"
     )
-    return f"Row n = {grouped(asked.n)} holds {grouped(asked.n)} mechanisms of: {each} (rounded)."
+    many = "1 mechanism" if asked.n == 1 else f"{grouped(asked.n)} mechanisms"
+    return f"Row n = {grouped(asked.n)} holds {many} of: {each} (rounded)."
 
 
 # ---- code ----------------------------------------------------------------------------------------------------

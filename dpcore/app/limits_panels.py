@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dpcore.app import inputs, work
+from dpcore.app import figure, inputs, work
 from dpcore.app import limits_page as page
 from dpcore.app.figure import plain
 from dpcore.errors import DpcoreError
@@ -51,17 +51,7 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
 
 def ready(asked: page.Asked | None, trouble: DeltaGenerator) -> bool:
     """Whether the mechanism has a limit; if not, say why next to its field."""
-    if asked is None:
-        return False
-    try:
-        with work.patience("Reading"):
-            _, told = page.row_of(asked)
-    except DpcoreError as error:
-        trouble.error(plain(str(error)), icon=":material/error:")
-        return False
-    for one in told:
-        trouble.warning(plain(one))
-    return True
+    return asked is not None and figure.ready(lambda: page.row_of(asked), "Reading", trouble)
 
 
 def view() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -27,11 +27,6 @@ from dpcore.app.local import (
 from dpcore.errors import DpcoreError
 from dpcore.local import Hypotheses, Promise, not_applicable, why_not
 from dpcore.local.hypotheses import MOST_LETTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpcore.charts.figure import Figure
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2", "3", "4", "5", "7", "10")
 _ERROR = Interval(0.0, 0.499, low_open=True)
@@ -176,22 +171,6 @@ def _promise() -> Promise | None:
     except DpcoreError as error:
         trouble.error(plain(str(error)), icon=":material/error:")
         return None
-
-
-def attempt(make: Callable[..., Figure], view: View, *, dark: bool) -> Figure | DpcoreError:
-    """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
-    try:
-        return make(view, dark=dark)
-    except DpcoreError as error:
-        return error
-
-
-def show(made: Figure | DpcoreError, code: Callable[[View], str], view: View, *, key: str, **options: Any) -> None:
-    """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        st.error(plain(str(made)), icon=":material/error:")
-    else:
-        figure.show(made, key=key, code=code(view), **options)
 
 
 def say_limits(view: View) -> None:

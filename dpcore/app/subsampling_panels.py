@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dpcore.app import inputs, work
+from dpcore.app import figure, inputs, work
 from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
 from dpcore.errors import DpcoreError
@@ -62,17 +62,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
 
 def ready(asked: page.Once | None, below: DeltaGenerator) -> bool:
     """Whether the mechanism can be sampled; if not, say why next to its field."""
-    if asked is None:
-        return False
-    try:
-        with work.patience("Amplifying"):
-            _, told = page.found(asked)
-    except DpcoreError as error:
-        below.error(plain(str(error)), icon=":material/error:")
-        return False
-    for one in told:
-        below.warning(plain(one))
-    return True
+    return asked is not None and figure.ready(lambda: page.found(asked), "Amplifying", below)
 
 
 def view() -> str:

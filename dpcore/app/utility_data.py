@@ -1,8 +1,4 @@
-"""The data of the page: a sample, made-up records, or the visitor's own CSV, which stays in the visitor's own session.
-
-An upload is held by the session alone: no shelf that visitors share ever sees it, the link carries no part of it, and it is
-let go when the file is removed or other data are chosen.
-"""
+"""The data of the page: a sample, made-up records, or the visitor's own CSV, which stays in the visitor's own session."""
 
 from __future__ import annotations
 
@@ -12,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import work
+from dpcore.app import uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import Interval, read_integer, read_number
 from dpcore.errors import DpcoreError
-from dpcore.utility.reading import MOST_ROWS, OUTSIDE, Reading, read_labels, read_numbers
+from dpcore.utility.reading import MOST_ROWS, OUTSIDE, read_labels, read_numbers
 from dpcore.utility.samples import part, sample, samples
-from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -28,13 +23,12 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.utility import Dataset, Pair
+    from dpcore.utility.sheet import Sheet
 
 MADE_UP, UPLOAD = "made-up", "your CSV"
 FIRST = "ages: age in years"
 BOUND = Interval(-1e12, 1e12)
 KINDS = ("numbers", "answers")
-MOST_OWN = 24  # pictures of an upload that its visitor's session keeps
-_OWN = "_utility_own"
 _CLIPPING = {"clip": "move them to the nearer bound", "drop": "leave their rows out"}
 
 
@@ -83,7 +77,7 @@ def choose() -> str:
         help="Invented samples that come with the app, or a table of yours, which stays in your session.",
     )
     if name != UPLOAD:
-        st.session_state.pop(_OWN, None)
+        uploads.forget("utility")
     return str(name)
 
 
@@ -173,16 +167,8 @@ def _upload(details: DeltaGenerator) -> Source | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
-        file = st.file_uploader(
-            "CSV file",
-            type=["csv", "txt", "tsv"],
-            key="utility_file",
-            max_upload_size=MOST_BYTES // 1_000_000,
-            help=f"Up to {MOST_BYTES // 1_000_000} MB and {grouped(MOST_ROWS)} rows. It is held in the memory of your "
-            "session, never stored, shared or put into the link.",
-        )
+        file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
     if file is None:
-        st.session_state.pop(_OWN, None)
         st.info(
             "Choose a file to see its answers. It stays in the memory of your session; the link carries parameters only.",
             icon=":material/upload_file:",
@@ -202,13 +188,11 @@ def _upload(details: DeltaGenerator) -> Source | None:
 
 def _layout(file: UploadedFile) -> Sheet:
     """Show how the file is read, and let the delimiter and the number of rows be chosen."""
-    marks = {"": "found by itself", **DELIMITERS}
     with st.expander("How the file is read", icon=":material/table_view:"):
-        mark = st.selectbox("Fields are separated by", list(marks), key="utility_mark", format_func=marks.__getitem__)
+        sheet = uploads.sheet_of("utility", file)
         st.text_input(
             "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
         )
-        sheet = open_csv(file.getvalue(), delimiter=mark or None)
         for words in sheet.told:
             st.caption(plain(words))
     return sheet
@@ -237,12 +221,11 @@ def _bounds() -> tuple[float, float, str] | None:
 def _read(file: UploadedFile, sheet: Sheet, column: str, kind: str, how: tuple[float, float, str]) -> Source:
     """Read the column once per choice, into the session; say what became of every row."""
     asked = (file.file_id, sheet.delimiter, column, kind, repr(how))
-    own = st.session_state.get(_OWN)
-    if own is None or own[0] != asked:
-        with work.patience("Reading"):
-            found = read_labels(sheet, column) if kind == KINDS[1] else read_numbers(sheet, column, *how)
-        own = st.session_state[_OWN] = (asked, found, work.Shelf(MOST_OWN))
-    reading: Reading = own[1]
+    reading, shelf = uploads.read_once(
+        "utility",
+        asked,
+        lambda: read_labels(sheet, column) if kind == KINDS[1] else read_numbers(sheet, column, *how),
+    )
     lost = bool(reading.dropped) or any(reading.clipped)
     words = " ".join(plain(text) for text in reading.told)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
@@ -251,13 +234,8 @@ def _read(file: UploadedFile, sheet: Sheet, column: str, kind: str, how: tuple[f
     n = read_integer(text, "First n records", 1, reading.dataset.n) if text else None
     call = f"{column!r}" if kind == KINDS[1] else f"{column!r}, {how[0]!r}, {how[1]!r}, {how[2]!r}"
     read = "read_labels" if kind == KINDS[1] else "read_numbers"
-    imports = [
-        "from pathlib import Path",
-        f"from dpcore.utility.reading import {read}",
-        "from dpcore.utility.sheet import open_csv",
-    ]
-    mark = f", delimiter={sheet.delimiter!r}" if sheet.delimiter in DELIMITERS else ""
-    code = [f'sheet = open_csv(Path("your.csv").read_bytes(){mark})', f"data = {read}(sheet, {call}).dataset"]
+    imports = [*uploads.IMPORTS, f"from dpcore.utility.reading import {read}"]
+    code = [uploads.sheet_code(sheet), f"data = {read}(sheet, {call}).dataset"]
     if n is not None:
         imports, code = [*imports, "from dpcore.utility.samples import part"], [*code, f"data = part(data, n={n})"]
-    return Source(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), own[2], tuple(imports), tuple(code))
+    return Source(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), shelf, tuple(imports), tuple(code))

@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, page, work
+from dpcore.app import page, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import Interval, choice, read_integer, read_number
 from dpcore.app.settings import label_of, meant, said, written
 from dpcore.app.utility import RECORDS, View, known_facts, movable, needed_code, numbers_of, read
 from dpcore.charts.pairs import pair_grid
-from dpcore.errors import BudgetError, DpcoreError
+from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpcore.charts.figure import Figure
     from dpcore.registry import Parameter
 
 STEPS = 61  # of the slider
@@ -93,24 +90,6 @@ def _set(moves: str, value: Any) -> None:
 
 
 # ---- what is found -------------------------------------------------------------------------------------------
-
-
-def attempt(make: Callable[..., Any], view: View, **options: Any) -> Any:
-    """Return what was made, or the error that it ended with: one that fails does not keep the others away."""
-    try:
-        return make(view, **options)
-    except DpcoreError as error:
-        return error
-
-
-def show(made: Figure | DpcoreError, code: Callable[[View], str], view: View, *, key: str, **options: Any) -> None:
-    """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        st.error(plain(str(made)), icon=":material/error:")
-        if isinstance(made, BudgetError):
-            st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
-    else:
-        figure.show(made, key=key, code=code(view), **options)
 
 
 def show_words(found: str | DpcoreError) -> None:

@@ -113,6 +113,14 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     return shelf().get(("region", text), make, stoppable=False)
 
 
+def attempt(make: Callable[..., _T], *given: Any, **options: Any) -> _T | DpcoreError:
+    """Return what was made, or the error that it ended with: one result that fails does not keep the others away."""
+    try:
+        return make(*given, **options)
+    except DpcoreError as error:
+        return error
+
+
 @contextmanager
 def patience(words: str = "Computing") -> Iterator[None]:
     """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop."""

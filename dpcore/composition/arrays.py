@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -37,22 +37,35 @@ LARGEST_N = 10**6
 COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", "kind")
 
 
+class Statement(NamedTuple):
+    """What each mechanism of a row promises; a total variation of 1 says nothing."""
+
+    epsilon: float
+    delta: float = 0.0
+    eta: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """One kind of array: the mechanism of row n, and the limit of the rows."""
 
     name: str
     goal: Goal
-    row: Callable[[int], TradeOff]
+    row: Callable[[int], Statement]
 
     @property
     def title(self) -> str:
         """What a legend calls it."""
         return TITLES[self.name]
 
+    def statement(self, n: int) -> Statement:
+        """Return what one mechanism of row n promises."""
+        return self.row(domain.integer(n, "n", high=LARGEST_N))
+
     def mechanism(self, n: int) -> TradeOff:
         """Return one mechanism of row n."""
-        return self.row(domain.integer(n, "n", high=LARGEST_N))
+        epsilon, delta, eta = self.statement(n)
+        return DPTV.make(epsilon, delta, eta) if eta < 1 else DP(epsilon, delta)
 
     def composed(self, n: int) -> TradeOff:
         """Return row n as a whole."""
@@ -72,17 +85,17 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     failing = domain.number(delta, "delta", 0.0, 20.0)
     power = domain.number(c, "c", 0.0, 0.5, low_open=True)
 
-    def pure(n: int) -> TradeOff:
-        return DP(limit_mu / math.sqrt(n), 0.0)
+    def pure(n: int) -> Statement:
+        return Statement(limit_mu / math.sqrt(n))
 
-    def with_failures(n: int) -> TradeOff:
-        return DP(limit_mu / math.sqrt(n), min(1.0, failing / n))
+    def with_failures(n: int) -> Statement:
+        return Statement(limit_mu / math.sqrt(n), min(1.0, failing / n))
 
-    def with_variation(n: int) -> TradeOff:
+    def with_variation(n: int) -> Statement:
         epsilon = limit_mu * n**-power
         eta = limit_mu * n ** (power - 1.0) / 2
         # for few mechanisms eta may exceed what epsilon allows, and then says nothing
-        return DPTV.make(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
+        return Statement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
 
     goal = Goal(limit_mu)
     return (

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.errors import DomainError
 from dpcore.ledger.bounds import total
-from dpcore.ledger.quick import Quick
+from dpcore.ledger.quick import About, Quick
 from dpcore.ledger.records import LARGEST_COUNT
 from dpcore.limits import checkpoint, current, limits
 from dpcore.theorems import domain
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MOST_MORE = 10**9
 _FINER = (1e-9, 1e-12)
 _LONG = 40  # different releases from which the search begins with an estimate
-_CLOSER = 2
 _KINDS = {"exact": "exact", "upper": "upper bound", "lower": "at least"}
 
 
@@ -135,11 +134,13 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
     """
     ledger.check(row)
     search = _Search(ledger, row, budget)
-    start = search.bounds(0)
+    guess = search.guessed()
+    likely = guess is not None and 0 < guess <= search.most and search.gap(guess) <= 0
+    start = (0.0, 0.0) if likely else search.bounds(0)  # where many fit, none does
     if start[1] > budget.delta:
         sure = start[0] > budget.delta
         return More(row + 1, 0, "exact" if sure else "lower", over=True, delta=start[1], delta_next=start[0])
-    fits, fails = search.enclosed(search.most, search.guessed())
+    fits, fails = search.enclosed(search.most, guess)
     if fails is None:
         return More(row + 1, fits, "lower", over=False, delta=search.bounds(fits)[1], delta_next=0.0)
     fits, kind, after = search.settled(*search.narrowed(fits, fails))
@@ -193,15 +194,14 @@ class _Search:
         if len(ledger.factors) < _LONG or release.group or not 0 < self.budget.delta < 1 or self.budget.epsilon == 0:
             return None
         one = [(node, count // release.count) for node, count in ledger.parts(self.row)]
-        found = 0
-        for _ in range(_CLOSER):  # the second line goes through the saddle point of the list as it will be
-            added = {node.text: count * found for node, count in one}
-            parts = [(node, count + added.get(node.text, 0)) for node, count in ledger.factors]
-            quick = Quick.of(parts, self.budget.delta, self.budget.epsilon)
-            if quick is None:
-                return None
-            found += quick.most(one, -found, self.most - found)
-        return found
+        if not Quick.knows(ledger.factors):
+            return None
+        rough = About(ledger.factors, one, self.budget.delta, self.budget.epsilon)
+        found = rough.count(self.most)
+        added = {node.text: count * found for node, count in one}
+        parts = [(node, count + added.get(node.text, 0)) for node, count in ledger.factors]
+        quick = Quick.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(found))
+        return None if quick is None else found + quick.most(one, -found, self.most - found)
 
     def enclosed(self, most: int, guess: int | None) -> tuple[int, int | None]:
         """Return a number that fits and a larger one that does not; None if the largest allowed one fits."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
 
     ComplexArray = NDArray[np.complex128]
+    Rough = dict[bool, FloatArray]
 
 _GRID = np.geomspace(0.02, 4000.0, 60)
 _NODES = (64, 128, 256, 512, 1024)  # as few as let the integrand fade
@@ -54,22 +55,31 @@ class _Side:
 class Quick:
     """The whole list on its contours, ready for changes."""
 
-    def __init__(self, factors: Factors, delta: float, epsilon: float) -> None:
+    def __init__(self, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> None:
         self.factors, self.delta, self.top = factors, delta, epsilon
+        self.rough: Rough = {} if rough is None else rough
         symmetric = all(node.pair.symmetric for node, _ in factors)
         found = [self._side(forward) for forward in ((True,) if symmetric else (True, False))]
         self.sides = [side for side in found if side is not None] if None not in found else []
         self.failing = math.fsum(count * math.log1p(-node.curve.q_inf) for node, count in factors)
 
     @classmethod
-    def of(cls, factors: Factors, delta: float, epsilon: float) -> Quick | None:
-        """Return the contours of a list that is to have this epsilon at delta; None where they are not known."""
+    def of(cls, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> Quick | None:
+        """Return the contours of a list that is to have this epsilon at delta; None where they are not known.
+
+        `rough` is log M of the list on the grid of exponents, by direction, where that is known already.
+        """
+        if not cls.knows(factors) or not 0 < epsilon < math.inf or not 0 < delta < 1:
+            return None
+        found = cls(factors, delta, epsilon, rough)
+        return found if found.sides else None
+
+    @staticmethod
+    def knows(factors: Factors) -> bool:
+        """Whether every transform is known and all directions go the same way."""
         simple = all(node.pair.has_mgf and not isinstance(node, (Loose, SelfComposing)) for node, _ in factors)
         ways = {node.oriented for node, _ in factors if not node.pair.symmetric}
-        if not simple or len(ways) > 1 or "" in ways or not 0 < epsilon < math.inf or not 0 < delta < 1:
-            return None
-        found = cls(factors, delta, epsilon)
-        return found if found.sides else None
+        return simple and len(ways) <= 1 and "" not in ways
 
     @property
     def agrees(self) -> bool:
@@ -112,44 +122,39 @@ class Quick:
 
     def _side(self, forward: bool) -> _Side | None:
         """Put the line through the saddle point of the whole list and choose nodes that hold the tilted loss."""
-        phase = self._sum(_GRID, forward) - _GRID * self.top - np.log(_GRID) - np.log1p(_GRID)
-        at = int(np.argmin(np.where(np.isfinite(phase), phase, np.inf)))
-        if not 0 < at < _GRID.size - 1:
+        if forward not in self.rough:
+            self.rough[forward] = _sum(self.factors, forward)
+        lowest = _lowest(self.rough[forward] - _GRID * self.top - np.log(_GRID) - np.log1p(_GRID))
+        if lowest is None:
             return None
-        near = np.linspace(_GRID[at - 1], _GRID[at + 1], 21)
-        phase = self._sum(near, forward) - near * self.top - np.log(near) - np.log1p(near)
-        at = min(max(int(np.argmin(phase)), 1), near.size - 2)
-        c, gap = float(near[at]), float(near[1] - near[0])
-        spread = math.sqrt(max(float(phase[at - 1] - 2 * phase[at] + phase[at + 1]), 0.0)) / gap
-        if not spread > 0:
+        c, bend, _ = lowest
+        step = 2 * math.pi / max(_REACH * math.sqrt(bend), 45.0 / c)
+        nodes = self._enough(c, step, forward)
+        if nodes is None:
             return None
-        step = 2 * math.pi / max(_REACH * spread, 45.0 / c)
-        for nodes in _NODES:
-            line = np.asarray(c + 1j * step * np.arange(nodes), dtype=np.complex128)
-            side = self._on(line, step, forward)
-            if self._faded(side):
-                return side
-        return None
+        return self._on(np.asarray(c + 1j * step * np.arange(nodes), dtype=np.complex128), step, forward)
 
-    def _faded(self, side: _Side) -> bool:
-        """Whether the integrand is small at the last node, also without any one of the regions."""
-        fall = float((side.whole[-1] - side.whole[0]).real)
-        least = min(count * float((side.known[n.text][-1] - side.known[n.text][0]).real) for n, count in self.factors)
-        weight = abs(side.s[0] * (side.s[0] + 1)) / abs(side.s[-1] * (side.s[-1] + 1))
-        return bool(math.exp(min(0.0, fall - min(0.0, least))) * weight <= _FADED)
+    def _enough(self, c: float, step: float, forward: bool) -> int | None:
+        """Return how many nodes let the integrand fade, also without any one of the regions; looked at their ends only."""
+        s = np.asarray(c + 1j * step * np.array([0, *(nodes - 1 for nodes in _NODES)]), dtype=np.complex128)
+        whole, most = np.zeros(s.size), np.zeros(s.size)
+        for place, (node, count) in enumerate(self.factors):
+            if place % _EVERY == 0:
+                checkpoint(place / len(self.factors))
+            with np.errstate(all="ignore"):
+                logs = _way(node.pair, forward).log_mgf(s).real
+            fall = count * (logs - logs[0])
+            whole += fall
+            np.minimum(most, fall, out=most)
+        size = np.minimum(0.0, whole - most) - np.log(np.abs(s * (s + 1)))
+        faded = np.flatnonzero(size[1:] - size[0] <= math.log(_FADED))
+        return _NODES[int(faded[0])] if faded.size else None
 
     def _on(self, s: ComplexArray, step: float, forward: bool) -> _Side:
         side = _Side(s, step, np.zeros(s.size, dtype=np.complex128), forward, {})
         for node, count in self.factors:
             np.add(side.whole, count * self._log(side, node.pair, node.text), out=side.whole)
         return side
-
-    def _sum(self, s: FloatArray, forward: bool) -> FloatArray:
-        with np.errstate(all="ignore"):
-            logs = [
-                count * _way(node.pair, forward).log_mgf(s.astype(np.complex128)).real for node, count in self.factors
-            ]
-        return np.asarray(np.sum(logs, axis=0), dtype=np.float64)
 
     def _log(self, side: _Side, pair: Curve, name: str) -> ComplexArray:
         if name not in side.known:
@@ -200,6 +205,65 @@ def _integral(side: _Side, logs: ComplexArray, epsilon: float) -> float:
 
 def _terms(logs: ComplexArray, s: ComplexArray, top: FloatArray | float) -> ComplexArray:
     return np.asarray(np.exp(logs - top) / (s * (s + 1)), dtype=np.complex128)
+
+
+def _sum(factors: Factors, forward: bool) -> FloatArray:
+    """Return log M of a list on the grid of exponents."""
+    s, out = _GRID.astype(np.complex128), np.zeros(_GRID.size)
+    for place, (node, count) in enumerate(factors):
+        if place % _EVERY == 0:
+            checkpoint(place / len(factors))
+        with np.errstate(all="ignore"):
+            out += count * _way(node.pair, forward).log_mgf(s).real
+    return out
+
+
+def _lowest(phase: FloatArray) -> tuple[float, float, float] | None:
+    """Return where on the grid of exponents a convex function is lowest, its second derivative there, and its value.
+
+    They are those of the parabola through the three lowest points; None where the lowest is at an end.
+    """
+    at = int(np.argmin(np.where(np.isfinite(phase), phase, np.inf)))
+    if not 0 < at < _GRID.size - 1 or not np.isfinite(phase[at - 1 : at + 2]).all():
+        return None
+    low, c, high = _GRID[at - 1 : at + 2].tolist()
+    left, right = (phase[at] - phase[at - 1]) / (c - low), (phase[at + 1] - phase[at]) / (high - c)
+    bend = float(2 * (right - left) / (high - low))
+    if not bend > 0:
+        return None
+    best = min(max(0.5 * (low + c) - float(left) / bend, low), high)
+    slope = float(left) + 0.5 * bend * (c - low)  # at c
+    return best, bend, float(phase[at]) + slope * (best - c) + 0.5 * bend * (best - c) ** 2
+
+
+class About:
+    """How many more releases fit, to a few per cent: by the saddle point approximation on the grid alone."""
+
+    def __init__(self, factors: Factors, more: Factors, delta: float, epsilon: float) -> None:
+        symmetric = all(node.pair.symmetric for node, _ in factors)
+        self.ways = (True,) if symmetric else (True, False)
+        self.rough = {forward: _sum(factors, forward) for forward in self.ways}
+        self.more = {forward: _sum(more, forward) for forward in self.ways}
+        self.goal, self.kernel = math.log(delta), _GRID * epsilon + np.log(_GRID) + np.log1p(_GRID)
+
+    def count(self, largest: int) -> int:
+        """Return about the largest number, from 0 to `largest`."""
+        low, high = 0, 1
+        while high <= largest and self._fits(high):
+            low, high = high, 2 * high
+        high = min(high, largest + 1)
+        while high - low > max(1, low // 1000):
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._fits(middle) else (low, middle)
+        return low
+
+    def grown(self, copies: int) -> Rough:
+        """Return log M on the grid of the list with so many more."""
+        return {forward: self.rough[forward] + copies * self.more[forward] for forward in self.ways}
+
+    def _fits(self, copies: int) -> bool:
+        found = [_lowest(known - self.kernel) for known in self.grown(copies).values()]
+        return all(one is not None and one[2] - 0.5 * math.log(2 * math.pi * one[1]) <= self.goal for one in found)
 
 
 def _way(pair: Curve, forward: bool) -> Curve:

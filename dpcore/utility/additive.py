@@ -23,7 +23,7 @@ import numpy as np
 from dpcore.algebra import Assume
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
 from dpcore.registry import DELTA, Choice
-from dpcore.utility.base import QUANTILE, Fact, Measure, Pair
+from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, Measure, Pair
 from dpcore.utility.noise import Noise, worst_mean, worst_quantile
 from dpcore.words import of_100, outward
 
@@ -80,6 +80,28 @@ def pure_floor(epsilon: float) -> float:
 def gaussian_floor(mu: float) -> float:
     """Return 1 / (e^(mu^2) - 1): the least variance of an unbiased mu-GDP answer that moves by 1."""
     return 1.0 / math.expm1(mu * mu) if mu < 26.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Calibrated(Pair):
+    """Normal noise chosen for (epsilon, delta)."""
+
+    mechanism = "Gaussian"
+    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
+
+    epsilon: float = MAIN_EPSILON.field(0.5)
+    delta: float = SMALL_DELTA.field(1e-5)
+    calibration: str = CALIBRATION.field(ANALYTIC)
+
+    @property
+    def unit_sigma(self) -> float:
+        """Standard deviation for an answer that moves by 1."""
+        return unit_sigma(self.epsilon, self.delta, self.calibration)
+
+    @property
+    def region(self) -> TradeOff:
+        """The true region of the noise."""
+        return gaussian_region(self.epsilon, self.delta, self.calibration)
 
 
 PURE_FLOOR = "every unbiased ε-DP mechanism, on its worst dataset (Hammersley-Chapman-Robbins)"

@@ -13,19 +13,15 @@ from dpcore.mechanisms.geometric import Geometric as GeometricRegion
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
 from dpcore.registry import Parameter
 from dpcore.utility.additive import (
-    ANALYTIC,
-    CALIBRATION,
     GAUSSIAN_FLOOR,
     NEIGHBOURS,
     PURE_FLOOR,
-    SMALL_DELTA,
     SUBSTITUTION,
     Additive,
+    Calibrated,
     gaussian_floor,
-    gaussian_region,
     pure_floor,
     stated,
-    unit_sigma,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, enter
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
@@ -43,6 +39,8 @@ LARGEST_MOVE = 10**6
 @dataclass(frozen=True)
 class Single(Additive):
     """One number with noise; a neighbour moves it by `moves(data)`."""
+
+    measure = "quantile"
 
     epsilon: float = MAIN_EPSILON.field(0.5)
     probability: float = MISS.field(0.05)
@@ -70,10 +68,14 @@ class Single(Additive):
         return Fact("mse", value, "lower", PURE_FLOOR, r"\Delta^2/(4\sinh^2(\varepsilon/2))", "any")
 
 
+@dataclass(frozen=True)
 class Counting(Single):
     """How many records are at least `at_least`."""
 
-    at_least: float
+    query = "count"
+    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
+
+    at_least: float = AT_LEAST.field(65.0)
 
     @property
     def units(self) -> str:
@@ -90,10 +92,14 @@ class Counting(Single):
         return np.array(float(np.count_nonzero(data.column >= self.at_least)))
 
 
+@dataclass(frozen=True)
 class Summing(Single):
     """The sum of a column whose bounds are public."""
 
-    neighbours: str
+    query = "sum"
+    assumptions = "Every value lies within the public bounds, which were not computed from the data."
+
+    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     @property
     def noun(self) -> str:
@@ -112,6 +118,9 @@ class Summing(Single):
 class WithLaplace(Single):
     """Laplace noise of scale moves / epsilon."""
 
+    mechanism = "Laplace"
+    reference = "Dwork, McSherry, Nissim, Smith 2006; lower bound: Hammersley, Chapman, Robbins"
+
     def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
         """Return the noise."""
         return Laplace(self.moves(data) / self.epsilon)
@@ -120,29 +129,25 @@ class WithLaplace(Single):
 class WithGeometric(Single):
     """Integer noise with ratio e^(-epsilon / moves)."""
 
+    mechanism = "geometric"
+    reference = "Ghosh, Roughgarden, Sundararajan 2012"
+
     def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
         """Return the noise."""
         return Geometric(self.epsilon / self.moves(data))
 
 
-class WithGaussian(Single):
+@dataclass(frozen=True)
+class WithGaussian(Calibrated, Single):
     """Normal noise calibrated to (epsilon, delta)."""
-
-    delta: float
-    calibration: str
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation for an answer that moves by 1."""
-        return unit_sigma(self.epsilon, self.delta, self.calibration)
 
     def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
         """Return the noise."""
-        return Gaussian(self.moves(data) * self.sigma)
+        return Gaussian(self.moves(data) * self.unit_sigma)
 
     def floor(self, data: Dataset, n: int | None = None) -> Fact | None:  # noqa: ARG002  n does not matter
         """Return the bound for unbiased mechanisms of the same Gaussian region."""
-        value = self.moves(data) ** 2 * gaussian_floor(1.0 / self.sigma)
+        value = self.moves(data) ** 2 * gaussian_floor(1.0 / self.unit_sigma)
         return Fact("mse", value, "lower", GAUSSIAN_FLOOR, r"\Delta^2/(e^{\mu^2}-1)", "any")
 
 
@@ -153,14 +158,7 @@ class CountLaplace(WithLaplace, Counting):
 
     name = "count_laplace"
     title = "count with Laplace noise"
-    query = "count"
-    mechanism = "Laplace"
     formula = r"\#\{x_i\ge c\}+\mathrm{Lap}(1/\varepsilon)"
-    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
-    reference = "Dwork, McSherry, Nissim, Smith 2006; lower bound: Hammersley, Chapman, Robbins"
-    measure = "quantile"
-
-    at_least: float = AT_LEAST.field(65.0)
 
     @property
     def region(self) -> TradeOff:
@@ -175,14 +173,7 @@ class CountGeometric(WithGeometric, Counting):
 
     name = "count_geometric"
     title = "count with geometric noise"
-    query = "count"
-    mechanism = "geometric"
     formula = r"\#\{x_i\ge c\}+N,\quad P(N=j)\propto e^{-\varepsilon|j|}"
-    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
-    reference = "Ghosh, Roughgarden, Sundararajan 2012"
-    measure = "quantile"
-
-    at_least: float = AT_LEAST.field(65.0)
 
     @property
     def region(self) -> TradeOff:
@@ -197,21 +188,7 @@ class CountGaussian(WithGaussian, Counting):
 
     name = "count_gaussian"
     title = "count with Gaussian noise"
-    query = "count"
-    mechanism = "Gaussian"
     formula = r"\#\{x_i\ge c\}+\mathcal N(0,\sigma^2)"
-    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
-    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
-    measure = "quantile"
-
-    delta: float = SMALL_DELTA.field(1e-5)
-    calibration: str = CALIBRATION.field(ANALYTIC)
-    at_least: float = AT_LEAST.field(65.0)
-
-    @property
-    def region(self) -> TradeOff:
-        """The true region of the noise."""
-        return gaussian_region(self.epsilon, self.delta, self.calibration)
 
 
 @enter
@@ -221,14 +198,7 @@ class SumLaplace(WithLaplace, Summing):
 
     name = "sum_laplace"
     title = "bounded sum with Laplace noise"
-    query = "sum"
-    mechanism = "Laplace"
     formula = r"\sum_i x_i+\mathrm{Lap}(\Delta/\varepsilon)"
-    assumptions = "Every value lies within the public bounds, which were not computed from the data."
-    reference = "Dwork, McSherry, Nissim, Smith 2006"
-    measure = "quantile"
-
-    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     @property
     def region(self) -> TradeOff:
@@ -243,14 +213,8 @@ class SumGeometric(WithGeometric, Summing):
 
     name = "sum_geometric"
     title = "bounded sum of integers with geometric noise"
-    query = "sum"
-    mechanism = "geometric"
     formula = r"\sum_i x_i+N,\quad P(N=j)\propto e^{-\varepsilon|j|/\Delta}"
     assumptions = "Values and bounds are integers; the bounds are public and were not computed from the data."
-    reference = "Ghosh, Roughgarden, Sundararajan 2012"
-    measure = "quantile"
-
-    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     @property
     def region(self) -> TradeOff:
@@ -288,18 +252,9 @@ class SumGaussian(WithGaussian, Summing):
 
     name = "sum_gaussian"
     title = "bounded sum with Gaussian noise"
-    query = "sum"
-    mechanism = "Gaussian"
     formula = r"\sum_i x_i+\mathcal N(0,\Delta^2\sigma^2)"
-    assumptions = "Every value lies within the public bounds, which were not computed from the data."
-    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
-    measure = "quantile"
-
-    delta: float = SMALL_DELTA.field(1e-5)
-    calibration: str = CALIBRATION.field(ANALYTIC)
-    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     @property
     def region(self) -> TradeOff:
         """The true region of the noise."""
-        return stated(gaussian_region(self.epsilon, self.delta, self.calibration), self.neighbours)
+        return stated(super().region, self.neighbours)

@@ -7,8 +7,12 @@ add/remove. Frequencies are counts over n, so their noise is that of the counts 
 Renormalised frequencies. Let c be the true counts, v >= 0 the clipped ones, S their sum and L the l1 distance of v and
 c. Then v/S - c/n = (v - c)/n + (v/S)(n - S)/n. Hence the l1 error is at most L/n + abs(S - n)/n <= 2 L/n; a difference of
 two distributions has l2^2 <= l1^2/2 and max <= l1/2; and l2 and max are at most those of (v - c)/n plus abs(S - n)/n,
-because v/S has norm at most 1. If S = 0 the uniform distribution is released: L = n then, and its errors are at most
+because v/S has norm at most 1. With T = abs(S - n)/n < 1 and v/S = c/n + e the last term of coordinate j is at most
+(c_j/n + abs(e_j)) T, so that max abs(e) <= (max abs(v - c)/n + T max c/n)/(1 - T). If S = 0 the uniform distribution is released: L = n then, and its errors are at most
 those that the bounds give. The bounds take expectations by Minkowski, and tails by Cantelli or Chebyshev.
+
+From below: by the same identity the l1 error is at least L/n - abs(S - n)/n, and with k bins l2^2 >= l1^2/k and
+max >= l1/k. This says something where the bins are many or full, so that the errors of S cancel and those of L add up.
 """
 
 from __future__ import annotations
@@ -28,22 +32,18 @@ from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
 from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
     ADD_REMOVE,
-    ANALYTIC,
-    CALIBRATION,
     GAUSSIAN_FLOOR,
     MOST_BINS,
     NEIGHBOURS,
     PURE_FLOOR,
-    SMALL_DELTA,
     SUBSTITUTION,
     Additive,
+    Calibrated,
     additive_facts,
     gaussian_floor,
-    gaussian_region,
     parameter_words,
     pure_floor,
     stated,
-    unit_sigma,
     vector_errors,
     vector_measures,
     within_words,
@@ -91,6 +91,7 @@ class Histogram(Additive):
 
     query = "histogram"
     measure = "mse"
+    assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
 
     epsilon: float = MAIN_EPSILON.field(0.5)
     bins: int = BINS.field(10)
@@ -203,7 +204,7 @@ class Histogram(Additive):
 
     def sentence(self, data: Dataset) -> str:
         """Say how far the bins of one release are off."""
-        facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release"}
+        facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release" and f.kind != "lower"}
         reach, mean = (outward(facts[name].value, 3) for name in ("quantile", "worst"))
         unit = f" {self.units}" if self.units else ""
         said = "exact law" if facts["quantile"].kind == "exact" else "upper bound"
@@ -252,7 +253,7 @@ def clipped_facts(noise: Noise, counts: NDArray[np.float64], miss: float) -> lis
 
 
 def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: float) -> list[Fact]:
-    """Return upper bounds for renormalised frequencies, the better of two ways each (see the module)."""
+    """Return upper bounds for renormalised frequencies, the better of two ways each, and lower ones (see the module)."""
     absolute, squared = noise.clipped(counts)
     distance = float(absolute.sum()) / n  # E L / n
     spread = max(0.0, float((squared - absolute**2).sum())) / n**2
@@ -260,7 +261,10 @@ def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: 
     total = (max(0.0, float((squared - bias**2).sum())) + float(bias.sum()) ** 2) / n**2  # E (S - n)^2 / n^2
     length = math.sqrt(float(squared.sum())) / n
     cantelli = distance + math.sqrt(spread * (1.0 / miss - 1.0))
-    halves = worst_quantile(noise, len(counts), 0.5 * miss, counts) / n + math.sqrt(2.0 * total / miss)
+    off = worst_quantile(noise, len(counts), 0.5 * miss, counts) / n  # max |v - c| / n, and T: each fails in miss/2
+    shift = math.sqrt(2.0 * total / miss)
+    shares = (off + float(counts[-1]) / n * shift) / (1.0 - shift) if shift < 1 else math.inf
+    halves = min(off + shift, shares)
     worst = worst_mean(noise, len(counts), counts) / n + math.sqrt(total)
     said = "v/S - c/n = (v-c)/n + (v/S)(n-S)/n for clipped counts v of sum S"
     return [
@@ -268,6 +272,19 @@ def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: 
         Fact("l1", min(2.0, 2.0 * distance, distance + math.sqrt(total)), "upper", said),
         Fact("worst", min(1.0, distance, worst), "upper", said),
         Fact("quantile", min(1.0, cantelli, halves), "upper", f"{said}; Cantelli, or Chebyshev for S"),
+        *least_facts(distance - math.sqrt(total), len(counts)),
+    ]
+
+
+def least_facts(distance: float, k: int) -> list[Fact]:
+    """Return lower bounds for k renormalised frequencies whose l1 error is at least `distance` on average."""
+    if not distance > 0:
+        return []
+    said = "the noise of the bins less that of their sum, on average"
+    return [
+        Fact("mse", distance**2 / k, "lower", f"{said}, squared over the number of bins"),
+        Fact("l1", distance, "lower", said),
+        Fact("worst", distance / k, "lower", f"{said}, over the number of bins"),
     ]
 
 
@@ -280,7 +297,6 @@ class HistogramLaplace(Histogram):
     title = "histogram with Laplace noise"
     mechanism = "Laplace"
     formula = r"\mathrm{count}_j+\mathrm{Lap}(2/\varepsilon)\ \text{(substitution)},\quad \mathrm{Lap}(1/\varepsilon)\ \text{(add/remove)}"
-    assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
     reference = "Dwork, McSherry, Nissim, Smith 2006; exact region: two Laplace coordinates"
 
     @property
@@ -303,7 +319,6 @@ class HistogramGeometric(Histogram):
     title = "histogram with geometric noise"
     mechanism = "geometric"
     formula = r"\mathrm{count}_j+N_j,\quad P(N_j=i)\propto e^{-\varepsilon|i|/2}\ \text{(substitution)},\ e^{-\varepsilon|i|}\ \text{(add/remove)}"
-    assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
     reference = "Ghosh, Roughgarden, Sundararajan 2012"
 
     @property
@@ -320,33 +335,22 @@ class HistogramGeometric(Histogram):
 
 @enter
 @dataclass(frozen=True)
-class HistogramGaussian(Histogram):
+class HistogramGaussian(Calibrated, Histogram):
     """Histogram with normal noise for l2 sensitivity sqrt 2 (substitution) or 1 (add/remove)."""
 
     name = "histogram_gaussian"
     title = "histogram with Gaussian noise"
-    mechanism = "Gaussian"
     formula = r"\mathrm{count}_j+\mathcal N(0,\Delta_2^2\sigma^2),\quad \Delta_2=\sqrt2\ \text{(substitution)},\ 1\ \text{(add/remove)}"
-    assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
-    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
-
-    delta: float = SMALL_DELTA.field(1e-5)
-    calibration: str = CALIBRATION.field(ANALYTIC)
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation for an answer that moves by 1."""
-        return unit_sigma(self.epsilon, self.delta, self.calibration)
 
     @property
     def region(self) -> TradeOff:
         """The true region of the noise."""
-        return stated(gaussian_region(self.epsilon, self.delta, self.calibration), self.neighbours)
+        return stated(super().region, self.neighbours)
 
     def noise_of_counts(self) -> Noise:
         """Return the noise of a count."""
-        return Gaussian(self.sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
+        return Gaussian(self.unit_sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
 
     def floor_of_counts(self) -> tuple[float, str, str]:
         """Return the least variance of an unbiased count in the same Gaussian region."""
-        return gaussian_floor(1.0 / self.sigma), GAUSSIAN_FLOOR, r"k/(e^{\mu^2}-1)"
+        return gaussian_floor(1.0 / self.unit_sigma), GAUSSIAN_FLOOR, r"k/(e^{\mu^2}-1)"

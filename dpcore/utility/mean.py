@@ -29,18 +29,14 @@ from dpcore.errors import DomainError
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
 from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
-    ANALYTIC,
-    CALIBRATION,
     GAUSSIAN_FLOOR,
     PURE_FLOOR,
-    SMALL_DELTA,
     SUBSTITUTION,
+    Calibrated,
     gaussian_floor,
-    gaussian_region,
     parameter_words,
     pure_floor,
     stated,
-    unit_sigma,
     within_words,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, Pair, enter
@@ -74,6 +70,7 @@ class Mean(Pair):
 
     query = "mean"
     measure = "mse"
+    assumptions = "n and the box that holds every record are public; one record is replaced."
 
     epsilon: float = MAIN_EPSILON.field(0.5)
     d: int = DIMENSION.field(1)
@@ -247,28 +244,17 @@ def course_floor(epsilon: float, width: float, n: int) -> float:
 
 @enter
 @dataclass(frozen=True)
-class MeanGaussian(Mean):
+class MeanGaussian(Calibrated, Mean):
     """Mean with normal noise."""
 
     name = "mean_gaussian"
     title = "mean with Gaussian noise"
-    mechanism = "Gaussian"
     formula = r"\bar x+\mathcal N\left(0,\sigma^2 I_d\right),\quad \sigma=\frac{\|w\|_2}{n}\,s(\varepsilon,\delta)"
-    assumptions = "n and the box that holds every record are public; one record is replaced."
-    reference = "Balle, Wang 2018 (analytic); Dwork, Roth 2014, Theorem 3.22 (classical)"
-
-    delta: float = SMALL_DELTA.field(1e-5)
-    calibration: str = CALIBRATION.field(ANALYTIC)
-
-    @property
-    def unit_sigma(self) -> float:
-        """Standard deviation for an answer that moves by 1."""
-        return unit_sigma(self.epsilon, self.delta, self.calibration)
 
     @property
     def region(self) -> TradeOff:
         """The true region of the noise, whatever the dimension."""
-        return stated(gaussian_region(self.epsilon, self.delta, self.calibration), SUBSTITUTION)
+        return stated(super().region, SUBSTITUTION)
 
     def sigma(self, data: Dataset, n: int | None = None) -> float:
         """Return the standard deviation of every coordinate."""
@@ -298,7 +284,6 @@ class MeanLaplace(Mean):
     title = "mean with Laplace noise"
     mechanism = "Laplace"
     formula = r"\bar x_j+\mathrm{Lap}\left(\frac{d\,w_j}{n\varepsilon}\right),\quad j=1,\dots,d"
-    assumptions = "n and the box that holds every record are public; one record is replaced."
     reference = "Dwork, McSherry, Nissim, Smith 2006; lower bounds: course on DP for machine learning, part 4"
 
     @property

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.registry import Choice
+from dpcore.utility.additive import NEIGHBOURS, SUBSTITUTION
 from dpcore.utility.base import Fact, enter
 from dpcore.utility.choosing import BINS, cells
 from dpcore.utility.median import AT_HAND
 from dpcore.utility.neighbourhood import Bound, Found, region_of_pairs
-from dpcore.utility.picking import FORMULAS, MECHANISMS, REFERENCES, Picking
+from dpcore.utility.picking import ByExponential, ByGumbel, ByLaplace, Picking
 from dpcore.utility.winners import MOST, winners
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
-RELATION = Choice(
-    "neighbours",
-    "text",
-    label="neighbours",
-    meaning="whether one record is replaced, or added or removed",
-    choices=("substitution", "add/remove"),
-)
 _MOST_NEIGHBOURS = {"gumbel": 40_000, "exponential": 150, "laplace": 150}
 
 
@@ -44,7 +37,7 @@ class MostCommon(Picking):
     )
 
     bins: int = BINS.field(10, high=MOST, meaning="number of cells, for data without categories")
-    neighbours: str = RELATION.field("substitution")
+    neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     def table(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return the counts."""
@@ -53,7 +46,7 @@ class MostCommon(Picking):
     @property
     def scale(self) -> float:
         """Scale of the noise: 2/ε under substitution, 1/ε when a record is added or removed."""
-        return (2.0 if self.neighbours == "substitution" else 1.0) / self.epsilon
+        return (2.0 if self.neighbours == SUBSTITUTION else 1.0) / self.epsilon
 
     @property
     def relation(self) -> str:
@@ -99,7 +92,7 @@ Move = tuple[int, int]  # the cell that loses a record and the one that gains it
 def _moves(counts: FloatArray, relation: str) -> list[Move]:
     """Return the neighbours of the counts; cells with the same count are interchangeable only in name, so all of them."""
     full = [int(a) for a in np.flatnonzero(counts > 0)]
-    if relation == "substitution":
+    if relation == SUBSTITUTION:
         return [(a, b) for a in full for b in range(counts.size) if a != b]
     return [(a, -1) for a in full] + [(-1, b) for b in range(counts.size)]
 
@@ -126,38 +119,26 @@ def _classes(first: FloatArray, moves: list[Move], rate: float) -> tuple[FloatAr
 
 @enter
 @dataclass(frozen=True)
-class ModeExponential(MostCommon):
+class ModeExponential(ByGumbel, MostCommon):
     """Exponential mechanism, which is report noisy max with Gumbel noise."""
 
-    noise: ClassVar[str] = "gumbel"
     name: ClassVar[str] = "mode_exponential"
     title: ClassVar[str] = "most common value with the exponential mechanism"
-    mechanism: ClassVar[str] = MECHANISMS["gumbel"]
-    formula: ClassVar[str] = FORMULAS["gumbel"]
-    reference: ClassVar[str] = REFERENCES["gumbel"]
 
 
 @enter
 @dataclass(frozen=True)
-class ModePermute(MostCommon):
+class ModePermute(ByExponential, MostCommon):
     """Permute and flip, which is report noisy max with exponential noise."""
 
-    noise: ClassVar[str] = "exponential"
     name: ClassVar[str] = "mode_permute"
     title: ClassVar[str] = "most common value with permute and flip"
-    mechanism: ClassVar[str] = MECHANISMS["exponential"]
-    formula: ClassVar[str] = FORMULAS["exponential"]
-    reference: ClassVar[str] = REFERENCES["exponential"]
 
 
 @enter
 @dataclass(frozen=True)
-class ModeLaplace(MostCommon):
+class ModeLaplace(ByLaplace, MostCommon):
     """Report noisy max with Laplace noise."""
 
-    noise: ClassVar[str] = "laplace"
     name: ClassVar[str] = "mode_laplace"
     title: ClassVar[str] = "most common value with Laplace noisy max"
-    mechanism: ClassVar[str] = MECHANISMS["laplace"]
-    formula: ClassVar[str] = FORMULAS["laplace"]
-    reference: ClassVar[str] = REFERENCES["laplace"]

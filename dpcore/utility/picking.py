@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
-MECHANISMS: Final = {
-    "gumbel": "exponential",
-    "exponential": "permute and flip",
-    "laplace": "noisy max, Laplace",
-}
-FORMULAS: Final = {
-    "gumbel": r"P(c)\propto e^{s(c)/b}",
-    "exponential": r"\arg\max_c\, s(c)+\mathrm{Exp}(b)",
-    "laplace": r"\arg\max_c\, s(c)+\mathrm{Lap}(b)",
-}
-REFERENCES: Final = {
-    "gumbel": "McSherry, Talwar 2007; thesis, Proposition 24; course, part 3",
-    "exponential": "McKenna, Sheldon 2020; Ding, Kifer et al. 2021",
-    "laplace": "Dwork, Roth 2014, Claim 3.9; course, part 4",
-}
 _SUBSETS: Final = {"gumbel": 12, "exponential": 7, "laplace": 7}
 
 
@@ -175,3 +160,30 @@ def score_box(scores: FloatArray, shift: float, noise: str, epsilon: float) -> T
     alpha = np.concatenate((member @ first, np.sum(outside * second, axis=1)))
     power = np.concatenate((np.sum(member * second, axis=1), outside @ first))
     return Found(hull(alpha, power), "scores at hand", "any", f"{reason} (exact)")
+
+
+class ByGumbel(Picking):
+    """Exponential mechanism, which is report noisy max with Gumbel noise."""
+
+    noise: ClassVar[str] = "gumbel"
+    mechanism: ClassVar[str] = "exponential"
+    formula: ClassVar[str] = r"P(c)\propto e^{s(c)/b}"
+    reference: ClassVar[str] = "McSherry, Talwar 2007; thesis, Proposition 24; course, part 3"
+
+
+class ByExponential(Picking):
+    """Permute and flip, which is report noisy max with exponential noise."""
+
+    noise: ClassVar[str] = "exponential"
+    mechanism: ClassVar[str] = "permute and flip"
+    formula: ClassVar[str] = r"\arg\max_c\, s(c)+\mathrm{Exp}(b)"
+    reference: ClassVar[str] = "McKenna, Sheldon 2020; Ding, Kifer et al. 2021"
+
+
+class ByLaplace(Picking):
+    """Report noisy max with Laplace noise."""
+
+    noise: ClassVar[str] = "laplace"
+    mechanism: ClassVar[str] = "noisy max, Laplace"
+    formula: ClassVar[str] = r"\arg\max_c\, s(c)+\mathrm{Lap}(b)"
+    reference: ClassVar[str] = "Dwork, Roth 2014, Claim 3.9; course, part 4"

@@ -14,7 +14,7 @@ from dpcore.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.registry import SENSITIVITY, Choice, Parameter
 from dpcore.utility.base import enter
-from dpcore.utility.picking import FORMULAS, MECHANISMS, REFERENCES, Picking, score_box
+from dpcore.utility.picking import ByExponential, ByGumbel, ByLaplace, Picking, score_box
 from dpcore.utility.winners import MOST
 
 if TYPE_CHECKING:
@@ -77,15 +77,11 @@ class ScoreTable(Picking):
 
 @enter
 @dataclass(frozen=True)
-class TableExponential(ScoreTable):
+class TableExponential(ByGumbel, ScoreTable):
     """Exponential mechanism, which is report noisy max with Gumbel noise."""
 
-    noise: ClassVar[str] = "gumbel"
     name: ClassVar[str] = "scores_exponential"
     title: ClassVar[str] = "best score with the exponential mechanism"
-    mechanism: ClassVar[str] = MECHANISMS["gumbel"]
-    formula: ClassVar[str] = FORMULAS["gumbel"]
-    reference: ClassVar[str] = REFERENCES["gumbel"]
 
     @property
     def region(self) -> TradeOff:
@@ -95,25 +91,17 @@ class TableExponential(ScoreTable):
 
 @enter
 @dataclass(frozen=True)
-class TablePermute(ScoreTable):
+class TablePermute(ByExponential, ScoreTable):
     """Permute and flip, which is report noisy max with exponential noise."""
 
-    noise: ClassVar[str] = "exponential"
     name: ClassVar[str] = "scores_permute"
     title: ClassVar[str] = "best score with permute and flip"
-    mechanism: ClassVar[str] = MECHANISMS["exponential"]
-    formula: ClassVar[str] = FORMULAS["exponential"]
-    reference: ClassVar[str] = REFERENCES["exponential"]
 
 
 @enter
 @dataclass(frozen=True)
-class TableLaplace(ScoreTable):
+class TableLaplace(ByLaplace, ScoreTable):
     """Report noisy max with Laplace noise."""
 
-    noise: ClassVar[str] = "laplace"
     name: ClassVar[str] = "scores_laplace"
     title: ClassVar[str] = "best score with Laplace noisy max"
-    mechanism: ClassVar[str] = MECHANISMS["laplace"]
-    formula: ClassVar[str] = FORMULAS["laplace"]
-    reference: ClassVar[str] = REFERENCES["laplace"]

@@ -48,7 +48,7 @@ def test_the_first_view() -> None:
     assert "Yes: 4 factors, ε = 0.2 (3 times), ε = 0.5; δ in total 0.01." in said(app)
     assert frame(app, "delta_of_guess")["delta_of_guess"].tolist() == pytest.approx([0.36, 0.24, 0.0975])
     assert frame(app, "by")["status"].tolist() == ["active", "active"]
-    assert any("### Notation" in str(block.value) for block in app.markdown)
+    assert "The mathematics behind this page" in [box.label for box in app.expander]
 
 
 @pytest.mark.parametrize("name", PRESETS)

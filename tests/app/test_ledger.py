@@ -48,7 +48,7 @@ def test_the_first_view() -> None:
     assert float(table.loc[table["epsilon"] == 8.0, "delta"].iloc[0]) < 1e-6
     assert set(table["kind"]) == {"upper"}
     assert frame(app, "status")["status"].tolist() == ["counts"] * 4
-    assert any("### 1. What is added up" in str(block.value) for block in app.markdown)
+    assert "The mathematics behind this page" in [box.label for box in app.expander]
 
 
 @pytest.mark.parametrize("name", PRESETS)

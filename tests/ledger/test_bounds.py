@@ -138,7 +138,7 @@ def test_a_long_list_of_different_rows() -> None:
     sizes = np.linspace(0.001, 0.02, 500)
     rows = [(f"r{i}", f"dp({e:.9f})" if i % 2 else f"laplace({e:.9f})", 1) for i, e in enumerate(sizes)]
     ledger = Ledger.of(*rows)
-    frame = theorems(ledger, DELTA).set_index("theorem")
+    frame = theorems(ledger, DELTA, patience=300.0).set_index("theorem")
     assert frame.loc["exact", "kind"] == "upper"
     width = frame.loc["exact", "epsilon"] - frame.loc["exact", "epsilon_lower"]
     assert 0 <= width < 1e-3 * frame.loc["exact", "epsilon"]

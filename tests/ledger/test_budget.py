@@ -10,9 +10,11 @@ import pytest
 from dpcore import parse
 from dpcore.errors import DomainError
 from dpcore.ledger import Budget, Ledger, check_row, more, more_words, spending
+from dpcore.ledger.budget import _Search
 from tests.ledger.test_records import MIXED
 
 BUDGET = Budget(8.0, 1e-6)
+SMALL = Budget(2.0, 1e-6)
 
 
 @pytest.mark.parametrize("row", range(4))
@@ -101,3 +103,15 @@ def test_rows_by_number_or_label() -> None:
     for wrong, words in (("means", "2 rows are"), ("nothing", "No row is"), ("9", "rows 1 to 5"), ("0", "rows 1 to 5")):
         with pytest.raises(DomainError, match=words):
             check_row(ledger, wrong)
+
+
+def test_of_a_long_list_an_estimate_comes_first_and_the_answer_is_certain() -> None:
+    rows = [(f"r{i}", f"laplace({0.01 + 0.001 * i:.4f})", 2) for i in range(40)]
+    for last in (("s", "poisson_gaussian(1, 0.02)", 5), ("t", "gaussian(40)", 3)):
+        ledger = Ledger.of(*rows, last)
+        assert _Search(ledger, 40, SMALL).guessed() == more(ledger, 40, SMALL).count > 10
+        found = more(ledger, 40, SMALL)
+        assert (found.kind, found.over) == ("exact", False)
+        last_one, next_ = (ledger.with_count(40, last[2] + found.count + extra).region for extra in (0, 1))
+        assert last_one.epsilon_bounds([1e-6])[1][0] <= SMALL.epsilon < next_.epsilon_bounds([1e-6])[0][0]
+    assert more(Ledger.of(*rows, ("u", "gaussian(0.2)", 1)), 40, SMALL).over

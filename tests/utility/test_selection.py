@@ -19,6 +19,7 @@ from dpcore.utility.median import MedianExponential, corrected_bound, printed_bo
 from dpcore.utility.survey import Survey
 from dpcore.utility.survey_many import SurveyMany
 from dpcore.utility.winners import winners
+from tests.utility.test_additive import CASES as ADDITIVE
 
 RELEASES = 4000
 AGES = Dataset.example(401)
@@ -126,6 +127,13 @@ def test_every_pair_describes_itself(name: str) -> None:
         assert "nan" not in said
     assert chosen.region.kind in ("exact", "upper")
     assert chosen.depends_on_n() in (True, False)
+
+
+def test_every_pair_is_compared_with_its_simulation_at_three_settings() -> None:
+    for name in PAIRS:
+        here = sum(name == other for other, _ in CASES)
+        there = 3 * any(name == other for other, _ in ADDITIVE)  # each of them at three values of epsilon
+        assert here + there >= 3, name
 
 
 def test_larger_data_with_the_same_shares_are_better_known() -> None:

@@ -1,0 +1,77 @@
+"""A visitor's own file: how it is asked for, how it is read, and where what was read is kept.
+
+An upload is held by the session alone: no shelf that visitors share ever sees it, the link carries no part of it, and it is
+let go when the file is removed or other data are chosen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import streamlit as st
+
+from dpcore.app import work
+from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+MOST_OWN = 24  # results about an upload that its visitor's session keeps
+MEGABYTES = MOST_BYTES // 1_000_000
+TYPES = ("csv", "txt", "tsv")
+IMPORTS = ("from pathlib import Path", "from dpcore.utility.sheet import open_csv")
+_T = TypeVar("_T")
+
+
+def choose(name: str, words: str = "", rows: str = "") -> UploadedFile | None:
+    """Show the uploader of a page; without a file say `words` and let go of what was read before.
+
+    Parameters
+    ----------
+    name : prefix of the page's keys.
+    words : what to choose.
+    rows : how many rows are read at most, for the help; may be empty.
+    """
+    file = st.file_uploader(
+        "CSV file",
+        type=list(TYPES),
+        key=f"{name}_file",
+        max_upload_size=MEGABYTES,
+        help=f"Up to {MEGABYTES} MB{rows}. It is held in the memory of your session, never stored, shared or put into the "
+        "link.",
+    )
+    if file is None:
+        forget(name)
+        if words:
+            st.info(words, icon=":material/upload_file:")
+    return file
+
+
+def sheet_of(name: str, file: UploadedFile) -> Sheet:
+    """Let the delimiter be chosen and return the cells of a file."""
+    marks = {"": "found by itself", **DELIMITERS}
+    mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
+    return open_csv(file.getvalue(), delimiter=mark or None)
+
+
+def sheet_code(sheet: Sheet) -> str:
+    """Return the Python line that opens the same file."""
+    mark = f", delimiter={sheet.delimiter!r}" if sheet.delimiter in DELIMITERS else ""
+    return f'sheet = open_csv(Path("your.csv").read_bytes(){mark})'
+
+
+def read_once(name: str, asked: Hashable, read: Callable[[], _T]) -> tuple[_T, work.Shelf]:
+    """Return what was read for the same question before, or read it; and the session's own shelf for what follows."""
+    own: Any = st.session_state.get(f"_{name}_own")
+    if own is None or own[0] != asked:
+        with work.patience("Reading"):
+            found = read()
+        own = st.session_state[f"_{name}_own"] = (asked, found, work.Shelf(MOST_OWN))
+    return cast("_T", own[1]), own[2]
+
+
+def forget(name: str) -> None:
+    """Let go of what was read."""
+    st.session_state.pop(f"_{name}_own", None)
