@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -34,6 +35,9 @@ _FLOOR = 40.0
 """A modulus below e^-40 of its value on the real axis is rounding noise and is kept at that level."""
 
 _PER_DECADE = 8
+_MANY_SLOW, _STRONGEST = 200, 100
+"""Parts with a costly bound of their decay beyond which only the strongest are asked for it, and how many."""
+
 _NEAR_ONE = -1e-4
 
 
@@ -157,7 +161,19 @@ class Product:
         if len(self.parts) == 1:
             factor, count = self.parts[0]
             return count * factor.log_decay(c, y)
-        return math.fsum(count * factor.log_decay(c, y) for factor, count in self.parts)
+        return math.fsum(count * factor.log_decay(c, y) for factor, count in self._fading)
+
+    @cached_property
+    def _fading(self) -> tuple[tuple[Factor, int], ...]:
+        """The parts whose decay is counted: of very many with a costly bound the strongest.
+
+        No part has a decay above 0, so that the others may be left out.
+        """
+        slow = {place: k * scale for place, (f, k) in enumerate(self.parts) if (scale := getattr(f, "loss_scale", 0.0))}
+        if len(slow) <= _MANY_SLOW:
+            return self.parts
+        strongest = set(sorted(slow, key=slow.__getitem__)[-_STRONGEST:])
+        return tuple(part for place, part in enumerate(self.parts) if place not in slow or place in strongest)
 
     def scales(self) -> tuple[float, float]:
         """Return the smallest part's loss scale and the whole product's, for the range of exponents to tabulate."""

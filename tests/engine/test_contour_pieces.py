@@ -19,6 +19,7 @@ from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
+from dpcore.engine.contour_table import Product
 
 
 @pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])
@@ -141,3 +142,15 @@ def test_a_trusted_search_stops_at_a_good_root() -> None:
     assert plain.enclose(0.0, 0.1)
     assert plain.narrow()
     assert count < len(asked) - count
+
+
+def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds() -> None:
+    parts = [(Subsampled(Gaussian(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
+    many = Product([*parts, (Laplace(0.3), 2)])
+    few = Product([*parts[:30], (Laplace(0.3), 2)])
+    for c, y in ((0.5, 3.0), (2.0, 20.0)):
+        whole = math.fsum(k * part.log_decay(c, y) for part, k in many.parts)
+        found = many.log_decay(c, y)
+        assert whole <= found < 0
+        assert found <= math.fsum(k * part.log_decay(c, y) for part, k in many.parts[-101:])
+        assert few.log_decay(c, y) == math.fsum(k * part.log_decay(c, y) for part, k in few.parts)
