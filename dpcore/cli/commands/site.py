@@ -1,0 +1,50 @@
+"""``dpcore site``: the static site, or a report of one's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from dpcore.cli.options import Parser
+
+HELP = "build the static site, or with --spec a report of your own: a page that needs no network, or a PDF"
+TABLE = False
+PROCESSES = 2
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "--spec",
+        metavar="FILE",
+        help="a report (.md, or .toml with figures) or the spec of a site (.toml with sections; default: dpcore's own)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", required=True, help="folder of the site; folder, .html or .pdf of a report"
+    )
+    parser.add_argument(
+        "--processes", type=int, default=PROCESSES, metavar="N", help="how many draw at a time (default: 2)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Build, and say what was written."""
+    from dpcore.cli.describe import commands  # noqa: PLC0415  # with the imports below
+    from dpcore.site import build_report, build_site, default_file, is_report  # noqa: PLC0415  # extras, slow to import
+    from dpcore.site.progress import Progress  # noqa: PLC0415  # as above
+
+    progress = Progress(quiet=arguments.quiet)
+    spec = default_file() if arguments.spec is None else Path(arguments.spec)
+    if is_report(spec):
+        written = build_report(spec, arguments.output, progress=progress)
+        sys.stdout.write(f"wrote {written}\n")
+    else:
+        built = build_site(
+            spec, arguments.output, processes=arguments.processes, progress=progress, commands=commands()
+        )
+        sys.stdout.write(built.words + "\n")

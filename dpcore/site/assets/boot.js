@@ -1,0 +1,97 @@
+// Makes the pictures of a page live: each is replaced when it comes near the screen, and drawn again when the
+// visitor changes between light and dark. Without this script the pictures stay as they are.
+(() => {
+  "use strict";
+  const DARK = /*DARK*/ {};
+  const LOOK = /*LOOK*/ {};
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const colours = new RegExp(Object.keys(DARK).join("|"), "g");
+  const painted = (text) => (scheme.matches ? text.replace(colours, (colour) => DARK[colour]) : text);
+  const places = [...document.querySelectorAll("[data-figure]")];
+
+  // a chart comes with the page, or from a script of its own: a page on file:// may read nothing else
+  window.dpcoreCharts = {};
+  const chart = (place) =>
+    new Promise((resolve, reject) => {
+      const name = place.dataset.figure;
+      const held = document.getElementById(`chart-${name}`);
+      if (held) window.dpcoreCharts[name] = JSON.parse(held.textContent);
+      if (window.dpcoreCharts[name]) return resolve(window.dpcoreCharts[name]);
+      const script = document.createElement("script");
+      script.src = place.dataset.script;
+      script.onload = () => resolve(window.dpcoreCharts[name]);
+      script.onerror = () => reject(new Error("its file is missing"));
+      document.head.append(script);
+    });
+
+  // data come by column, texts that repeat once
+  const column = (held) => (Array.isArray(held) ? held : held.at.map((place) => held.texts[place]));
+  const rows = (data) => {
+    const columns = Object.entries(data).map(([name, held]) => [name, column(held)]);
+    const count = columns.length ? columns[0][1].length : 0;
+    return Array.from({ length: count }, (_, i) => Object.fromEntries(columns.map(([name, all]) => [name, all[i]])));
+  };
+  const unpacked = (found) => ({
+    ...found,
+    datasets: Object.fromEntries(Object.entries(found.datasets).map(([name, data]) => [name, rows(data)])),
+    config: LOOK,
+  });
+
+  const show = async (place) => {
+    if (!window.vegaEmbed) return;
+    let spec;
+    try {
+      spec = JSON.parse(painted(JSON.stringify(unpacked(await chart(place)))));
+    } catch (error) {
+      console.error(`${place.dataset.figure}: ${error}`);
+      return;
+    }
+    const fresh = document.createElement("div");
+    fresh.className = "live";
+    const old = place.querySelector(".live");
+    if (old) old.remove();
+    place.append(fresh);
+    place.classList.add("ready");
+    try {
+      await vegaEmbed(fresh, spec, {
+        ast: true,
+        actions: false,
+        renderer: "svg",
+        defaultStyle: false,
+        tooltip: { disableDefaultStyle: true },
+      });
+      place.classList.add("shown");
+    } catch (error) {
+      fresh.remove();
+      place.classList.remove("ready");
+      console.error(`${place.dataset.figure}: ${error}`);
+    }
+  };
+
+  // what is wider than its column because of a formula can be scrolled, by keyboard, too
+  const reach = () => {
+    for (const place of document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")) {
+      const wide = place.scrollWidth > place.clientWidth + 1;
+      place.classList.toggle("wide", wide);
+      if (wide) place.tabIndex = 0;
+      else place.removeAttribute("tabindex");
+    }
+  };
+  reach();
+  document.fonts.ready.then(reach);
+  addEventListener("resize", reach);
+
+  const near = new IntersectionObserver(
+    (seen) => {
+      for (const one of seen) {
+        if (one.isIntersecting) {
+          near.unobserve(one.target);
+          show(one.target);
+        }
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  places.forEach((place) => near.observe(place));
+  scheme.addEventListener("change", () => places.filter((place) => place.querySelector(".live")).forEach(show));
+})();

@@ -1,0 +1,126 @@
+"""The spec of a site: its title, where the app is, and its sections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.language.problems import nearest, quoted
+from dpcore.registry import shown
+from dpcore.specs import SpecError, load
+from dpcore.specs.presets import data_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APP: Final = "http://localhost:8501"
+KINDS: Final = ("texts", "gallery", "errata", "reference")
+_KEYS: Final = ("title", "lead", "app", "text", "question", "section")
+_SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
+
+    name: str
+    title: str
+    summary: str
+    kind: str
+    folder: Path
+    pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a newcomer has, and the page that answers it."""
+
+    text: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a site is made of.
+
+    Attributes
+    ----------
+    file : where it is from.
+    title, lead : heading and first sentence of the home page, the latter Markdown.
+    app : address of the running app, without a slash at its end.
+    text : Markdown of the home page, with figures.
+    line : first line of `text` in the file.
+    """
+
+    file: Path
+    title: str
+    lead: str
+    app: str
+    text: str
+    line: int
+    questions: tuple[Question, ...]
+    sections: tuple[Section, ...]
+
+
+def default_file() -> Path:
+    """Return the spec of dpcore's own site."""
+    return data_folder() / "site.toml"
+
+
+def read_config(path: Path) -> Config:
+    """Read the spec of a site; folders are relative to it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        msg = f"There is no file {str(path)[-80:]!r}."
+        raise SpecError(msg) from None
+    table = load(text, path.name)
+    _known(table, _KEYS, path.name)
+    lines = text.splitlines()
+    line = next((i for i, row in enumerate(lines, 1) if row.startswith("text")), 0)
+    return Config(
+        path,
+        _text(table, "title", path.name),
+        _text(table, "lead", path.name, ""),
+        _text(table, "app", path.name, APP).rstrip("/"),
+        _text(table, "text", path.name, ""),
+        line,
+        tuple(_question(row, path.name) for row in table.get("question", [])),
+        tuple(_section(row, path) for row in table.get("section", [])),
+    )
+
+
+def _question(row: Any, file: str) -> Question:
+    _known(row, ("text", "page"), f"{file}, [[question]]")
+    return Question(_text(row, "text", file), _text(row, "page", file))
+
+
+def _section(row: Any, path: Path) -> Section:
+    place = f"{path.name}, [[section]]"
+    _known(row, _SECTION, place)
+    kind = _text(row, "kind", place)
+    if kind not in KINDS:
+        msg = f"{place}: kind is one of {', '.join(KINDS)}, got {shown(kind)}."
+        raise SpecError(msg)
+    folder = path.parent / _text(row, "folder", place, ".")
+    pages = row.get("pages", [])
+    if not isinstance(pages, list) or not all(isinstance(name, str) for name in pages):
+        msg = f"{place}: pages is a list of names, got {shown(pages)}."
+        raise SpecError(msg)
+    name, title = _text(row, "name", place), _text(row, "title", place)
+    return Section(name, title, _text(row, "summary", place, ""), kind, folder, tuple(pages))
+
+
+def _known(table: Any, keys: tuple[str, ...], place: str) -> None:
+    for key in table:
+        if key not in keys:
+            msg = f"{place}: {quoted(key)} is no key; {nearest(key, keys) or 'it takes ' + ', '.join(keys) + '.'}"
+            raise SpecError(msg)
+
+
+def _text(table: Any, key: str, place: str, default: str | None = None) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        msg = f"{place}: {key} must be a text, got {shown(value)}." if key in table else f"{place}: {key} is missing."
+        raise SpecError(msg)
+    return value

@@ -1,0 +1,265 @@
+"""Markdown with formulas and figures: read once for its plan, written once its figures are drawn."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from dpcore.errors import DpcoreError
+from dpcore.site.maths import mathml
+from dpcore.specs import Spec, SpecError, block
+from dpcore.specs.reading import FENCE, unique
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from markdown_it.token import Token
+
+Link = Callable[[str], str]
+_WORD: Final = re.compile(r"[^\w]+")
+RULES: Final = (
+    "math_inline",
+    "math_inline_double",
+    "math_block",
+    "fence",
+    "link_open",
+    "image",
+    "heading_open",
+    "table_open",
+    "table_close",
+    "th_open",
+    "th_close",
+    "td_open",
+)
+_SAFE: Final = ("http://", "https://", "mailto:")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A line of the table of contents."""
+
+    level: int
+    id: str
+    html: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A Markdown text that was read.
+
+    Attributes
+    ----------
+    file, folder : where it is from, for messages and for the files that its figures name.
+    title : its first heading, if that is of level 1.
+    summary : its first paragraph, Markdown.
+    tokens : the rest, headings moved so that the highest is of level 2.
+    figures : the specs of its figure blocks.
+    """
+
+    file: str
+    folder: Path
+    title: str
+    summary: str
+    tokens: tuple[Token, ...]
+    figures: tuple[Spec, ...]
+
+
+def reader() -> MarkdownIt:
+    """Return the one dialect of all texts: CommonMark with tables and dollar formulas, never raw HTML."""
+    found = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    return found.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
+
+
+def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = True) -> Text:
+    """Read a Markdown text.
+
+    Parameters
+    ----------
+    text : the Markdown.
+    file, folder : where it is from.
+    prefix : start of the names of its figures, so that they are unique on a site.
+    lead : whether the first paragraph is the summary, shown apart.
+    """
+    tokens = reader().parse(text)
+    title, tokens = _title(tokens)
+    summary, tokens = _lead(tokens) if lead else ("", tokens)
+    figures = tuple(_figures(tokens, file, folder, prefix))
+    return Text(file, folder, title, summary, tuple(_shifted(tokens)), unique(figures))
+
+
+def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
+    if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        return tokens[1].content, tokens[3:]
+    return "", tokens
+
+
+def _lead(tokens: list[Token]) -> tuple[str, list[Token]]:
+    """Return the first paragraph if the text starts with one, and the rest."""
+    if len(tokens) > 2 and tokens[0].type == "paragraph_open":
+        return tokens[1].content, tokens[3:]
+    return "", tokens
+
+
+def _figures(tokens: list[Token], file: str, folder: Path, prefix: str) -> list[Spec]:
+    found: list[Spec] = []
+    for token in tokens:
+        if token.type == "fence" and token.info.strip() == FENCE:
+            line = (token.map or [0])[0] + 2
+            spec = block(token.content, file=file, line=line, folder=folder, name=f"figure-{len(found) + 1}")
+            named = replace(spec, table={**spec.table, "name": f"{prefix}{spec.name}"})
+            token.meta = {**token.meta, "figure": named.name}
+            found.append(named)
+    return found
+
+
+def _shifted(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with headings moved so that the highest is of level 2."""
+    levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open"]
+    move = 2 - min(levels, default=2)
+    moved = []
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            moved.append(token.copy(tag=f"h{min(6, int(token.tag[1]) + move)}"))
+        else:
+            moved.append(token)
+    return moved
+
+
+def first_sentence(text: Text) -> str:
+    """Return the first sentence of the first paragraph, for lists of pages."""
+    for token, inner in zip(text.tokens, text.tokens[1:], strict=False):
+        if token.type == "paragraph_open" and token.level == 0:
+            return re.split(r"(?<=[.!?:])\s", inner.content, maxsplit=1)[0].replace("\n", " ")
+    return ""
+
+
+# ---- writing -------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes one page's Markdown: unique ids, links through `link`, figures by name."""
+
+    def __init__(self, file: str, link: Link = str, figures: Mapping[str, str] | None = None) -> None:
+        self.file, self.link, self.figures = file, link, dict(figures or {})
+        self.headings: list[Heading] = []
+        self.ids: set[str] = set()
+        self.line = 0
+        self.reader = reader()
+        rules: Any = self.reader.renderer.rules  # type: ignore[attr-defined]  # the HTML renderer has them
+        rules |= {name: getattr(self, f"_{name}") for name in RULES}
+
+    def text(self, found: Text) -> str:
+        """Return a text as HTML."""
+        return str(self.reader.renderer.render(list(found.tokens), self.reader.options, {}))
+
+    def markdown(self, text: str) -> str:
+        """Return a short Markdown as HTML."""
+        return str(self.reader.render(text))
+
+    def inline(self, text: str) -> str:
+        """Return one line of Markdown as HTML without a paragraph."""
+        return str(self.reader.renderInline(text.strip()))
+
+    def identifier(self, text: str) -> str:
+        """Return an id for a heading that no other one has."""
+        base = slug(text)
+        name, count = base, 1
+        while name in self.ids:
+            count += 1
+            name = f"{base}-{count}"
+        self.ids.add(name)
+        return name
+
+    def heading(self, text: str, level: int = 2, name: str = "") -> str:
+        """Return a heading of a page that is not Markdown, and note it for the table of contents."""
+        found = Heading(level, self.identifier(name or _plain(text)), self.inline(text))
+        self.headings.append(found)
+        return f'<h{level} id="{found.id}">{found.html}</h{level}>\n'
+
+    def math(self, latex: str, *, display: bool) -> str:
+        """Return a formula as MathML; a mistake is named with the file."""
+        try:
+            return mathml(latex, display=display)
+        except DpcoreError as error:
+            raise self._problem(str(error)) from error
+
+    def _problem(self, message: str) -> SpecError:
+        place = f"{self.file}, near line {self.line}" if self.line else self.file
+        return SpecError(f"{place}: {message}")
+
+    # the rules of the renderer take (tokens, index, options, environment)
+
+    def _math_inline(self, tokens: Any, index: int, *_: Any) -> str:
+        return self.math(tokens[index].content, display=False)
+
+    def _math_inline_double(self, tokens: Any, index: int, *_: Any) -> str:
+        return f'<span class="formula">{self.math(tokens[index].content, display=True)}</span>'
+
+    def _math_block(self, tokens: Any, index: int, *_: Any) -> str:
+        return f'<div class="formula">{self.math(tokens[index].content, display=True)}</div>\n'
+
+    def _fence(self, tokens: Any, index: int, *_: Any) -> str:
+        token = tokens[index]
+        if "figure" in token.meta:
+            return self.figures[token.meta["figure"]]
+        kind = token.info.strip().split(" ")[0]
+        label = f' class="language-{html.escape(kind)}"' if kind else ""
+        return f'<pre tabindex="0"><code{label}>{html.escape(token.content)}</code></pre>\n'
+
+    def _link_open(self, tokens: Any, index: int, *_: Any) -> str:
+        target = str(tokens[index].attrGet("href") or "")
+        if not target.startswith(("#", *_SAFE)):
+            target = self.link(target)
+        return f'<a href="{html.escape(target)}">'
+
+    def _image(self, tokens: Any, index: int, *_: Any) -> str:
+        message = f"pictures are figure blocks here, got the image {str(tokens[index].attrGet('src'))[:60]!r}."
+        raise self._problem(message)
+
+    def _heading_open(self, tokens: Any, index: int, *_: Any) -> str:
+        token, inner = tokens[index], tokens[index + 1]
+        self.line = (token.map or [0])[0] + 1
+        level = int(token.tag[1])
+        name = self.identifier(_plain(inner.content))
+        shown = self.reader.renderer.render([inner], self.reader.options, {})
+        self.headings.append(Heading(level, name, str(shown)))
+        return f'<{token.tag} id="{name}">'
+
+    def _table_open(self, *_: Any) -> str:
+        return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
+
+    def _table_close(self, *_: Any) -> str:
+        return "</table></div>\n"
+
+    def _th_open(self, tokens: Any, index: int, *_: Any) -> str:
+        # a header without words would be announced as nothing
+        return f'<th scope="col"{_aligned(tokens[index])}>' if tokens[index + 1].content else "<td>"
+
+    def _th_close(self, tokens: Any, index: int, *_: Any) -> str:
+        return "</th>\n" if tokens[index - 1].content else "</td>\n"
+
+    def _td_open(self, tokens: Any, index: int, *_: Any) -> str:
+        return f"<td{_aligned(tokens[index])}>"
+
+
+def slug(text: str) -> str:
+    """Return a heading as the start of its id."""
+    return _WORD.sub("-", text.lower()).strip("-") or "part"
+
+
+def _aligned(token: Token) -> str:
+    """Return the alignment of a cell as a class: the page allows no style of its own in an element."""
+    style = str(token.attrGet("style") or "")
+    side = style.removeprefix("text-align:")
+    return f' class="{side}"' if side in ("right", "center") else ""
+
+
+def _plain(text: str) -> str:
+    """Return a heading without marks, for its id."""
+    return re.sub(r"[$`*_\\{}\[\]]|\(.*?\)", "", text)

@@ -1,0 +1,176 @@
+"""Pages: what a site consists of before anything is drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from dpcore.registry import shown
+from dpcore.site import markdown
+from dpcore.specs import Spec, SpecError, load, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from dpcore.site.compose import Composer
+    from dpcore.site.config import Config, Section
+
+FIGURE, EVIDENCE = "figure", "evidence"
+FILE_KEYS: Final = ("file",)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work whose result rests in files: a figure, or the evidence of one row of the errata."""
+
+    kind: str
+    name: str
+    spec: Spec | None = None
+    row: str = ""
+
+    @property
+    def source(self) -> str:
+        """All that the result depends on, beside the code."""
+        if self.spec is None:
+            return self.row
+        files = [str(self.spec[key]) for key in FILE_KEYS if key in self.spec]
+        data = [_digest(self.spec.folder / name) for name in files]
+        return json.dumps([dict(self.spec.table), data], sort_keys=True, default=str)
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the site.
+
+    Attributes
+    ----------
+    path : of its file in the site.
+    section : name of its section; empty for the home page.
+    title : plain text; `summary` is one line of Markdown.
+    source : all that its text depends on, beside the code and the results of its jobs.
+    jobs : what must be done before it can be written.
+    make : writes its body.
+    chapter : title of a group of pages within the section.
+    """
+
+    path: str
+    section: str
+    title: str
+    summary: str
+    source: str
+    jobs: tuple[Job, ...]
+    make: Callable[[Composer], str]
+    chapter: str = ""
+
+
+def figure_job(spec: Spec) -> Job:
+    """Return the job that draws a spec."""
+    return Job(FIGURE, spec.name, spec)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+
+
+# ---- texts and galleries -------------------------------------------------------------------------------------
+
+
+def text_pages(section: Section) -> list[Page]:
+    """Return a page for every Markdown file of the section's folder.
+
+    A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; files
+    that nobody lists follow by name.
+    """
+    order = section.folder / "order.toml"
+    facts = load(order.read_text(encoding="utf-8"), order.name) if order.is_file() else {}
+    titles = facts.get("title", {})
+    chapters = {name: one["title"] for one in facts.get("chapter", []) for name in one["texts"]}
+    files = {file.stem: file for file in _files(section, ".md")}
+    names = dict.fromkeys([*(name for name in chapters if name in files), *files])
+    return [text_page(files[n], section.name, titles.get(n, ""), chapters.get(n, "")) for n in names]
+
+
+def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
+    """Return the page of one Markdown file."""
+    source = file.read_text(encoding="utf-8")
+    prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
+    text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix)
+    return Page(
+        f"{section}/{file.stem}.html",
+        section,
+        text.title or title or _named(file),
+        text.summary or markdown.first_sentence(text),
+        source,
+        tuple(figure_job(spec) for spec in text.figures),
+        lambda composer: composer.text(text),
+        chapter,
+    )
+
+
+def _named(file: Path) -> str:
+    return file.stem.replace("_", " ").capitalize()
+
+
+def gallery_pages(section: Section) -> list[Page]:
+    """Return a page for every TOML file of figures."""
+    return [gallery_page(file, section.name) for file in _files(section, ".toml")]
+
+
+def gallery_page(file: Path, section: str) -> Page:
+    """Return the page of one file of figures; its own keys are title, summary and text."""
+    source = file.read_text(encoding="utf-8")
+    facts = load(source, file.name)
+    given = {key: facts.get(key, "") for key in ("title", "summary", "text")}
+    for key, value in given.items():
+        if not isinstance(value, str):
+            msg = f"{file.name}: {key} must be a text, got {shown(value)}."
+            raise SpecError(msg)
+    specs = read(file)
+    return Page(
+        f"{section}/{file.stem}.html",
+        section,
+        given["title"] or _named(file),
+        given["summary"] or f"{len(specs)} figures.",
+        source,
+        tuple(figure_job(spec) for spec in specs),
+        lambda composer: composer.gallery(given["text"], specs),
+    )
+
+
+def home_page(config: Config) -> Page:
+    """Return the first page: lead, questions, text and the list of all pages."""
+    text = markdown.read(config.text, file=config.file.name, folder=config.file.parent, prefix="home-", lead=False)
+    return Page(
+        "index.html",
+        "",
+        config.title,
+        config.lead,
+        config.text + repr(config.questions),
+        tuple(figure_job(spec) for spec in text.figures),
+        lambda composer: composer.home(text, config.questions),
+    )
+
+
+def _files(section: Section, suffix: str) -> list[Path]:
+    """Return the files of a section in their order; a listed one that is missing is an error."""
+    found = {file.stem: file for file in sorted(section.folder.glob(f"*{suffix}"))}
+    missing = [name for name in section.pages if name not in found]
+    if missing:
+        msg = f"The section {section.name} lists {missing[0]!r}, but there is no {missing[0]}{suffix} in its folder."
+        raise SpecError(msg)
+    return [found[name] for name in dict.fromkeys([*section.pages, *found])]
+
+
+def check(pages: list[Page]) -> Mapping[str, Job]:
+    """Return all jobs by name; a name that two figures have is an error."""
+    jobs: dict[str, Job] = {}
+    for page in pages:
+        for job in page.jobs:
+            if job.name in jobs and jobs[job.name] != job:
+                where = job.spec.problem("is the name of another figure of the site, too.", "name") if job.spec else ""
+                raise SpecError(str(where) or f"{job.name} is computed twice.")
+            jobs[job.name] = job
+    return jobs

@@ -1,0 +1,144 @@
+"""The language: its grammar, and every name from its entry in the registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore import parse
+from dpcore.registry import Entry, entries
+from dpcore.site.pages import Page
+from dpcore.specs.presets import query
+
+if TYPE_CHECKING:
+    from dpcore.registry import Parameter
+    from dpcore.site.compose import Composer
+
+GROUPS: Final = {
+    "guarantee": ("guarantees", "Guarantees", "What may be promised about a mechanism, each as a region."),
+    "mechanism": ("mechanisms", "Mechanisms", "Noise with its exact region: what an attacker can do against it."),
+    "operation": ("operations", "Operations", "From regions to regions: sampling, groups, closure and others."),
+}
+CHAPTER: Final = "The language"
+KINDS: Final = {
+    "exact": "exact: a closed form or a finite sum",
+    "upper": "a bound: the true region is inside it",
+    "approximate": "an approximation, no promise",
+}
+
+LANGUAGE: Final = """
+An expression is a short text that names one region. A link carries it, the command line takes it, a report lists it,
+a ledger holds it, and `str(region)` prints it.
+
+```text
+expression := product ('&' product)*     both hold
+product    := power ('*' power)*         both are released, the second perhaps chosen after the first
+power      := atom ('^' INTEGER)?        released so many times
+atom       := NAME '(' arguments ')'  |  '(' expression ')'
+argument   := [NAME '='] (NUMBER | list | expression)
+list       := '[' item (',' item)* ']'
+NUMBER     := 0.6, 1e-6, log(3), sqrt(2), 1/3, inf
+```
+
+Spaces and line breaks are free. `inf` may stand for epsilon and mu (no privacy) and for sigma and scale (perfect
+privacy). A mistake is answered with the place, what was expected, and the nearest known name.
+
+In Python the same regions are made with the same names: `dp(0.6, 0.05) ** 5 & gdp(1.2)`, where `^` is written `**`.
+
+```python
+from dpcore import dp, gdp, parse
+
+print(parse("dp( log(3), 1/4 ) ^ 2 & gdp(mu = 1)"))
+print((dp(1) ** 2 & gdp(1)) == parse("dp(1)^2 & gdp(1)"))
+```
+
+```text
+dp(1.0986122886681098, 0.25)^2 & gdp(1.0)
+True
+```
+"""
+
+
+def language_page(section: str) -> Page:
+    """Return the page of the grammar with the list of all names."""
+    rows = [(e.name, e.group, signature(e), e.title) for e in entries()]
+    return Page(
+        f"{section}/language.html",
+        section,
+        "The language",
+        "One text names one region: how it is written, and every name it knows.",
+        repr(rows),
+        (),
+        lambda composer: (
+            composer.md(LANGUAGE) + composer.html("names.html", groups=GROUPS, entries=entries, signature=signature)
+        ),
+        CHAPTER,
+    )
+
+
+def name_pages(section: str) -> list[Page]:
+    """Return a page for every group of names."""
+    return [_page(section, group) for group in GROUPS]
+
+
+def _page(section: str, group: str) -> Page:
+    stem, title, summary = GROUPS[group]
+    return Page(
+        f"{section}/{stem}.html",
+        section,
+        title,
+        summary,
+        repr([(entry.name, entry.title, entry.formula) for entry in entries(group)]),
+        (),
+        lambda composer: "".join(_entry(composer, entry) for entry in entries(group)),
+        CHAPTER,
+    )
+
+
+def _entry(composer: Composer, entry: Entry) -> str:
+    text = example(entry)
+    body = composer.html(
+        "entry.html",
+        entry=entry,
+        signature=signature(entry),
+        kind=KINDS[entry.kind],
+        parameters=[_facts(p) for p in entry.parameters],
+        example=text,
+        app=f"{composer.site.config.app}/Privacy_regions?{query({'regions': text})}",
+    )
+    return composer.heading(f"`{entry.name}`: {entry.title}", name=entry.name) + body
+
+
+def _facts(parameter: Parameter) -> dict[str, str]:
+    default = "needed" if parameter.required else f"{parameter.default!r}"
+    return {
+        "name": parameter.name,
+        "label": parameter.label,
+        "domain": parameter.domain_words,
+        "default": default,
+        "meaning": parameter.meaning,
+    }
+
+
+def signature(entry: Entry) -> str:
+    """Return a name with its arguments and their defaults."""
+    if entry.parameters and entry.parameters[-1].kind == "regions":
+        return f"{entry.name}(a, b, ...)"
+    parts = [p.name if p.required else f"{p.name}={_short(p.default)}" for p in entry.parameters]
+    own = f"{entry.name}({', '.join(parts)})"
+    return own if not entry.also_accepts else f"{own} or {entry.name}({', '.join(n + '=' for n in entry.also_accepts)})"
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def example(entry: Entry) -> str:
+    """Return an expression that shows an entry: that of its first oracle."""
+    made = [_argument(value) for value in entry.oracles[0].arguments]
+    return str(entry.build(*made))
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.strip('"') if value.startswith('"') else parse(value)
+    return value

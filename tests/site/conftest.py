@@ -1,0 +1,56 @@
+"""The whole site, built once for all tests, and a real Chromium that has no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from dpcore.cli.describe import commands
+from dpcore.site import build_site, default_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PATIENCE = 300  # s that a worker waits for another one's build
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build dpcore's own site, or wait for the worker that does; all workers share one folder."""
+    root = tmp_path_factory.getbasetemp()
+    shared = root.parent if os.environ.get("PYTEST_XDIST_WORKER") else root
+    folder, done, lock = shared / "site", shared / "site.done", shared / "site.building"
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        for _ in range(10 * PATIENCE):
+            if done.exists():
+                assert done.read_text() == "built", "another worker could not build the site"
+                return folder
+            time.sleep(0.1)
+        pytest.fail("The site was not built in time.")
+    try:
+        build_site(default_file(), folder, processes=1, commands=commands())
+        done.write_text("built")
+    except BaseException:
+        done.write_text("failed")
+        raise
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, driven by Playwright."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.fail("The browser tests need Chromium (on Debian: apt-get install chromium).")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()

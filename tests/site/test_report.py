@@ -1,0 +1,110 @@
+"""Reports: the examples as a page and as a PDF, alone and without a network; mistakes with file, line and expression."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from dpcore.cli import main
+from dpcore.errors import DpcoreError
+from dpcore.site import build_report, is_report, pdf
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+REPORTS = Path(__file__).resolve().parents[2] / "data" / "reports"
+SHORT = '# Title\n\nWords.\n\n```figure\ndraw = "regions"\ntitle = "T"\nregions = ["dp(1)"]\n```\n'
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_report(REPORTS / "spring_release.md", tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.mark.browser
+def test_a_report_holds_everything_itself(page: Path, chromium: Browser) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "<math" in text
+    assert "data:font/woff2" in text
+    assert text.count("<figure") == 4
+    context = chromium.new_context(offline=True, color_scheme="dark")
+    shown = context.new_page()
+    trouble: list[str] = []
+    shown.on("console", lambda message: trouble.append(message.text))
+    shown.on("pageerror", lambda error: trouble.append(str(error)))
+    shown.on(
+        "request", lambda r: trouble.append(r.url[:80]) if not r.url.startswith((page.as_uri(), "data:")) else None
+    )
+    shown.goto(page.as_uri())
+    shown.wait_for_selector("[data-figure='one-count'].shown .live svg")
+    assert trouble == []
+    found = Axe().run(shown, options={"preload": False}).response["violations"]
+    assert [v["id"] for v in found] == []
+    with shown.expect_download() as coming:
+        shown.get_by_role("link", name="CSV of One noisy count").click()
+    assert coming.value.path().read_text(encoding="utf-8").startswith("region,label,alpha")
+    context.close()
+
+
+@pytest.mark.browser
+def test_a_report_becomes_a_pdf(tmp_path: Path) -> None:
+    spec = tmp_path / "short.md"
+    spec.write_text(SHORT, encoding="utf-8")
+    made = build_report(spec, tmp_path / "short.pdf")
+    assert made.read_bytes().startswith(b"%PDF-")
+    assert made.stat().st_size > 5_000
+
+
+def test_without_chromium_the_error_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf.shutil, "which", lambda _: None)
+    spec = tmp_path / "short.md"
+    spec.write_text(SHORT, encoding="utf-8")
+    with pytest.raises(DpcoreError, match="A PDF needs Chromium"):
+        build_report(spec, tmp_path / "short.pdf")
+
+
+def test_a_report_may_be_toml(tmp_path: Path) -> None:
+    made = build_report(REPORTS / "two_promises.toml", tmp_path)
+    assert made == tmp_path / "two_promises.html"
+    text = made.read_text(encoding="utf-8")
+    assert "The sliders work in the page itself." in text
+    assert "http://localhost:8501/Privacy_regions?regions=" in text
+    assert is_report(REPORTS / "two_promises.toml")
+    assert not is_report(REPORTS.parent / "site.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("r.md", SHORT.replace("dp(1)", "dp(1"), "r.md, line 8, figure figure-1, regions: 'dp(1':"),
+        ("r.md", SHORT.replace("# Title\n\n", ""), "r.md, line 1: a report starts with its title"),
+        ("r.md", SHORT.replace('"regions"', '"ledger"'), "is no key of ledger"),
+        ("r.md", SHORT.replace("Words.", "$\\frac$"), "r.md"),
+        (
+            "r.toml",
+            'title = "T"\n\n[[figure]]\ndraw = "utility"\nutility = "nothing"\n',
+            "r.toml, line 3, figure figure-1:",
+        ),
+        ("r.toml", 'titel = "T"\n', "r.toml: 'titel' is no key of a report"),
+        ("r.toml", 'title = "T"\n[[figure]\n', "r.toml, line 2: not TOML"),
+        ("r.txt", "x", "A spec is a file that ends in .md or .toml"),
+    ],
+)
+def test_mistakes_name_file_line_and_expression(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code = main(["site", "--spec", str(tmp_path / name), "-o", str(tmp_path / "out.html"), "--quiet"])
+    told = capsys.readouterr()
+    assert code == 2
+    assert told.out == ""
+    assert said in told.err
+    assert len(told.err.splitlines()) == 1
+
+
+def test_the_output_must_have_a_form(tmp_path: Path) -> None:
+    with pytest.raises(DpcoreError, match=r"ends in \.html or \.pdf"):
+        build_report(REPORTS / "two_promises.toml", tmp_path / "report.docx")

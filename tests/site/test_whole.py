@@ -1,0 +1,141 @@
+"""dpcore's own site, without a browser: its links, files, formulas and words."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import urllib.parse
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpcore import parse
+from dpcore.site import default_file
+from dpcore.site.config import read_config
+
+MOST_BYTES = 15_000_000
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects what a page links to, loads, names and holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.ids: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append((tag, given))
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        if tag == "a" and given.get("href"):
+            self.links.append(str(given["href"]))
+        self.loaded += [str(given[name]) for name in ("src", "data-script") if given.get(name)]
+        if tag == "link" and given.get("href"):
+            self.loaded.append(str(given["href"]))
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Reader]:
+    found = {path.relative_to(site).as_posix(): path for path in sorted(site.rglob("*.html"))}
+    return {name: Reader(path.read_text(encoding="utf-8")) for name, path in found.items()}
+
+
+def test_all_links_lead_somewhere(site: Path, pages: dict[str, Reader]) -> None:
+    app = read_config(default_file()).app
+    broken = []
+    for name, page in pages.items():
+        for link in [*page.links, *page.loaded]:
+            where = urllib.parse.urlsplit(link)
+            if link.startswith(app):
+                continue
+            if where.scheme in ("http", "https"):
+                broken += [f"{name}: {link} is loaded"] if link in page.loaded else []
+                continue
+            target = (site / name).parent / urllib.parse.unquote(where.path) if where.path else site / name
+            if not target.is_file():
+                broken.append(f"{name}: {link}")
+            elif where.fragment and target.suffix == ".html":
+                ids = pages[target.resolve().relative_to(site.resolve()).as_posix()].ids
+                broken += [] if where.fragment in ids else [f"{name}: {link}"]
+    assert broken == []
+
+
+def test_links_into_the_app_name_its_pages(pages: dict[str, Reader]) -> None:
+    config = read_config(default_file())
+    files = sorted((Path(__file__).resolve().parents[2] / "pages").glob("*.py"))
+    known = {file.stem.split("_", 1)[1] for file in files}
+    used = {
+        link.removeprefix(f"{config.app}/").split("?")[0]
+        for page in pages.values()
+        for link in page.links
+        if link.startswith(config.app)
+    }
+    assert len(used) > 3
+    assert used <= known
+
+
+def test_every_page_keeps_the_rules(site: Path, pages: dict[str, Reader]) -> None:
+    for name, page in pages.items():
+        tags = [tag for tag, _ in page.tags]
+        assert tags.count("h1") == tags.count("main") == tags.count("title") == 1, name
+        assert len(page.ids) == len(set(page.ids)), name
+        metas = {str(m.get("http-equiv") or m.get("name")): str(m.get("content")) for t, m in page.tags if t == "meta"}
+        policy = metas["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        for tag, given in page.tags:
+            assert "style" not in given, f"{name}: a style in an element"
+            assert not any(key.startswith("on") for key in given), name
+            assert tag != "img" or given.get("alt"), name
+            assert tag != "script" or given.get("src"), f"{name}: a script inside the page"
+    text = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
+    assert "&lt;p&gt;" not in text
+    assert "NaN" not in re.sub(r"no NaN|NaN never", "", text)
+
+
+def test_formulas_are_mathml(pages: dict[str, Reader]) -> None:
+    counts = {name: sum(tag == "math" for tag, _ in page.tags) for name, page in pages.items()}
+    assert counts["guide/theorems.html"] > 20
+    assert counts["reference/theorems.html"] > 10
+    assert sum(counts.values()) > 500
+
+
+def test_every_figure_has_its_files(site: Path, pages: dict[str, Reader]) -> None:
+    figures = [given["id"] for page in pages.values() for tag, given in page.tags if tag == "figure"]
+    assert len(figures) > 100
+    for name in figures:
+        rows = pd.read_csv(site / f"figures/{name}.csv")
+        facts = json.loads((site / f"figures/{name}.json").read_text(encoding="utf-8"))
+        assert list(rows.columns) == list(facts["columns"]), name
+        assert len(rows) > 0, name
+        assert "figure = " in facts["code"], name
+        svg = (site / f"figures/{name}.svg").read_text(encoding="utf-8")
+        assert svg.startswith("<svg "), name
+        assert all(one.startswith(f"{name}-") for one in re.findall(r' id="([^"]+)"', svg)), name
+
+
+def test_a_newcomer_finds_the_deltas_of_a_hundred_answers(site: Path, pages: dict[str, Reader]) -> None:
+    assert "#home-hundred-answers" in pages["index.html"].links
+    rows = pd.read_csv(site / "figures/home-hundred-answers.csv")
+    region = parse("dp(0.1)^100")
+    own = rows[rows["region"] == str(region)]
+    assert len(own) == 51
+    for epsilon, delta in zip(own["epsilon"], own["delta"], strict=True):
+        assert delta == pytest.approx(float(region.delta(epsilon)), rel=1e-12)
+
+
+def test_the_site_is_small(site: Path) -> None:
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < MOST_BYTES
+
+
+def test_home_lists_every_page(pages: dict[str, Reader]) -> None:
+    assert set(pages) - {"index.html"} <= set(pages["index.html"].links)
+    middle = list(pages)[len(pages) // 2]
+    assert {"prev", "next"} <= {str(given.get("rel")) for tag, given in pages[middle].tags if tag == "a"}
