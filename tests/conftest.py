@@ -1,6 +1,35 @@
-"""What all tests share: drawn examples are the same in every run, so that a result can be repeated."""
+"""What all tests share: one browser a worker, and drawn examples that are the same in every run, so that a result can be repeated."""
 
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The same browser without its own windows and menus first: they take more time than the pages."""
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, driven by Playwright, which cannot be started twice in one process."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.fail("The browser tests need Chromium (on Debian: apt-get install chromium).")
+    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=path, args=quiet)
+        yield chromium
+        chromium.close()

@@ -1,19 +1,17 @@
-"""A real server and a real Chromium for the browser tests."""
+"""A real server and visitors for the browser tests."""
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.visitor import WIDE, Visitor, start_server, stop_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import Browser, BrowserContext
 
 
 @pytest.fixture(scope="session")
@@ -22,19 +20,6 @@ def app() -> Iterator[str]:
     server, address = start_server()
     yield address
     stop_server(server)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium, driven by Playwright."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.fail("The browser tests need Chromium (on Debian: apt-get install chromium).")
-    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=path, args=quiet)
-        yield chromium
-        chromium.close()
 
 
 def new_context(browser: Browser, *, dark: bool = False) -> BrowserContext:

@@ -1,20 +1,17 @@
-"""The whole site, built once for all tests, and a real Chromium that has no network."""
+"""The whole site, built once for all tests."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from dpcore.cli.describe import commands
 from dpcore.site import build_site, default_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PATIENCE = 300  # s that a worker waits for another one's build
@@ -42,15 +39,3 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done.write_text("failed")
         raise
     return folder
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, driven by Playwright."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.fail("The browser tests need Chromium (on Debian: apt-get install chromium).")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()

@@ -57,11 +57,11 @@ Visitor = Callable[..., Visit]
 
 
 @pytest.fixture
-def visit(site: Path, chromium: Browser) -> Iterator[Visitor]:
+def visit(site: Path, browser: Browser) -> Iterator[Visitor]:
     contexts = []
 
     def make(*, dark: bool = False, phone: bool = False, folder: Path = site, scripts: bool = True) -> Visit:
-        context = chromium.new_context(
+        context = browser.new_context(
             offline=True,
             color_scheme="dark" if dark else "light",
             viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 900},

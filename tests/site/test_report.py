@@ -25,12 +25,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.browser
-def test_a_report_holds_everything_itself(page: Path, chromium: Browser) -> None:
+def test_a_report_holds_everything_itself(page: Path, browser: Browser) -> None:
     text = page.read_text(encoding="utf-8")
     assert "<math" in text
     assert "data:font/woff2" in text
     assert text.count("<figure") == 4
-    context = chromium.new_context(offline=True, color_scheme="dark")
+    context = browser.new_context(offline=True, color_scheme="dark")
     shown = context.new_page()
     trouble: list[str] = []
     shown.on("console", lambda message: trouble.append(message.text))
