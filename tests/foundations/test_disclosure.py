@@ -222,3 +222,17 @@ def test_same_seed_same_picture() -> None:
 def test_bad_parameters_are_named(values: dict[str, float], words: str) -> None:
     with pytest.raises(DomainError, match=words):
         lab("disclosure_control", **values)
+
+
+def test_one_realisation_of_the_ages_is_like_any_other() -> None:
+    """Its median 38.5, mean 40.4, variance 143.6 and ratios .894 and .998 lie within four deviations over draws."""
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        parts = [rng.uniform(low, low + 5.0, n) for low, n in zip(noise.EDGES[:-1], noise.COUNTS, strict=True)]
+        data = np.concatenate(parts)
+        ratio = noise.expected_near(data, data, 2.5, 5.0) / noise.near(data, data, 5.0)
+        found.append((np.median(data), data.mean(), data.var(ddof=1), ratio.min(), ratio.mean()))
+    middle, spread = np.mean(found, axis=0), np.std(found, axis=0, ddof=1)
+    assert (np.abs(np.array([38.5, 40.4, 143.6, 0.894, 0.998]) - middle) < 4 * spread + 0.0005).all()
+    assert (spread < [0.5, 0.1, 2.0, 0.1, 0.01]).all(), "so narrow that a wrong value would be seen"
