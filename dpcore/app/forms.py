@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -168,8 +169,6 @@ def number(text: str) -> Any:
 
 def numbers(text: str) -> Any:
     """Return a list of numbers or of pairs typed in square brackets; anything else is returned as it is."""
-    import json  # noqa: PLC0415  only needed for this kind of field
-
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -167,7 +168,7 @@ def _promise() -> Promise | None:
     if epsilon is None or delta is None or eta is None:
         return None
     try:
-        return Promise(epsilon, delta, None if eta != eta else eta)  # noqa: PLR0124  an empty field is nan
+        return Promise(epsilon, delta, None if math.isnan(eta) else eta)  # an empty field is nan
     except DpcoreError as error:
         trouble.error(plain(str(error)), icon=":material/error:")
         return None
