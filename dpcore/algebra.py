@@ -21,7 +21,7 @@ from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Oracle, Param
 from dpcore.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from dpcore.curves.base import Curve
 
@@ -100,7 +100,7 @@ class Product(Composite):
         """Return the product, products inside it flattened."""
         flat: list[TradeOff] = []
         for part in parts:
-            flat += part.parts if isinstance(part, Product) else [part]
+            flat += part.parts if type(part) is Product else (part,)
         return cls(tuple(flat))
 
     @property
@@ -111,7 +111,7 @@ class Product(Composite):
 
 def factors(node: TradeOff) -> Factors:
     """Return the flat list of (atom, count) of a product, equal atoms joined, in the order given."""
-    found: dict[str, tuple[TradeOff, int]] = {}
+    found: dict[Hashable, tuple[TradeOff, int]] = {}
     stack: list[tuple[TradeOff, int]] = [(node, 1)]
     while stack:
         part, count = stack.pop()
@@ -120,7 +120,7 @@ def factors(node: TradeOff) -> Factors:
         elif type(part) is Product:
             stack += [(p, count) for p in reversed(part.parts)]
         else:
-            key = part.text if type(part) is not Given else f"{part.text} {id(part)}"
+            key = part.identity
             found[key] = (part, found[key][1] + count if key in found else count)
     return list(found.values())
 
@@ -266,6 +266,11 @@ class Given(TradeOff):
     def theorem(self) -> str:
         """Made by hand."""
         return "region made in Python; it cannot be linked"
+
+    @property
+    def identity(self) -> Hashable:
+        """The object itself: two regions made in Python may share a label."""
+        return id(self)
 
     def _pair(self) -> Curve:
         return self.given

@@ -76,18 +76,17 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
 
 def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygons, Parts]:
     """Split into one Gaussian, polygons (perfect ones left out) and the rest, equal Laplace steps joined."""
-    square, count = 0.0, 0
+    square = 0.0
     polygons: Polygons = []
     others: Parts = []
     laplace: dict[float, int] = {}
     for curve, k in parts:
-        if isinstance(curve, Gaussian):
+        if isinstance(curve, Polygon):
+            polygons.append((_repeated(curve, k), 1) if k > 1 and curve.loss.size == 1 else (curve, k))
+        elif isinstance(curve, Gaussian):
             square += k * curve.mu**2
-            count += k
         elif isinstance(curve, Laplace):
             laplace[curve.epsilon] = laplace.get(curve.epsilon, 0) + k
-        elif isinstance(curve, Polygon):
-            polygons.append((_repeated(curve, k), 1) if curve.loss.size == 1 and k > 1 else (curve, k))
         else:
             others.append((curve, k))
     others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
@@ -176,20 +175,22 @@ def _binary(parts: Polygons, step: float) -> bool:
 
 
 def _count(parts: Polygons) -> float:
-    return float(min(enumeration.count([(p.loss.size, k) for p, k in parts]), 10**300))
+    return float(min(enumeration.count((p.loss.size, k) for p, k in parts), 10**300))
 
 
 def lattice_step(losses: list[FloatArray]) -> float | None:
     """Return the step of which all losses are whole multiples (to rounding), or None; 0 if all losses are 0."""
-    values = np.unique(np.abs(np.concatenate(losses)))
+    values = np.sort(np.abs(np.concatenate(losses)))
     values = values[values > 0]
     if not values.size:
         return 0.0
     step = float(values[0])
+    least = float(values[-1]) * 1e-4
     for value in values[1:].tolist():
         step = _common(step, value)
-        if step <= values[-1] * 1e-4:
+        if step <= least:
             return None
+    values = np.unique(values)
     multiple = np.rint(values / step)
     if np.any(np.abs(values - multiple * step) > _SAME * values):
         return None

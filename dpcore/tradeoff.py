@@ -10,6 +10,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from functools import cache, cached_property
 from numbers import Integral
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
@@ -22,6 +23,8 @@ from dpcore.limits import current, limits
 from dpcore.registry import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.registry import Entry, Parameter
 
@@ -45,6 +48,11 @@ class TradeOff(ABC):
     @abstractmethod
     def text(self) -> str:
         """Canonical expression."""
+
+    @property
+    def identity(self) -> Hashable:
+        """What two nodes share exactly when they are the same region in the language."""
+        return self.text
 
     @property
     @abstractmethod
@@ -252,6 +260,11 @@ class Atom(TradeOff):
         return call(self.entry.name, [(p, getattr(self, name)) for name, p in parameters_of(type(self))])
 
     @property
+    def identity(self) -> Hashable:
+        """Its type and arguments, which the canonical text spells out."""
+        return type(self), _arguments_of(type(self))(self)
+
+    @property
     def neighbours(self) -> str:
         """The relation the entry states."""
         return self.entry.neighbours
@@ -266,6 +279,12 @@ class Atom(TradeOff):
 def parameters_of(cls: type) -> tuple[tuple[str, Parameter], ...]:
     """Return (field name, parameter) of an atom; a field ends in _ where a question has the parameter's name."""
     return tuple((f.name, f.metadata["parameter"]) for f in dataclasses.fields(cls) if "parameter" in f.metadata)
+
+
+@cache
+def _arguments_of(cls: type) -> Callable[[Any], Any]:
+    names = [name for name, _ in parameters_of(cls)]
+    return attrgetter(*names) if names else lambda _: ()
 
 
 def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:

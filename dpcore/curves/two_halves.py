@@ -29,7 +29,8 @@ class TwoHalves(Curve):
 
     @cached_property
     def _halves(self) -> Halves:
-        return Halves([(part.loss, part.p, part.q) for part in self.parts])
+        parts = [(part.loss, part.p, part.q) for part in self.parts]
+        return Halves(parts, symmetric=all(part.symmetric for part in self.parts))
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the sum; for negative epsilon that of the inverse."""

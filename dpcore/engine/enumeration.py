@@ -12,6 +12,7 @@ of that size could not be told from rounding either, and moves any delta by no m
 
 from __future__ import annotations
 
+from functools import cache
 from math import comb, fsum, pi, prod
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ _UNSORTED = 4096
 
 def count(groups: Iterable[tuple[int, int]]) -> int:
     """Return the number of atoms of a product, before merging, from pairs (atoms of a part, copies of it)."""
-    return prod(1 if k == 0 else comb(k + m - 1, m - 1) if m else 0 for m, k in groups)
+    return prod([m if k == 1 else 1 if k == 0 else comb(k + m - 1, m - 1) if m else 0 for m, k in groups])
 
 
 def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, size: float | None = None) -> Part:
@@ -110,7 +111,7 @@ class Listed:
         loss = _joined(losses, np.add)
         self._order = np.argsort(loss)
         loss = loss[self._order]
-        self._starts = np.concatenate(([0], np.flatnonzero(loss[1:] - loss[:-1] > same) + 1))
+        self._starts = _starts(loss, same)
         self.loss = loss[self._starts]
 
     @property
@@ -127,6 +128,54 @@ class Listed:
         with np.errstate(under="ignore"):
             masses = _joined(np.array([part[column] for part in self._parts]), np.multiply)[self._order]
             return masses if self._starts.size == masses.size else np.add.reduceat(masses, self._starts)
+
+
+class Signed:
+    r"""The product of a few symmetric two-point parts, from their losses alone.
+
+    A part has losses :math:`\pm\varepsilon_i` and masses :math:`q = h_i e^{(L - \varepsilon_i)/2}`, so a combination of
+    total loss L has :math:`q = \prod h_i\, e^{(L - \sum\varepsilon_i)/2}` and, by symmetry, p is q read backwards.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        losses = np.array([part[0] for part in parts])[:, 1]
+        self._top = float(losses.sum())
+        self._highest = float(np.array([part[2] for part in parts])[:, 1].prod())
+        loss = losses @ _signs(len(parts))
+        loss.sort()
+        starts = _starts(loss, max(4, len(parts)) * 2.0**-52 * self._top)
+        self.loss = loss[starts]
+        self._copies = np.concatenate((starts[1:], [loss.size])) - starts
+
+    @property
+    def p(self) -> FloatArray:
+        """Masses under P0."""
+        return self.q[::-1]
+
+    @property
+    def q(self) -> FloatArray:
+        """Masses under P1."""
+        return np.asarray(np.exp(0.5 * (self.loss - self._top)) * (self._highest * self._copies), dtype=np.float64)
+
+
+def _starts(loss: FloatArray, same: float) -> IntArray:
+    """Return where each loss begins that is above the one before it by more than `same`."""
+    return np.concatenate(([0], np.flatnonzero(loss[1:] - loss[:-1] > same) + 1))
+
+
+_SIGNED = 30.0
+"""Sum of losses up to which the exponential of half a sum is as exact as a product of masses (1e-14)."""
+
+
+def signed(parts: Sequence[Part]) -> bool:
+    """Whether symmetric parts are two-point ones, with losses small enough for `Signed`."""
+    return parts[0][0].size == 2 and few(parts) and float(sum(part[0][1] for part in parts)) <= _SIGNED
+
+
+@cache
+def _signs(count: int) -> FloatArray:
+    """Return the 2^count columns of signs +1 and -1."""
+    return np.asarray(2.0 * (np.arange(2**count) >> np.arange(count)[:, None] & 1) - 1.0, dtype=np.float64)
 
 
 def _joined(rows: FloatArray, join: np.ufunc) -> FloatArray:

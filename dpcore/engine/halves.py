@@ -20,7 +20,7 @@ import numpy as np
 
 from dpcore import limits
 from dpcore.engine import profile
-from dpcore.engine.enumeration import Listed, count, few, product
+from dpcore.engine.enumeration import Listed, Signed, count, few, product, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,9 @@ class Tails(NamedTuple):
 
 def _deal(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
     """Deal parts, by their numbers of atoms, into two halves of nearly equal numbers of combinations, the largest first."""
+    if len(set(sizes)) == 1:
+        places = list(range(len(sizes)))
+        return places[::2], places[1::2]
     halves: tuple[list[int], list[int]] = ([], [])
     weight = [0.0, 0.0]
     for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
@@ -66,6 +69,7 @@ class Halves:
     ----------
     parts : triples (loss, p, q) of finite losses and masses; mass at infinite losses is the caller's: with all finite
         P1-masses adding to c, the profile of the whole is 1 - c + `delta`.
+    symmetric : whether every part is known to be its own mirror image.
 
     Notes
     -----
@@ -73,12 +77,13 @@ class Halves:
     look-up for each combination of the smaller half (about 40 ns).
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], *, symmetric: bool = False) -> None:
         first, second = ([parts[place] for place in half] for half in _deal([part[0].size for part in parts]))
         atoms = max(count((part[0].size, 1) for part in half) for half in (first, second))
         limits.claim(100.0 * min(atoms, 1e300), f"Half the list of combinations of {len(parts)} parts")
         if few(first) and few(second):
-            smaller, larger = sorted((Listed(first), Listed(second)), key=lambda half: half.loss.size)
+            kind = Signed if symmetric and signed(first) and signed(second) else Listed
+            smaller, larger = sorted((kind(first), kind(second)), key=lambda half: half.loss.size)
             self._lists = smaller, larger
             left, right = (smaller.loss, smaller.q), (larger.loss, larger.q)
         else:
@@ -179,5 +184,5 @@ class Halves:
 
 def _flat(values: ArrayLike) -> FloatArray:
     flat = np.asarray(values, dtype=np.float64).ravel()
-    profile.first_above(flat, np.zeros(0))  # refuses nan
+    profile.refuse_nan(flat)
     return flat

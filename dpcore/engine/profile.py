@@ -45,6 +45,10 @@ _STRETCH = 1 << 15
 """Atoms handled at once: the working arrays stay in the processor's cache."""
 
 
+_CHAIN = 1024
+"""So many terms are added up in one chain: a relative error of 1.2e-13 if every rounding went one way, in fact 1e-15."""
+
+
 _NARROW = 4.0
 """Range of losses over which exponentials from its middle are as exact as those of the gaps."""
 
@@ -76,6 +80,8 @@ def _grid(values: FloatArray) -> FloatArray:
 
 def _running(values: FloatArray) -> FloatArray:
     """Return the running sums of a sequence, in short chains so that roundings do not pile up."""
+    if values.size <= _CHAIN:
+        return np.asarray(values.cumsum(), dtype=np.float64)
     sums = np.cumsum(_grid(values), axis=1)
     sums[1:] += np.cumsum(sums[:-1, -1])[:, None]
     return np.asarray(sums.reshape(-1)[: values.size], dtype=np.float64)
@@ -84,8 +90,8 @@ def _running(values: FloatArray) -> FloatArray:
 def suffix_sums(values: FloatArray) -> FloatArray:
     """Return s of length n + 1 with ``s[j] = values[j] + ... + values[n-1]`` and ``s[n] = 0``.
 
-    For non-negative values the relative error is at most about sqrt(n) units in the last place, because the sums run
-    in blocks of about sqrt(n) terms instead of one chain.
+    For non-negative values the relative error is at most about sqrt(n) units in the last place above 1024 values,
+    because the sums run in blocks of about sqrt(n) terms instead of one chain.
     """
     out = np.zeros(values.size + 1)
     if values.size:
@@ -167,15 +173,22 @@ def _narrow_tables(loss: FloatArray, q: FloatArray, q_inf: float) -> Tables:
     shift = loss - 0.5 * (loss[0] + loss[-1])
     discounted = suffix_sums(q * np.exp(-shift))
     discounted[:-1] *= np.exp(shift)
-    return Tables(q_inf + np.append(suffix_sums(rise * discounted[1:-1]), 0.0), discounted)
+    delta = np.full(loss.size + 1, q_inf)
+    delta[:-1] += suffix_sums(rise * discounted[1:-1])
+    return Tables(delta, discounted)
+
+
+def refuse_nan(threshold: FloatArray) -> None:
+    """Say that a threshold is not a number, if one is not."""
+    if np.isnan(threshold).any():
+        msg = "A loss threshold must be a real number or an infinity, got nan."
+        raise DomainError(msg)
 
 
 def first_above(threshold: ArrayLike, loss: FloatArray) -> IntArray:
     """Return the position of the first loss strictly above each threshold, n where there is none."""
     values = np.asarray(threshold, dtype=np.float64)
-    if np.isnan(values).any():
-        msg = "A loss threshold must be a real number or an infinity, got nan."
-        raise DomainError(msg)
+    refuse_nan(values)
     return np.asarray(np.searchsorted(loss, values, side="right"), dtype=np.int64)
 
 

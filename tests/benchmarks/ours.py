@@ -10,21 +10,16 @@ import json
 import math
 import re
 import resource
-import statistics
 import sys
 import time
 from functools import reduce
 from operator import mul
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from clock import median_time
 from tasks import TASKS, Task, different_parts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-REPEATS = 5
-LONG_RUN = 5.0
 SMALLEST_CORNER = 1e-300
 FIRST_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 GROWTH = (10**3, 10**9)
@@ -84,18 +79,6 @@ def ask(task: Task, units: int) -> tuple[list[float], list[float]]:
     return [float(x) for x in lower], [float(x) for x in upper]
 
 
-def timed(question: Callable[[int], Any]) -> float:
-    """Return the median time of five fresh questions, of fewer when one takes longer than 5 s."""
-    seconds: list[float] = []
-    while len(seconds) < REPEATS:
-        start = time.perf_counter()
-        question(len(seconds) + 1)
-        seconds.append(time.perf_counter() - start)
-        if seconds[-1] > LONG_RUN:
-            break
-    return statistics.median(seconds)
-
-
 def _resident() -> int:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize()
@@ -116,7 +99,7 @@ def row(name: str) -> dict[str, Any]:
         "import_seconds": after_import,
         "lower": lower,
         "upper": upper,
-        "seconds": timed(lambda units: ask(task, units)),
+        "seconds": median_time(lambda units: ask(task, units)),
         "memory": max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - resident),
     }
 
@@ -134,7 +117,7 @@ def growth() -> dict[str, Any]:
             return parse(moved(f"laplace(0.1)^{k}", units)).delta_bounds([epsilon])
 
         question(0)
-        seconds.append(timed(question))
+        seconds.append(median_time(question))
     return {"task": "growth", "seconds": seconds}
 
 

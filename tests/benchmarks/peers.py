@@ -11,7 +11,6 @@ import argparse
 import importlib
 import json
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -19,13 +18,12 @@ from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from clock import median_time
 from tasks import DIFFERENT_EPSILONS, LAPLACE_EPSILONS, POISSON_EPSILONS, TASKS, different_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-REPEATS = 5
-LONG_RUN = 5.0
 TIME_LIMIT = 180.0
 MEMORY_LIMIT = 8_000_000_000
 
@@ -235,16 +233,14 @@ def _version(peer: str) -> str:
 
 
 def measure(job: Callable[[Answer], Answer], at: Answer) -> tuple[float, Answer]:
-    """Return the median time of five runs (of one when a run takes longer than 5 s) and the last values."""
-    seconds: list[float] = []
+    """Return the time of a job and the values it gave last."""
     values: Answer = []
-    while len(seconds) < REPEATS:
-        start = time.perf_counter()
+
+    def question(_number: int) -> None:
+        nonlocal values
         values = job(at)
-        seconds.append(time.perf_counter() - start)
-        if seconds[-1] > LONG_RUN:
-            break
-    return statistics.median(seconds), values
+
+    return median_time(question), values
 
 
 def one_row(task: str, variant: str) -> dict[str, Any]:

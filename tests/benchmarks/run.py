@@ -1,7 +1,7 @@
 """Compare dpcore with its peers in one run and write ``RESULTS.md`` beside this file.
 
 The peers live in an environment of their own, made on the first run. Every measurement is a process with a time
-limit. Times are medians of five with the libraries imported; errors are relative to ``benchmark_truth.json``.
+limit. Times are medians of five, libraries imported and warmed up (``clock``); errors are relative to ``benchmark_truth.json``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TIME_LIMIT = 180
 MOST_MEMORY = 100e6
 EXACT = 1e-10
 PREFACE = (
-    "Written by `make benchmark`. Seconds are medians of five runs (one where a run takes longer than 5 s) with the "
-    "libraries imported; dpcore builds a new region in each. Width is (upper − lower) / upper of dpcore's certified "
+    "Written by `make benchmark`. Seconds are medians of five runs, libraries imported and each side warmed up by a "
+    "quarter of a second of its own questions (one run where it takes longer than 5 s); dpcore builds a new region in each. Width is (upper − lower) / upper of dpcore's certified "
     "bracket, the largest of all values; 0 means exact. Errors and gaps are relative to the truth in "
     "`data/oracles/benchmark_truth.json`. Memory is the peak above the size after the import. “Met” asks for the "
     "ratio, the width, the truth inside the bracket (or an error up to 1e-10 where exact) and less than 100 MB."

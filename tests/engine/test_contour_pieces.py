@@ -104,6 +104,22 @@ def test_listed_halves_agree_with_every_combination() -> None:
         assert listed.q.sum() == pytest.approx(0.9 ** len(losses), rel=1e-14)
 
 
+def test_signed_halves_are_the_listed_ones() -> None:
+    rng = np.random.default_rng(5)
+    for losses in (rng.uniform(1e-4, 2.4, 12), np.array([0.1, 0.1, 0.2, 0.3, 0.3]), np.array([7.5, 7.5, 7.5, 7.5])):
+        parts = []
+        for x in losses:
+            high, low = 0.9 / (1 + np.exp(-x)), 0.9 * np.exp(-x) / (1 + np.exp(-x))
+            parts.append((np.array([-x, x]), np.array([high, low]), np.array([low, high])))
+        assert enumeration.signed(parts)
+        found, listed = enumeration.Signed(parts), enumeration.Listed(parts)
+        assert found.loss == pytest.approx(listed.loss, abs=1e-13)
+        assert found.q == pytest.approx(listed.q, rel=5e-14)
+        assert found.p == pytest.approx(listed.p, rel=5e-14)
+    far = [(np.array([-16.0, 16.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))] * 2
+    assert not enumeration.signed(far)
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-290])
 def test_narrow_tables_in_high_precision(scale: float) -> None:
     rng = np.random.default_rng(8)
