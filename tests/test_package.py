@@ -26,7 +26,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dpcore"
-BUNDLED = ("streamlit_app.py", "pages", "data", ".streamlit")
+BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", ".streamlit")
 
 
 def quiet_environment() -> dict[str, str]:
@@ -89,6 +89,7 @@ def test_the_wheel_carries_the_whole_app(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     expected = {f"dpcore/_bundle/{name}" for name in project_files() if name.split("/")[0] in BUNDLED}
     expected |= {name for name in project_files() if name.startswith("dpcore/")}
+    assert "dpcore/_bundle/serve.py" in expected
     assert "dpcore/_bundle/streamlit_app.py" in expected
     assert "dpcore/_bundle/.streamlit/config.toml" in expected
     assert "dpcore/py.typed" in expected
@@ -160,7 +161,7 @@ def test_the_app_without_streamlit_is_one_sentence(monkeypatch: pytest.MonkeyPat
 def test_the_checkout_runs_its_own_app() -> None:
     from dpcore.cli.app import find_app
 
-    assert find_app() == ROOT / "streamlit_app.py"
+    assert find_app() == ROOT / "serve.py"
 
 
 # --- what an import costs ------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -14,6 +15,8 @@ from dpcore.specs.presets import Preset, data_folder, presets
 __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
+LENGTH: Final = "link_length"
+"""The parameter that tells a page how long a link was that could not be read."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -22,6 +25,20 @@ def setup(title: str, lead: str) -> None:
     st.session_state["_page"] = title
     st.title(title)
     st.markdown(lead)
+    _say_long_link(title)
+
+
+def _say_long_link(title: str) -> None:
+    """Say that the link was too long to be read, on the page it led to (``serve.py`` tells it)."""
+    length = st.query_params.get(LENGTH)
+    if length is not None:
+        del st.query_params[LENGTH]
+        st.session_state["_long_link"] = (title, int(length)) if re.fullmatch(r"[0-9]{1,12}", length) else None
+    page, characters = st.session_state.get("_long_link") or ("", 0)
+    if page == title:
+        st.error(
+            f"The link has {characters} characters; links work up to {LONGEST_LINK}. The page starts from its defaults."
+        )
 
 
 def look() -> Look:

@@ -14,7 +14,7 @@ from dpcore.errors import DpcoreError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCRIPT = "streamlit_app.py"
+SCRIPT = "serve.py"
 
 
 def find_app() -> Path:

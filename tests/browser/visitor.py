@@ -53,7 +53,7 @@ def start_server() -> tuple[subprocess.Popen[bytes], str]:
     """Start the app and wait until it is healthy."""
     port = free_port()
     command = [
-        sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port),
+        sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none",
     ]  # fmt: skip
     server = subprocess.Popen(
