@@ -43,5 +43,6 @@ class LongLinks:
             await self.app(scope, receive, send)
 
 
-h11_impl.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_REQUEST
+# Streamlit hands no setting for it on to its server.
+h11_impl.DEFAULT_MAX_INCOMPLETE_EVENT_SIZE = LONGEST_REQUEST  # type: ignore[attr-defined]  # a name it imports
 app = App(HOME, middleware=[Middleware(LongLinks)])
