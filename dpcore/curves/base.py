@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_table import Factor, Outline
 
 FloatArray = NDArray[np.float64]
@@ -57,6 +58,10 @@ class Curve(ABC):
 
     def outline(self) -> Outline | None:
         """Return a rough picture of the profile where one costs next to nothing: where to look, never an answer."""
+        return None
+
+    def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  for those that can
+        """Return the profile around an even grid of epsilons >= 0, where that is cheaper than many single values."""
         return None
 
     @abstractmethod

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.polygon import Polygon
+    from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_table import Outline
 
 _CELLS = 4_000_000
@@ -249,6 +250,12 @@ class Certified(Curve):
         """Return the saddle point approximation where the transform is known."""
         return self._engine(current().tolerance).outline() if self.by_contour else None
 
+    def expanded(self, grid: FloatArray) -> Local | None:
+        """Return that of the contour, for a symmetric product whose transform is known."""
+        if not self.symmetric or grid[-1] >= self.max_loss or not self.by_contour:
+            return None
+        return self._engine(current().tolerance).expanded(grid)
+
     @cached_property
     def by_contour(self) -> bool:
         """Whether the transform is known and, where it fades, fades soon enough for the nodes one can afford."""
@@ -334,14 +341,34 @@ class SplineTails:
         return np.minimum(out, 1.0 - np.clip(alpha, 0.0, 1.0))
 
     def _between(self, a: FloatArray, index: NDArray[np.int64]) -> FloatArray:
-        """Solve P0(L > t) = a inside the cell above each atom by bisection on a smooth, falling function."""
-        low = self.atom[index]
-        high = self.atom[np.minimum(index + 1, self.atom.size - 1)]
-        for _ in range(50):
-            middle = 0.5 * (low + high)
-            more = self.power.alpha(middle) > a
+        """Solve P0(L > t) = a inside the cell above each atom by secants on log P0, which is smooth and falls.
+
+        The masses at both ends of a cell are known. An end that stays counts half as much the next time, so that both
+        move (the Illinois rule).
+        """
+        after = np.minimum(index + 1, self.atom.size - 1)
+        low, high = self.atom[index], self.atom[after]
+        goal = np.log(a)
+        over, under = _log(self.above[index]) - goal, goal - _log(self.from_here[after])
+        middle, side = low, np.zeros(a.size)
+        for _ in range(60):
+            weight = np.maximum(over, 0.0) + np.maximum(under, 0.0)
+            share = np.divide(np.maximum(over, 0.0), weight, out=np.full(a.size, 0.5), where=weight > 0)
+            before, middle = middle, low + share * (high - low)
+            if np.all(np.abs(middle - before) <= 1e-15 * (np.abs(low) + np.abs(high))):
+                break
+            gap = _log(self.power.alpha(middle)) - goal
+            more = gap > 0
             low, high = np.where(more, middle, low), np.where(more, high, middle)
-        return np.asarray(0.5 * (low + high), dtype=np.float64)
+            over = np.where(more, gap, np.where(side < 0, 0.5 * over, over))
+            under = np.where(more, np.where(side > 0, 0.5 * under, under), -gap)
+            side = np.where(more, 1.0, -1.0)
+        return np.asarray(middle, dtype=np.float64)
+
+
+def _log(mass: FloatArray) -> FloatArray:
+    """Return the logarithm of masses that may have become 0."""
+    return np.asarray(np.log(np.maximum(mass, 1e-320)), dtype=np.float64)
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
@@ -365,6 +392,10 @@ class LaplaceFold(Curve):
     @cached_property
     def _splines(self) -> splines.LaplacePower:
         return splines.laplace_power(self.epsilon, self.k)
+
+    @cached_property
+    def _tails(self) -> SplineTails:
+        return SplineTails(self._splines, self.epsilon, self.k)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the exact value, or the contour's bracket with the splines' help near the largest loss."""
@@ -392,6 +423,10 @@ class LaplaceFold(Curve):
         """Return the saddle point approximation of the contour."""
         return None if self.exact else self._engine(current().tolerance).outline()
 
+    def expanded(self, grid: FloatArray) -> Local | None:
+        """Return that of the contour."""
+        return None if self.exact or grid[-1] >= self.max_loss else self._engine(current().tolerance).expanded(grid)
+
     def beta_safe(self, alpha: FloatArray) -> FloatArray:
         """Return the exact point, or the safe side alone."""
         return self.beta_bounds(alpha)[0] if self.exact else duality.beta_safe(self, alpha)
@@ -400,7 +435,7 @@ class LaplaceFold(Curve):
         """Return the point of the curve: exact from the splines' tail masses, else by duality."""
         if not self.exact:
             return super().beta_bounds(alpha)
-        value = SplineTails(self._splines, self.epsilon, self.k).beta(np.asarray(alpha, dtype=np.float64))
+        value = self._tails.beta(np.asarray(alpha, dtype=np.float64))
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import Bounds, Curve, FloatArray
+    from dpcore.engine.contour_local import Local
 
 _TABLE = 400
 _ROUNDS = 7
@@ -136,6 +137,7 @@ class _Dual:
     def __init__(self, curve: Curve, alpha: FloatArray) -> None:
         self.curve, self.alpha = curve, alpha
         self.inverse = curve.inverse()
+        self.local: Local | None = None
 
     def bounds(self) -> Bounds:
         """Find the optimum, then bracket it from both sides."""
@@ -144,7 +146,8 @@ class _Dual:
         if sketched is None:
             centre, scale = self._optimum()
             return self._bracket(centre, scale * width / 8)
-        low, high, fenced = self.fence(sketched[0], 0.7 * width * sketched[1])
+        self.local = sketched.local
+        low, high, fenced = self.fence(sketched.centre, 0.7 * width * sketched.length)
         lower = self._fit(np.maximum(low, self._corner_gain()))
         upper = np.where(fenced, np.minimum(high, 1.0 - self.alpha), 1.0 - self.alpha)
         open_ = ~fenced & (upper - lower > 0.5 * current().tolerance * upper)
@@ -157,7 +160,10 @@ class _Dual:
 
     def safe(self) -> FloatArray:
         """Return the gain at the optimum found, or at a finite end of the losses where that is better."""
-        centre, _ = sketch.optima(self.curve, self.alpha, self.both_sides) or self._optimum()
+        sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
+        if sketched is not None:
+            self.local = sketched.local
+        centre = sketched.centre if sketched is not None else self._optimum()[0]
         return self._fit(np.maximum(self.gains(centre)[0], self._corner_gain()))
 
     def _corner_gain(self) -> FloatArray:
@@ -231,6 +237,9 @@ class _Dual:
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
         """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
+        found = self.local.two_sided(np.abs(e)) if self.local is not None else None
+        if found is not None:
+            return found
         if self.inverse is self.curve or up.all():
             return self.curve.two_sided(np.abs(e))
         out = np.empty((4, e.size))

@@ -6,10 +6,11 @@ deltas make it, but only those that ask prove it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.engine.contour_local import Rates
 from dpcore.limits import current
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import Bounds, Curve, FloatArray
+    from dpcore.engine.contour_local import Local
 
 _SECANTS = 8
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
@@ -85,14 +87,25 @@ def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | 
     return float(_interpolate(-value, at, np.zeros(1))[0])
 
 
+class Optima(NamedTuple):
+    """Where 1 - delta - e^epsilon alpha is largest.
+
+    Attributes
+    ----------
+    centre : the epsilon of each alpha.
+    length : on which the gain falls by half of itself, were it a parabola.
+    local : the profile around there, if the curve has one.
+    """
+
+    centre: FloatArray
+    length: FloatArray
+    local: Local | None
+
+
 def optima(
     curve: Curve, alpha: FloatArray, both_sides: Callable[[FloatArray, NDArray[np.bool_]], tuple[Bounds, Bounds]]
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return the epsilon of each alpha where 1 - delta - e^epsilon alpha is largest; None where no sketch leads there.
-
-    The rates P0(L > e) on an even grid come from differences of high order; the optimum is interpolated between them.
-    Also return a length on which the gain falls by half of itself, were it a parabola.
-    """
+) -> Optima | None:
+    """Return the optimum of each alpha, interpolated between the rates on a grid; None where no sketch leads there."""
     outline = curve.outline()
     if outline is None:
         return None
@@ -103,16 +116,37 @@ def optima(
     count = (high - low + 2 * _MARGIN * scale) / (_SPACING * scale) + 12
     if not count < _TABLE:
         return None
+    local = _around_grid(curve, low, high, scale)
+    node, score, missed, density = local.rates() if local is not None else _differences(low, high, scale, both_sides)
+    if not ((score[1:] > score[:-1]).all() and -np.inf < score[0] <= first <= last <= score[-1] < np.inf):
+        return None
+    centre = _interpolate(score, node, wanted)
+    length = np.minimum(np.sqrt(missed / np.maximum(density, 1e-300)), 50.0 * scale)
+    return Optima(centre, np.asarray(np.interp(centre, node, length), dtype=np.float64), local)
+
+
+def _around_grid(curve: Curve, low: float, high: float, scale: float) -> Local | None:
+    """Return the profile of a symmetric curve on both sides of 0, from low to high and a little beyond."""
+    if curve.inverse() is not curve:
+        return None
+    far = max(-low, high) + _MARGIN * scale
+    near = max(0.0, max(low, -high) - _MARGIN * scale)
+    return curve.expanded(np.linspace(near, far, int((far - near) / (_SPACING * scale)) + 8))
+
+
+def _differences(
+    low: float,
+    high: float,
+    scale: float,
+    both_sides: Callable[[FloatArray, NDArray[np.bool_]], tuple[Bounds, Bounds]],
+) -> Rates:
+    """Return the rates from differences of high order on an even grid."""
+    count = (high - low + 2 * _MARGIN * scale) / (_SPACING * scale) + 12
     grid = np.linspace(low - _MARGIN * scale, high + _MARGIN * scale, int(count))
     (_, delta), (_, rest) = both_sides(grid, grid >= 0)
     score, missed = _rates(grid, delta, rest)
     node, score, missed = (x[_HALF:-_HALF] for x in (grid, score, missed))
-    if not (np.isfinite(score).all() and (score[1:] > score[:-1]).all() and score[0] <= first <= last <= score[-1]):
-        return None
-    centre = _interpolate(score, node, wanted)
-    density = np.maximum(np.gradient(missed, node[1] - node[0]), 1e-300)
-    length = np.minimum(np.sqrt(missed / density), 50.0 * scale)
-    return centre, np.asarray(np.interp(centre, node, length), dtype=np.float64)
+    return Rates(node, score, missed, np.gradient(missed, node[1] - node[0]))
 
 
 def _rates(grid: FloatArray, delta: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:

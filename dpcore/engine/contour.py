@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
+from dpcore.engine.contour_local import ORDER, Local, Stretch, expansions
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_error, short_sums
 from dpcore.engine.contour_table import (
@@ -53,6 +54,9 @@ __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 
 _WIDTH, _NARROW = 3.0, 2.0
 """Standard deviations of the tilted loss covered by one line, and by one line of so many parts that rounding counts."""
+
+_MARGIN = 0.05
+"""Share of a line's values by which it reaches beyond either end: half a step of the grids of `Contour.expanded`."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
@@ -179,6 +183,30 @@ class Contour:
         """Return the saddle point approximation of the whole profile."""
         return outline(self.branches, self.product)
 
+    def expanded(self, grid: FloatArray) -> Local | None:
+        """Return the profile around an even grid of eps >= 0 inside the losses; None where short lines do not serve.
+
+        Every value within half a step is on the line of its grid point, whose excess is bounded that far.
+        """
+        half = 0.51 * float(grid[-1] - grid[0]) / (grid.size - 1)
+        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid)]
+        for share in shares:
+            inside = share.eps.min() - half >= share.bucket.low and share.eps.max() + half <= share.bucket.high
+            if share.least is not _NOTHING or share.bucket.kind == _N or not inside:
+                return None
+        self._fill([share.bucket for share in shares])
+        stretches = [Stretch(share.bucket.lines[0], share.eps, share.bucket.low, share.bucket.high) for share in shares]
+        found = expansions(stretches, half)
+        if found is None:
+            return None
+        series, facts = np.empty((ORDER + 1, grid.size)), np.empty((8, grid.size))
+        for share, stretch, rows, error in zip(shares, stretches, *found, strict=True):
+            line = stretch.line
+            below, above = (error, error + line.excess) if share.bucket.kind == _I else (error + line.excess, error)
+            series[:, share.index] = rows
+            facts[:, share.index] = np.array([line.c, line.log_scale, below, above, *share.base])[:, None]
+        return Local(grid, series, facts)
+
     def _all_above(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket 1 - e^eps M(-1): never above delta, and equal to it when all finite losses are above eps."""
         shift = self.product.log_finite0
@@ -295,13 +323,13 @@ class Contour:
         points = np.concatenate((c[:, None], others), axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.product.log_mgf(points.ravel() + 0j).real.reshape(points.shape)
-        margin = 1e-6 * (high - low)
+        margin = _MARGIN * (high - low)
         low, high = low - margin, high + margin
         apart = others - c[:, None]
         with np.errstate(invalid="ignore"):
             ratio = _log_kappas(others) + values[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
-        images = np.stack((apart, ratio, 0.5 * apart * (others + c[:, None] + 1)), axis=2).tolist()
+        images = np.stack((apart, ratio, 0.5 * apart * (others + c[:, None] + 1)), axis=2)
         rows = np.stack((c, values[:, 0], values[:, 0] + _log_kappas(c), low, high, curvature), axis=1).tolist()
         buckets = [
             Bucket(kind, row[0], row[1], row[2], row[3], row[4], row[5], image)

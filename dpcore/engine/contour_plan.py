@@ -67,7 +67,7 @@ class Bucket:
     low: float
     high: float
     curvature: float
-    others: list[list[float]]
+    others: FloatArray
     relative: float = 1.0
     plan: tuple[float, float, float] = (0.0, 0.0, 0.0)
     lines: list[Line] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Bucket:
         log_target = math.log(target)
         sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
         widths = [math.inf, math.inf]
-        for apart, ratio, bend in self.others:
+        for apart, ratio, bend in self.others.tolist():
             side = apart > 0
             log_ratio = ratio + s * s * bend
             if not math.isfinite(log_ratio) or apart == 0:
@@ -125,8 +125,8 @@ class Line:
     """Equally spaced nodes on Re s = c: enough to bracket the kernel at every epsilon of a bucket.
 
     `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}.
-    `terms` (a matrix, row by row) and their `weights` belong to a line without smoothing; the terms of a smoothed one
-    (kernel and correction) come in `chunks`, by their first node.
+    `terms` (a matrix, row by row), their `sizes` and `errors` (in units of the last place) and the sums of these belong to
+    a line without smoothing; the terms of a smoothed one (kernel and correction) come in `chunks`, by their first node.
     """
 
     c: float
@@ -138,6 +138,8 @@ class Line:
     cut: float
     excess: float
     terms: ComplexArray | None = None
+    sizes: FloatArray | None = None
+    errors: FloatArray | None = None
     weights: tuple[float, float, float] = (0.0, 0.0, 0.0)
     chunks: dict[int, tuple[ComplexArray, FloatArray]] = field(default_factory=dict)
 

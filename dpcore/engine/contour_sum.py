@@ -63,9 +63,11 @@ def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
     term[:, 0] *= 0.5
     term /= z * (z + 1)
     size = np.abs(term)
-    weights = (size.sum(axis=1), np.einsum("rn,rn->r", size, error), np.einsum("rn,rn->r", size, y))
-    for line, row, *sums in zip(lines, term, *weights, strict=True):
-        line.terms, line.weights = _blocks(row[None])[0], (float(sums[0]), float(sums[1]), float(sums[2]))
+    error *= size
+    weights = (size.sum(axis=1), error.sum(axis=1), np.einsum("rn,rn->r", size, y))
+    rows = zip(lines, _blocks(term), size, error, *(weight.tolist() for weight in weights), strict=True)
+    for line, terms, sizes, errors, total, exponent, phase in rows:
+        line.terms, line.sizes, line.errors, line.weights = terms, sizes, errors, (total, exponent, phase)
 
 
 def _blocks(terms: ComplexArray) -> ComplexArray:
@@ -122,7 +124,7 @@ def short_sums(line: Line, epsilon: FloatArray) -> FloatArray:
 
 
 def _short_sums(terms: ComplexArray, angle: FloatArray) -> FloatArray:
-    fine, coarse = _phases(angle, *terms.shape)
+    fine, coarse = phases(angle, *terms.shape)
     inner = terms @ fine
     inner *= coarse
     return np.asarray(inner.real.sum(axis=0), dtype=np.float64)
@@ -134,7 +136,7 @@ def short_error(line: Line, low: float, high: float) -> float:
         return math.inf
     x = max(high - line.reference, line.reference - low)
     scale = abs(line.c) * max(abs(low), abs(high)) + abs(line.log_scale)
-    return float(_error(line.weights, line.terms.size, x, scale)) + line.cut
+    return float(rounding(line.weights, line.terms.size, x, scale)) + line.cut
 
 
 def long_sums(
@@ -158,11 +160,11 @@ def long_sums(
         weights += chunk_weights
         values += _fourier(terms, x, line.step, start)
     sums = float(weights[0]), float(weights[1]), float(weights[2])
-    error = _error(sums, line.count, x, np.abs(line.c * epsilon) + abs(line.log_scale))
+    error = rounding(sums, line.count, x, np.abs(line.c * epsilon) + abs(line.log_scale))
     return values[0], values[1], np.asarray(error + line.cut, dtype=np.float64)
 
 
-def _error(weights: tuple[float, float, float], count: int, x: _Number, scale: _Number) -> _Number:
+def rounding(weights: tuple[float, float, float], count: int, x: _Number, scale: _Number) -> _Number:
     """Bound the rounding error of a sum of `count` terms from the sizes, exponent errors and phases of its terms.
 
     `scale` is the size of the numbers in the exponent of the common factor e^{log_scale - c eps}.
@@ -172,7 +174,7 @@ def _error(weights: tuple[float, float, float], count: int, x: _Number, scale: _
     return UNIT * (exponent + (operations + 3 * scale) * total + 8 * phase * np.abs(x))
 
 
-def _phases(angle: FloatArray, rows: int, width: int) -> tuple[ComplexArray, ComplexArray]:
+def phases(angle: FloatArray, rows: int, width: int) -> tuple[ComplexArray, ComplexArray]:
     """Return e^{-i b angle}, b < width, and e^{-i a width angle}, a < rows: their products are all the phases."""
     fine = np.empty((width, angle.size), dtype=np.complex128)
     coarse = np.empty((rows, angle.size), dtype=np.complex128)
@@ -191,7 +193,7 @@ def _fourier(terms: ComplexArray, x: FloatArray, step: float, start: int) -> Flo
     out = np.empty((len(blocks), x.size))
     for first in range(0, x.size, 1024):
         part = x[first : first + 1024]
-        fine, coarse = _phases(part * step, *blocks.shape[1:])
+        fine, coarse = phases(part * step, *blocks.shape[1:])
         coarse *= np.exp(-1j * (start * step) * part)
         for row, block in zip(out, blocks, strict=True):
             # einsum, not a matrix product: the threads of a linear algebra library cost more here than they save.

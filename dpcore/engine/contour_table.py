@@ -316,9 +316,12 @@ def outline(branches: tuple[Branch, Branch, Branch], product: Product) -> Outlin
     A kernel is about e^value / sqrt(2 pi phi''), and its logarithm falls with slope c; minus the slope of delta is
     e^eps P0(L > eps).
     """
-    eps, c, value = (np.concatenate([getattr(b, name) for b in branches]) for name in ("epsilon", "c", "value"))
-    kind = np.repeat(np.arange(3), [b.c.size for b in branches])
-    bend = np.concatenate([_middle(np.diff(b.epsilon) / np.diff(b.c)) for b in branches])
+    eps, c, value = (np.concatenate(row) for row in zip(*((b.epsilon, b.c, b.value) for b in branches), strict=True))
+    sizes = [b.c.size for b in branches]
+    if min(sizes) < 2:
+        return None
+    kind = np.repeat(np.arange(3), sizes)
+    bend = _bends(eps, c, sizes)
     kernel = value - 0.5 * np.log(2 * np.pi * bend)
     log_rate = kernel - eps + np.log(np.abs(c))
     use = np.argmin(branch_values(branches, eps), axis=0) == kind
@@ -339,9 +342,13 @@ def outline(branches: tuple[Branch, Branch, Branch], product: Product) -> Outlin
     return Outline(eps, log_delta, np.maximum.accumulate(score), np.sqrt(bend[order]))
 
 
-def _middle(slope: FloatArray) -> FloatArray:
-    """Return the slopes at the nodes from those between them."""
-    return np.maximum(0.5 * (np.append(slope, slope[-1:]) + np.append(slope[:1], slope)), 1e-300)
+def _bends(eps: FloatArray, c: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return the slope of epsilon in c at the nodes of each branch, the mean of those on either side of a node."""
+    slope = (eps[1:] - eps[:-1]) / (c[1:] - c[:-1])
+    left, right = np.append(slope[:1], slope), np.append(slope, slope[-1:])
+    for start in (sizes[0], sizes[0] + sizes[1]):
+        left[start], right[start - 1] = slope[start], slope[start - 2]
+    return np.maximum(0.5 * (left + right), 1e-300)
 
 
 def _log_finite(masses: Iterable[tuple[float, int]]) -> float:

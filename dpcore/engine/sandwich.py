@@ -41,12 +41,12 @@ class _Lattice:
 
     def __init__(self, parts: Sequence[tuple[Profile, int]], ends: list[tuple[float, float]], h: float) -> None:
         self.h = h
-        begun = time.monotonic()
+        begun = time.thread_time()
         pairs = []
         for n, ((profile, k), (low, high)) in enumerate(zip(parts, ends, strict=True)):
             pairs.append((pair(profile, h, low, high), k))
             limits.checkpoint((n + 1) / (len(parts) + 1))
-        self.seconds = time.monotonic() - begun
+        self.seconds = time.thread_time() - begun
         self.inner = Fold([(both[0], k) for both, k in pairs], h)
         self.outer = Fold([(both[1], k) for both, k in pairs], h)
 
@@ -84,9 +84,9 @@ class Sandwich:
         open_ = np.arange(epsilon.size)
         for _ in range(_STAGES):
             lattice = self._lattices[-1] if self._lattices else self._build(self._coarse(tolerance), tolerance)
-            begun = time.monotonic()
+            begun = time.thread_time()
             low, high = lattice.bounds(epsilon[open_], tolerance)
-            self.spent += time.monotonic() - begun
+            self.spent += time.thread_time() - begun
             lower[open_], upper[open_] = np.maximum(lower[open_], low), np.minimum(upper[open_], high)
             if self._too_short(lattice, low, high, tolerance):
                 continue

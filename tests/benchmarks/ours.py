@@ -26,6 +26,11 @@ GROWTH = (10**3, 10**9)
 """The two k between which the time for one δ may at most triple."""
 
 
+def shifted(value: float, units: int) -> float:
+    """Return the number some units in its last place further up."""
+    return value + units * math.ulp(value)
+
+
 def moved(expression: str, units: int) -> str:
     """Return the expression with its first number `units` floating-point numbers further up."""
     if units == 0:
@@ -34,9 +39,7 @@ def moved(expression: str, units: int) -> str:
     if found is None:
         msg = f"{expression!r} holds no number."
         raise ValueError(msg)
-    value = float(found.group())
-    for _ in range(units):
-        value = math.nextafter(value, math.inf)
+    value = shifted(float(found.group()), units)
     return expression[: found.start()] + repr(value) + expression[found.end() :]
 
 
@@ -45,10 +48,7 @@ def product(task: Task, units: int) -> Any:
     from dpcore.guarantees import DP
 
     numbers = different_parts(int(task.name.removeprefix("different_")))
-    first = numbers[0][0]
-    for _ in range(units):
-        first = math.nextafter(first, math.inf)
-    parts = [DP(first, numbers[0][1]), *(DP(epsilon, delta) for epsilon, delta in numbers[1:])]
+    parts = [DP(shifted(numbers[0][0], units), numbers[0][1]), *(DP(epsilon, delta) for epsilon, delta in numbers[1:])]
     return reduce(mul, parts)
 
 
@@ -76,7 +76,7 @@ def ask(task: Task, units: int) -> tuple[list[float], list[float]]:
             return values, values
         bounds = {"delta": region.delta_bounds, "epsilon": region.epsilon_bounds, "beta": region.beta_bounds}
         lower, upper = bounds[task.measure](np.array(task.at))
-    return [float(x) for x in lower], [float(x) for x in upper]
+    return lower.tolist(), upper.tolist()
 
 
 def _resident() -> int:

@@ -1,0 +1,171 @@
+r"""The profile of a product near the points of an even grid: Taylor series of the sums along its lines.
+
+A short line gives the kernel as :math:`e^{\log m - c\varepsilon} S(\varepsilon)` with a finite sum
+:math:`S(\varepsilon) = \mathrm{Re} \sum_n t_n e^{-i y_n (\varepsilon - r)}`. Its derivatives are sums with the same phases, and
+what a series of order m leaves out within a distance h is at most :math:`\sum |t_n| (y_n h)^{m+1} / (m+1)!`, because
+:math:`|e^{i\theta} - \sum_{j \le m} (i\theta)^j/j!| \le |\theta|^{m+1}/(m+1)!`. A grid of four points per standard
+deviation so serves any number of values in between, each for a few multiplications, and knows its slopes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpcore.engine.contour_sum import UNIT, phases, rounding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.engine.contour_plan import Line
+    from dpcore.engine.contour_table import ComplexArray, FloatArray
+
+    Bounds = tuple[FloatArray, FloatArray]
+
+ORDER = 9
+_FACTORS = 1.0 / np.array([math.factorial(order) for order in range(ORDER + 1)])[:, None, None]
+_TINY = 1e-321
+
+
+class Stretch(NamedTuple):
+    """A short line, some points of it, and the ends between which it is asked."""
+
+    line: Line
+    epsilon: FloatArray
+    low: float
+    high: float
+
+
+def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArray], list[float]] | None:
+    """Return the coefficients of S at the points of each line, a row per power, and the error within `half` of them.
+
+    None where the lines do not have equally many terms. The real part of a product of complex numbers is the scalar
+    product of one with the other's conjugate, both as pairs of real numbers: real matrices serve.
+    """
+    lines = [stretch.line for stretch in stretches]
+    found = [(line.terms, line.sizes, line.errors) for line in lines]
+    terms, sizes, errors = ([row for row in rows if row is not None] for rows in zip(*found, strict=True))
+    if len(terms) < len(lines) or len({row.size for row in terms}) > 1:
+        return None
+    blocks = np.stack(terms)
+    count, rows, width = blocks.shape
+    step, reference = np.array([(line.step, line.reference) for line in lines]).T
+    y = step[:, None] * np.arange(rows * width)
+    weight, left_out = _derivatives(blocks.reshape(count, -1), y, half)
+    points = [stretch.epsilon.size for stretch in stretches]
+    own = np.repeat(np.arange(count), points)
+    away = reference[own] - np.concatenate([stretch.epsilon for stretch in stretches])
+    fine, coarse = phases(away * step[own], rows, width)
+    turned = np.multiply(coarse.T[:, :, None], fine.T[:, None, :], order="C").reshape(own.size, -1).view(np.float64)
+    ends = np.cumsum(points).tolist()
+    series = [weight[:, at] @ turned[end - points[at] : end].T for at, end in enumerate(ends)]
+    return series, (left_out + _errors(stretches, np.stack(sizes), np.stack(errors), y, half)).tolist()
+
+
+def _derivatives(terms: ComplexArray, y: FloatArray, half: float) -> tuple[FloatArray, FloatArray]:
+    """Return the terms of every power over its factorial, as pairs of real numbers, and what the powers left out add."""
+    weight = np.empty((ORDER + 1, *terms.shape), dtype=np.complex128)
+    weight[0] = terms
+    turn = -1j * y
+    for order in range(1, ORDER + 1):
+        np.multiply(weight[order - 1], turn, out=weight[order])
+    left_out = (np.abs(weight[-1]) * y).sum(axis=1) * (1.01 * half ** (ORDER + 1) / math.factorial(ORDER + 1))
+    pairs = weight.view(np.float64)
+    pairs *= _FACTORS
+    return pairs, left_out
+
+
+def _errors(
+    stretches: Sequence[Stretch], sizes: FloatArray, errors: FloatArray, y: FloatArray, half: float
+) -> FloatArray:
+    """Bound the rounding of each series, and what the nodes of its line leave out.
+
+    The terms of a node in all orders together are at most e^(y half) times that of order 0, and so are their errors.
+    """
+    grown = np.exp(y[:, : sizes.shape[1]] * half)
+    larger = sizes * grown
+    weights = larger.sum(axis=1), (errors * grown).sum(axis=1), (larger * y[:, : sizes.shape[1]]).sum(axis=1)
+    bounds = []
+    for stretch, total, exponent, phase in zip(stretches, *(weight.tolist() for weight in weights), strict=True):
+        line, low, high = stretch.line, stretch.low, stretch.high
+        away = max(high - line.reference, line.reference - low)
+        scale = abs(line.c) * max(abs(low), abs(high)) + abs(line.log_scale)
+        more = UNIT * (4 * (ORDER + 1) + y.shape[1]) * total
+        bounds.append(rounding((total, exponent, phase), y.shape[1], away, scale) + more + line.cut)
+    return np.array(bounds)
+
+
+class Rates(NamedTuple):
+    """Error rates of the test "loss above e", for ascending e of either sign.
+
+    Attributes
+    ----------
+    epsilon : the thresholds.
+    score : log((1 - a)/a) with a = P0(L > e).
+    missed : P1(L <= e).
+    density : derivative of `missed`.
+    """
+
+    epsilon: FloatArray
+    score: FloatArray
+    missed: FloatArray
+    density: FloatArray
+
+
+class Local:
+    """The profile of a symmetric product within half a step of the points of an even grid of epsilons >= 0.
+
+    Parameters
+    ----------
+    at : the grid.
+    series : coefficients of S, a row per power.
+    facts : for each point c, log m, what S is too large by at most and too small by at most, and the bracket of what the
+        kernel is added to, for delta and for 1 - delta: eight rows.
+    """
+
+    def __init__(self, at: FloatArray, series: FloatArray, facts: FloatArray) -> None:
+        self.at, self.step = at, float(at[-1] - at[0]) / (at.size - 1)
+        self._series, self._facts = series, facts
+
+    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds] | None:
+        """Return bounds of delta and of 1 - delta, or None where the grid does not reach."""
+        place = np.rint((epsilon - self.at[0]) / self.step).astype(np.intp)
+        if int(place.min()) < 0 or int(place.max()) >= self.at.size:
+            return None
+        apart = epsilon - self.at[place]
+        series = self._series.take(place, axis=1)
+        total = series[-1]
+        for row in series[-2::-1]:
+            total *= apart
+            total += row
+        c, log_scale, below, above, low, high, rest_low, rest_high = self._facts.take(place, axis=1)
+        scale = np.exp(np.minimum(np.maximum(log_scale - c * epsilon, -745.0), 700.0))
+        least, most = scale * (total - below) - _TINY, scale * (total + above) + _TINY
+        less, more = 1 - 4 * UNIT, 1 + 4 * UNIT
+        return (
+            (np.maximum((low + least) * less, 0.0), np.minimum((high + most) * more, 1.0)),
+            (np.maximum((rest_low - most) * less, 0.0), np.minimum((rest_high - least) * more, 1.0)),
+        )
+
+    def rates(self) -> Rates:
+        """Return the error rates at the grid and at its mirror image, from the slopes of the kernel.
+
+        With K the kernel and delta = base + K: P0(L > e) = -e^(-e) K', P1(L <= e) = 1 - delta + K', and the density of the
+        loss under P1 is K'' - K'. By symmetry P0(L <= -e) = P1(L >= e).
+        """
+        e, c, log_scale = self.at, *self._facts[:2]
+        scale = np.exp(log_scale - c * e)
+        s0, s1, s2 = self._series[:3]
+        kernel, slope = scale * s0, scale * (s1 - c * s0)
+        density = scale * (2 * s2 - 2 * c * s1 + c * c * s0) - slope
+        missed = self._facts[6] - kernel + slope
+        power = self._facts[4] + kernel - slope
+        fade = np.exp(-e)
+        alarm = -fade * slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score, mirrored = np.log1p(-alarm) - np.log(alarm), np.log(power) - np.log(missed)
+        down = slice(None, 0, -1) if e[0] == 0 else slice(None, None, -1)
+        pairs = ((-e, e), (mirrored, score), (alarm, missed), (fade * density, density))
+        return Rates(*(np.concatenate((left[down], right)) for left, right in pairs))

@@ -1,0 +1,97 @@
+"""The profile around a grid: the same numbers as the contour gives one by one, and their slopes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from mpmath import mp
+
+from dpcore import parse
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.laplace import Laplace
+from dpcore.engine.contour import Contour
+
+if TYPE_CHECKING:
+    from dpcore.engine.contour_local import Local
+
+PRODUCTS = {
+    "equal": ([(Laplace(0.1), 1000)], 30.0, 0.75),
+    "many": ([(Laplace(0.1), 10_000)], 150.0, 2.4),
+    "mixed": ([(Laplace(0.1), 300), (Laplace(0.3), 100), (Gaussian(0.5), 1)], 15.0, 0.9),
+    "strong": ([(Laplace(1.0), 300)], 200.0, 2.6),
+}
+
+
+def expanded(name: str, tolerance: float = 1e-6) -> tuple[Contour, Local]:
+    parts, far, step = PRODUCTS[name]
+    engine = Contour(parts, tolerance)
+    local = engine.expanded(np.linspace(0.0, far, int(far / step) + 2))
+    assert local is not None
+    return engine, local
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_values_between_the_points_are_those_of_the_contour(name: str) -> None:
+    engine, local = expanded(name)
+    at = np.random.default_rng(3).uniform(0.0, PRODUCTS[name][1], 400)
+    found = local.two_sided(at)
+    assert found is not None
+    for (low, high), (least, most) in zip(found, engine.two_sided(at), strict=True):
+        assert (low <= high).all()
+        assert (low <= most * (1 + 1e-15)).all()
+        assert (least <= high * (1 + 1e-15)).all()
+    (low, high), _ = found
+    assert (high - low <= 1e-8 * high).all()
+
+
+def test_the_bracket_holds_the_truth_in_high_precision() -> None:
+    """A Gaussian of mean 1 in disguise: the contour does not know its closed form."""
+    engine = Contour([(Gaussian(0.5), 4)], 1e-6)
+    local = engine.expanded(np.linspace(0.0, 6.0, 28))
+    assert local is not None
+    at = np.linspace(0.0, 6.0, 101)
+    found = local.two_sided(at)
+    assert found is not None
+    (low, high), (least, most) = found
+    with mp.workdps(40):
+        for place, e in enumerate(at.tolist()):
+            truth = mp.ncdf(mp.mpf("0.5") - mp.mpf(e)) - mp.exp(mp.mpf(e)) * mp.ncdf(-mp.mpf("0.5") - mp.mpf(e))
+            assert mp.mpf(low[place]) <= truth <= mp.mpf(high[place])
+            assert mp.mpf(least[place]) <= 1 - truth <= mp.mpf(most[place])
+
+
+def test_rates_are_tails_of_the_normal_law() -> None:
+    """Of a Gaussian of mean 1 the loss is normal with mean -1/2 or 1/2: P0(L > e) and P1(L <= e) are known."""
+    local = Contour([(Gaussian(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
+    assert local is not None
+    rates = local.rates()
+    assert (np.diff(rates.epsilon) > 0).all()
+    with mp.workdps(40):
+        for e, score, missed, density in zip(*rates, strict=True):
+            alarm, other = mp.ncdf(-mp.mpf(e) - mp.mpf("0.5")), mp.ncdf(mp.mpf(e) + mp.mpf("0.5"))
+            assert score == pytest.approx(float(mp.log(other / alarm)), rel=1e-8, abs=1e-9)
+            assert missed == pytest.approx(float(mp.ncdf(mp.mpf(e) - mp.mpf("0.5"))), rel=1e-7)
+            assert density == pytest.approx(float(mp.npdf(mp.mpf(e) - mp.mpf("0.5"))), rel=1e-6)
+
+
+def test_nothing_is_said_beyond_the_grid() -> None:
+    _, local = expanded("equal")
+    assert local.two_sided(np.array([1.0, 32.0])) is None
+
+
+def test_a_grid_too_wide_for_its_lines_is_refused() -> None:
+    parts, far, _ = PRODUCTS["equal"]
+    assert Contour(parts, 1e-6).expanded(np.linspace(0.0, far, 5)) is None
+
+
+@pytest.mark.parametrize("text", ["laplace(0.1)^1000", "laplace(0.1)^300 * laplace(0.3)^100 * gdp(0.5)"])
+def test_betas_with_and_without_the_grid_agree(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    alpha = np.concatenate((np.geomspace(1e-25, 0.5, 60), 1 - np.geomspace(0.4, 1e-14, 40)))
+    low, high = parse(text).beta_bounds(alpha)
+    monkeypatch.setattr(Contour, "expanded", lambda *_: None)
+    least, most = parse(text).beta_bounds(alpha)
+    assert (low <= most).all()
+    assert (least <= high).all()
+    assert (high - low <= 1e-6 * high).all()
