@@ -21,8 +21,11 @@ TEXTS = sorted(FOLDER.glob("*.md"))
 ORDER = tomllib.loads((FOLDER / "order.toml").read_text(encoding="utf-8"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w]|\.\d)")
+POWER = re.compile(r"(?<![\w.])(\d+\.\d+)\s*\\cdot\s*10\^\{(-?\d+)\}")
+WHOLE = re.compile(r"(?<![\w.,^_{/-])\d{3,}(?![\w]|\.\d)")
+YEAR = re.compile(r"(?:19|20)\d\d")
 PLACE = re.compile(
-    r"(?:Theorem|Section|Figure|Lemma|Proposition|Corollary|Table|Example|Definition|[Qq]uestions?)s?\s*$"
+    r"(?:Theorem|Section|Figure|Lemma|Proposition|Corollary|Table|Example|Definition|[Qq]uestions?|answer to)s?\s*$"
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -54,13 +57,19 @@ def digits(number: str) -> int:
 
 
 def told(text: str) -> list[str]:
-    """Return the decimals of at least three digits in the prose, less the numbers of places such as Theorem 2.14."""
-    prose = re.sub(r"\\[a-zA-Z]+", " ", guide.prose(text))  # a command of LaTeX may stand right before a number
-    return [
+    """Return the decimals of at least two digits and the whole numbers of at least three in the prose.
+
+    The numbers of places such as Theorem 2.14, years, and thousands written with a space are left out.
+    """
+    prose = POWER.sub(r" \1e\2 ", guide.prose(text))
+    prose = re.sub(r"\\[a-zA-Z]+", " ", prose)  # a command of LaTeX may stand right before a number
+    decimals = [
         found[0]
         for found in DECIMAL.finditer(prose)
-        if digits(found[0]) >= 3 and not PLACE.search(prose[max(0, found.start() - 14) : found.start()])
+        if digits(found[0]) >= 2 and not PLACE.search(prose[max(0, found.start() - 14) : found.start()])
     ]
+    wholes = [found[0] for found in WHOLE.finditer(re.sub(r"\d+ 000", " ", prose)) if not YEAR.fullmatch(found[0])]
+    return decimals + wholes
 
 
 def known(text: str) -> list[float]:
@@ -70,7 +79,9 @@ def known(text: str) -> list[float]:
 
 
 def is_known(number: str, computed: list[float]) -> bool:
-    """Whether a written number is one of these, rounded to the digits written."""
+    """Whether a written number is one of these, rounded to the digits written; a whole number must be there as it is."""
+    if "." not in number:
+        return float(number) in computed
     mantissa, _, power = number.partition("e")
     half = 0.5 * 10.0 ** (int(power or 0) - len(mantissa.split(".")[1]))
     return any(abs(abs(value) - float(number)) <= half * (1 + 1e-9) for value in computed)
@@ -85,9 +96,12 @@ def test_every_number_in_the_prose_is_computed(file: Path) -> None:
 
 
 def test_the_number_check_can_fail() -> None:
-    text = "It is 0.3053, not 0.306; see Theorem 2.14 and 12.5 and 0.01.\n\n```text\nvalue 0.30526339\n```\n"
-    assert told(text) == ["0.3053", "0.306", "12.5"]
-    assert [is_known(number, known(text)) for number in told(text)] == [True, False, False]
+    text = (
+        "It is 0.3053, not 0.306; see Theorem 2.14 and 12.5 and 0.1, in 2024, $7.5\\cdot10^{-6}$, 149 or 150 of 100 000.\n\n"
+        "```text\nvalue 0.30526339 7.4533e-06 149\n```\n"
+    )
+    assert told(text) == ["0.3053", "0.306", "12.5", "7.5e-6", "149", "150"]
+    assert [is_known(number, known(text)) for number in told(text)] == [True, False, False, True, True, False]
 
 
 # ---- order, pictures, completeness ---------------------------------------------------------------------------
@@ -115,17 +129,76 @@ def test_texts_have_pictures_where_a_picture_helps() -> None:
     assert all(drawn[name] for name in ("what_is_a_region", "guarantees", "mechanisms", "theorems", "four_views"))
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("guarantees", [entry.name for entry in registry.entries() if entry.group == "guarantee"]),
-        ("mechanisms", [entry.name for entry in registry.entries() if entry.group == "mechanism"]),
-        ("theorems", [theorem.name for theorem in THEOREMS]),
-    ],
-)
-def test_everything_registered_has_a_section(text: str, names: list[str]) -> None:
-    headings = "\n".join(guide.headings(text))
-    assert [name for name in names if f"`{name}`" not in headings] == []
+REGISTERED = [
+    *(("guarantees", entry.name) for entry in registry.entries("guarantee")),
+    *(("mechanisms", entry.name) for entry in registry.entries("mechanism")),
+    ("mechanisms", "log_concave"),  # takes Python functions, so the language has no name for it
+    *(("theorems", theorem.name) for theorem in THEOREMS),
+]
+PROOF = re.compile(r"^\*(?:Proof|The exact region)[^*\n]*\.\*.*?∎", re.MULTILINE | re.DOTALL)
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the sections of a Markdown text by their headings."""
+    pieces = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def missing(text: str, name: str) -> list[str]:
+    """Return which of the five parts the section of a name lacks: the name must occur in its examples."""
+    found = [body for heading, body in sections(text).items() if f"`{name}`" in heading]
+    if len(found) != 1:
+        return [f"{len(found)} sections"]
+    (body,) = found
+    fenced = FENCE.findall(body)
+    drawn = "\n".join(inside for kind, inside in fenced if kind == "figure")
+    examples = "\n".join(code_ + printed for code_, printed in blocks(body) if printed)
+    has = {
+        "formula": "$$" in body,
+        "assumptions": "**Assumes**" in body,
+        "proof idea": PROOF.search(body) is not None,
+        "picture": bool(drawn),
+        "worked example": re.search(rf"\b{name}\b", examples) is not None,
+    }
+    return [part for part, there in has.items() if not there]
+
+
+@pytest.mark.parametrize(("text", "name"), REGISTERED, ids=lambda one: one)
+def test_everything_registered_has_all_five_parts(text: str, name: str) -> None:
+    """Formula, assumptions, proof idea, picture, worked example; the list is that of the registry."""
+    assert missing((FOLDER / f"{text}.md").read_text(encoding="utf-8"), name) == []
+
+
+IN_THE_LANGUAGE = [one for one in REGISTERED if one[0] != "theorems" and registry.knows(one[1])]
+
+
+@pytest.mark.parametrize(("text", "name"), IN_THE_LANGUAGE, ids=lambda one: one)
+def test_the_picture_of_a_section_shows_its_name(text: str, name: str) -> None:
+    all_of_it = sections((FOLDER / f"{text}.md").read_text(encoding="utf-8"))
+    body = next(body for heading, body in all_of_it.items() if f"`{name}`" in heading)
+    drawn = "\n".join(inside for kind, inside in FENCE.findall(body) if kind == "figure")
+    assert re.search(rf"\b{name}\b", drawn)
+
+
+def test_every_operation_is_explained() -> None:
+    """The table of what can be done with regions names all operations of the language."""
+    text = sections((FOLDER / "what_is_a_region.md").read_text(encoding="utf-8"))["Putting regions together"]
+    assert [entry.name for entry in registry.entries("operation") if f"`{entry.name}(" not in text] == []
+
+
+def test_the_check_of_the_five_parts_can_fail() -> None:
+    whole = (FOLDER / "mechanisms.md").read_text(encoding="utf-8")
+    body = sections(whole)["Uniform noise: `uniform`"]
+    assert missing(whole, "uniform") == []
+    for part, hurt in {
+        "formula": body.replace("$$", "$"),
+        "assumptions": body.replace("**Assumes**", "It takes"),
+        "proof idea": body.replace("*Proof.*", "Surely."),
+        "picture": body.replace("```figure", "```toml"),
+        "worked example": body.replace('parse("uniform(10)")', 'parse("tv(0.05)")'),
+    }.items():
+        assert missing(whole.replace(body, hurt), "uniform") == [part]
+    assert missing(whole, "nothing") == ["0 sections"]
 
 
 def formulas(text: str) -> list[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errata import KINDS, rows, sources
+from dpcore.errata import FALSE, KINDS, rows, sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +33,16 @@ def errata_table(chosen: Sequence[Row]) -> pd.DataFrame:
 def errata_takeaway(chosen: Sequence[Row]) -> str:
     """Say how many rows there are, and of which kind."""
     counts = {kind: sum(row.kind == kind for row in chosen) for kind in KINDS}
-    said = ", ".join(f"{count} {WORDS[kind]}" for kind, count in counts.items() if count)
+    said = ", ".join(f"{count} {_counted(kind, count)}" for kind, count in counts.items() if count)
     places = len({row.source for row in chosen})
     where = "1 source" if places == 1 else f"{places} sources"
     return (
         f"{len(chosen)} rows about {where}: {said}. Every false statement is refuted by a computation (exact counts)."
     )
+
+
+def _counted(kind: str, count: int) -> str:
+    return WORDS[kind] if count == 1 or kind == FALSE else f"{WORDS[kind]}s"
 
 
 def errata_figure(chosen: Sequence[Row] | None = None, *, look: Look = PLAIN) -> Figure:
@@ -76,7 +80,7 @@ def _bars(listed: Sequence[Row], look: Look) -> alt.LayerChart:
         yOffset=alt.YOffset("label:N", sort=series.names),
     )
     most = int(data["count"].max()) or 1
-    x = alt.X("count:Q", title="Rows", scale=alt.Scale(domain=[0, 1.35 * most]), axis=alt.Axis(tickMinStep=1))
+    x = alt.X("count:Q", title="Rows", scale=alt.Scale(domain=[0, 1.8 * most]), axis=alt.Axis(tickMinStep=1))
     tips = [alt.Tooltip("source:N"), alt.Tooltip("label:N", title="kind"), alt.Tooltip("count:Q", title="rows")]
     bars = base.mark_bar(height={"band": 0.9}).encode(x=x, color=alt.Color("paint:N", scale=None), tooltip=tips)
     text = base.mark_text(align="left", dx=4, color=theme.ink(dark=look.dark)).encode(x=x, text="words:N")

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.special import bdtrc
 
 from dpcore.errata.claims import AT_LEAST, BESIDE, Claim, found
 from dpcore.language import parse
@@ -54,6 +55,48 @@ def least_error_of_a_mean() -> Found:
     )
 
 
+def only_when() -> Found:
+    """Compute the chance of a sample that is uneven by the root of n, and by the bound of Hoeffding."""
+    n = 1001
+    risks = [2 * float(bdtrc(math.ceil(n / 2 + t * math.sqrt(n)) - 1, n, 0.5)) for t in (1.0, 1.36)]
+    return found(
+        f"For n = 1001 and two equally likely answers the sum is off by √n or more with probability {risks[0]:.4f}, already below 0.05; by "
+        f"1.36√n or more with {risks[1]:.4f}.",
+        Claim("chance that |s - n/2| ≥ √n, n = 1001, if that were not enough", 0.05, risks[0], AT_LEAST),
+    )
+
+
+def histogram_of_nothing() -> Found:
+    """Compute the chance that all noisy counts of one record in ten bins are cut to 0."""
+    epsilon, bins = 0.1, 10
+    empty = 0.5 * math.exp(-epsilon / 2) * 0.5 ** (bins - 1)
+    return found(
+        f"For one record in 10 bins and ε = 0.1 all noisy counts are cut to 0 with probability {empty:.6f}, and the code divides 0 by 0.",
+        Claim("chance that the histogram is not defined", 0.0, empty, BESIDE),
+    )
+
+
+def one_inequality() -> Found:
+    """Take the largest log ratio of one pair in both directions."""
+    with np.errstate(divide="ignore"):
+        forward, backward = (
+            float(np.max(np.log(np.array(a) / np.array(b)))) for a, b in (((1, 0), (0.5, 0.5)), ((0.5, 0.5), (1, 0)))
+        )
+    return found(
+        f"For the outputs (1, 0) and (1/2, 1/2) the pure inequality holds with ε = {forward:.4f} in one direction and with no ε in the "
+        f"other ({backward:g}).",
+        Claim("least ε of the two directions of one pair", backward, forward, BESIDE),
+    )
+
+
 EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
-    made.__name__: made for made in (response_estimator, one_sided_supremum, least_error_of_a_mean)
+    made.__name__: made
+    for made in (
+        response_estimator,
+        one_sided_supremum,
+        least_error_of_a_mean,
+        only_when,
+        histogram_of_nothing,
+        one_inequality,
+    )
 }

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from dpcore.errata import course, optimal, statistics_noise, statistics_series, statistics_utility, thesis, variation
+from dpcore.errata import (
+    course,
+    optimal,
+    proofs,
+    statistics_noise,
+    statistics_series,
+    statistics_utility,
+    thesis,
+    variation,
+)
 from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
@@ -32,6 +41,7 @@ EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
     **statistics_noise.EVIDENCE,
     **statistics_utility.EVIDENCE,
     **statistics_series.EVIDENCE,
+    **proofs.EVIDENCE,
 }
 
 

@@ -35,7 +35,8 @@ def total_dependence() -> Found:
 def variance_of_a_mean() -> Found:
     """Compute the variance of the mean of two variables from their covariance matrix."""
     covariance = np.eye(2)
-    true = float(covariance.sum()) / 4
+    weights = np.full(2, 0.5)
+    true = float(weights @ covariance @ weights)
     printed, right = _later_epsilon(0.0, 1), _later_epsilon(0.0, 2)
     return found(
         f"For two independent variables of variance 1 the mean has variance {true:g}, not {covariance.sum() / 2:g}; in the setting of "
@@ -83,7 +84,9 @@ def all_records_at_once() -> Found:
 def dependent_noise() -> Found:
     """Regress the first value of a series on the second."""
     a, prior = 0.5, 1.0
-    true = prior * a / (a * a * prior + 1)
+    mixing = np.array([[1.0, 0.0], [a, 1.0]])  # (X₁, X₂) from (X₁, B)
+    covariance = mixing @ np.diag([prior, 1.0]) @ mixing.T
+    true = float(covariance[0, 1] / covariance[1, 1])
     return found(
         f"With a = 0.5, unit variances and X₂ = aX₁ + B the expected X₁ given X₂ = x is {true:g}x; the proof uses x/a = {1 / a:g}x.",
         Claim("slope of X₁ given X₂", 1 / a, true),

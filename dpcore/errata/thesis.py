@@ -260,10 +260,11 @@ def active_constraint() -> Found:
     """Check which constraint holds at slope 1 in Figure 4.1."""
     without = parse("dp(0.6, 0.05)^2 & dp(0.6, 0.24)").total_variation
     line = 1 - 0.8**2
+    together = parse(f"dp(0.6, 0.05)^2 & dp(0.6, 0.24) & tv({line!r})").total_variation
     return found(
         f"In the setting of Figure 4.1 the other two constraints allow a total variation of {without:.6f}, the third {line:.6f}: it "
         "is active there. It is whenever (1 - δ₂)² ≥ (1 - δ₁)² (1 - tanh(ε₁/2)).",
-        Claim("total variation allowed with the third constraint", without, line),
+        Claim("total variation allowed with the third constraint, if it were not active", without, together),
     )
 
 

@@ -51,7 +51,7 @@ def test_every_example_opens(preset: object) -> None:
 def test_filters_keep_only_their_rows() -> None:
     app = opened(err_source="Course on private machine learning", err_kind="misprint")
     listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
-    assert len(listing) == len(rows("course", "misprint")) == 2
+    assert len(listing) == len(rows("course", "misprint")) == 4
     assert app.selectbox(key="err_row").value == "gdp-twice"
 
 
