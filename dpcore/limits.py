@@ -82,6 +82,17 @@ def checkpoint(fraction: float) -> None:
         raise BudgetError(msg)
 
 
+@contextmanager
+def stage(begin: float, end: float) -> Iterator[None]:
+    """Count the fractions told inside the ``with`` block as the part from `begin` to `end` of the whole work."""
+    tell = current().progress
+    if tell is None:
+        yield
+        return
+    with limits(progress=lambda fraction: tell(begin + (end - begin) * fraction)):
+        yield
+
+
 def claim(needed: float, what: str) -> None:
     """Refuse, before it happens, an allocation of `needed` bytes above the memory allowed."""
     allowed = current().memory

@@ -38,6 +38,7 @@ with rows:
     st.header("As printed, and as it is")
     lab.show_checks(chosen, seed)
     st.subheader("The corrected statement")
-    st.latex(chosen.formula)
+    for formula in lab.statements(chosen):
+        st.latex(formula)
     st.caption(plain(f"{chosen.reference}."))
 page.guide("statistics_lab")

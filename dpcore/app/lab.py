@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -92,7 +93,13 @@ def _take_lab() -> None:
 
 def ask_view(chosen: Lab) -> str:
     """Show the menu of the lab's pictures."""
-    return choice("Show", "lab_view", {name: name.replace("_", " ") for name in chosen.views}, chosen.views[0])
+    return choice("Show", "lab_view", {name: titled(name) for name in chosen.views}, chosen.views[0])
+
+
+def titled(view: str) -> str:
+    """Return the name of a picture as a menu shows it: "Figure 6.1" for figure_6_1."""
+    words = re.sub(r"(?<=\d)_(?=\d)", ".", view).replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def ask_seed(chosen: Lab) -> int:
@@ -125,6 +132,11 @@ def story(chosen: Lab) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{heading}**")
             st.markdown(plain(words))
+
+
+def statements(chosen: Lab) -> list[str]:
+    """Return the formulas of the corrected statement one by one: side by side they are wider than a phone."""
+    return re.split(r",?\s*\\q?quad\s*", chosen.formula)
 
 
 def picture(chosen: Lab, view: str, seed: int, *, dark: bool) -> Figure:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 380
 LINE = 26  # of a legend
+_TWO_LINES = r"split(datum.label, regexp(', |\\+'))"  # a name such as "Table 3.3, both" or "A1+N1" below itself
 _WORDS = {
     "exact": "exact",
     "upper": "upper bound",
@@ -42,7 +43,7 @@ def lab_figure(picture: Picture, look: Look = PLAIN) -> Figure:
         notes: tuple[str, ...] = ()
     else:
         table = _drawn(rows, picture)
-        notes = utility_notes(table, log_y=picture.log_y)
+        notes = (*_dots(rows), *utility_notes(table, log_y=picture.log_y))
         chart = utility_chart(
             table,
             parameter=picture.x_label,
@@ -52,6 +53,12 @@ def lab_figure(picture: Picture, look: Look = PLAIN) -> Figure:
             look=look,
         )
     return Figure(chart, picture.frame, picture.takeaway, picture.title, (*picture.notes, *notes))
+
+
+def _dots(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Name the series drawn as dots where others are lines: the key shows a stroke for each."""
+    dots = rows["mark"] == "point"
+    return (f"Dots: {'; '.join(dict.fromkeys(rows.loc[dots, 'label']))}.",) if dots.any() and not dots.all() else ()
 
 
 def _height(picture: Picture) -> int:
@@ -105,7 +112,8 @@ def group_chart(rows: pd.DataFrame, picture: Plot, look: Look) -> alt.LayerChart
         value_text=[f"{number(y)} ({number(a)} to {number(b)})" for y, a, b in _triples(rows)],
     )
     order = list(dict.fromkeys(drawn["x"]))
-    x = alt.X("x:N", title=theme.short(picture.x_label), sort=order, axis=alt.Axis(labelAngle=0, labelLimit=120))
+    axis = alt.Axis(labelAngle=0, labelLimit=120, labelExpr=_TWO_LINES)
+    x = alt.X("x:N", title=theme.short(picture.x_label), sort=order, axis=axis)
     offset = alt.XOffset("label:N", sort=series.names)
     logarithmic = picture.log_y and bool((rows["y"] > 0).all()) and bool((rows["low"] > 0).all())
     bars = bool((rows["mark"] == "bar").any())

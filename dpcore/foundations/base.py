@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -26,11 +28,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import DomainError
+from dpcore.limits import current, limits
 from dpcore.registry import Parameter, check_names, shown, unknown
 from dpcore.tradeoff import parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator
 
     from numpy.random import Generator
 
@@ -128,6 +131,7 @@ class Regions:
 
 
 Picture = Plot | Regions
+Makers = Mapping[str, Callable[[], Picture]]
 
 
 def series(
@@ -169,7 +173,7 @@ class Lab(ABC):
     story: ClassVar[Story]
     formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
     reference: ClassVar[str]  # where the corrected mathematics is from
-    views: ClassVar[tuple[str, ...]]  # names of the pictures in their order; the first is the one of the story
+    views: ClassVar[tuple[str, ...]]  # names of the pictures in their order (`enter` reads them off `pictures`)
     simulates: ClassVar[bool] = False  # True: pictures or checks depend on the seed and on `replications`
 
     def __post_init__(self) -> None:
@@ -182,8 +186,11 @@ class Lab(ABC):
         """Return what was printed beside what is true, at these parameters; the most important first."""
 
     @abstractmethod
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of `views`. Work above 0.2 s calls `dpcore.limits.checkpoint`, so that it shows progress and can be stopped."""
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures by name; the first is the one of the story.
+
+        Work above 0.2 s calls `dpcore.limits.checkpoint`, so that it shows progress and can be stopped.
+        """
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -200,6 +207,8 @@ class Lab(ABC):
 
         `printed` is a text: the number as printed, or the words.
         """
+        with _rising():
+            checks = self.checks(np.random.default_rng(seed))
         rows = [
             {
                 "place": check.place,
@@ -211,7 +220,7 @@ class Lab(ABC):
                 "verdict": check.verdict,
                 "why": check.why,
             }
-            for check in self.checks(np.random.default_rng(seed))
+            for check in checks
         ]
         return pd.DataFrame(rows)
 
@@ -219,7 +228,8 @@ class Lab(ABC):
         """Return a picture by name with a seed of its own, so that it is the same whatever was drawn before."""
         if name not in self.views:
             raise DomainError(unknown("picture", name, list(self.views), self.name))
-        return self.picture(name, np.random.default_rng([seed, self.views.index(name)]))
+        with _rising():
+            return self.pictures(np.random.default_rng([seed, self.views.index(name)]))[name]()
 
 
 LABS: Final[dict[str, type[Lab]]] = {}
@@ -227,7 +237,8 @@ _L = TypeVar("_L", bound=type[Lab])
 
 
 def enter(cls: _L) -> _L:
-    """Make a lab known under its name."""
+    """Make a lab known under its name, with the names of its pictures."""
+    cls.views = tuple(cls().pictures(np.random.default_rng(0)))
     LABS[cls.name] = cls
     return cls
 
@@ -240,11 +251,22 @@ def lab(name: str, **values: Any) -> Lab:
     return LABS[name](**values)
 
 
-def dispatch(view: str, makers: Mapping[str, Callable[[], Picture]]) -> Picture:
-    """Return the picture made by the maker of this name; labs use it to tell their views apart."""
-    if view not in makers:
-        raise DomainError(unknown("picture", view, list(makers)))
-    return makers[view]()
+@contextmanager
+def _rising() -> Iterator[None]:
+    """Never let the progress of a lab fall back: what comes after a simulation has fractions of its own."""
+    tell = current().progress
+    if tell is None:
+        yield
+        return
+    most = 0.0
+
+    def told(fraction: float) -> None:
+        nonlocal most
+        most = max(most, fraction)
+        tell(most)
+
+    with limits(progress=told):
+        yield
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from dpcore.foundations import before_or_after as both
-from dpcore.foundations import before_or_after_views as pictures
-from dpcore.foundations.base import Check, Lab, Picture, Story, dispatch, enter
+from dpcore.foundations import before_or_after_views as views
+from dpcore.foundations.base import Check, Lab, Makers, Story, enter
 from dpcore.foundations.disclosure_noise import ages
 from dpcore.registry import EPSILON, Parameter
 
@@ -33,8 +33,8 @@ class BeforeOrAfter(Lab):
     title: ClassVar[str] = "Noise before or after the query"
     place: ClassVar[str] = "Section 5.6"
     story: ClassVar[Story] = Story(
-        "Noise on the answer was said to beat noise on every record for mean, variance and median alike, and Fig. 5.15 to "
-        "show it for the median of 659 ages.",
+        "Noise on the answer was said to beat noise on every record for mean, variance and median alike, and Figure 5.15 "
+        "to show it for the median of 659 ages.",
         "The code behind that figure took the median's sensitivity as 1 year instead of 110; with the right one the "
         "order is reversed, and for the variance the printed error is about 100 times too small at n = 659 and ε = 1.",
         "Where the sensitivity of an answer does not fall with n, noise on the records averages out and can be the better "
@@ -47,7 +47,6 @@ class BeforeOrAfter(Lab):
     reference: ClassVar[str] = (
         "moments of the sample variance; sensitivities by definition; median by exact law and simulation"
     )
-    views: ClassVar[tuple[str, ...]] = ("median", "releases", "variance", "budget")
     simulates: ClassVar[bool] = True
 
     epsilon: float = EPSILON.but(low=0.01, high=100.0, infinite=False).field(1.0)
@@ -67,10 +66,10 @@ class BeforeOrAfter(Lab):
     def _median_checks(self, rng: Generator) -> tuple[Check, ...]:
         x = ages()
         off = both.noisy_medians(x, self.high / self.epsilon, self.replications, rng, (0.0, 1.0)) - np.median(x)
-        size, size_error = pictures.root_mean_square(off)
+        size, size_error = views.root_mean_square(off)
         return (
             Check(
-                "Fig. 5.15, R Code A.0.6",
+                "Figure 5.15, R Code A.0.6",
                 f"sensitivity of the median of ages in [0, {self.high:g}]",
                 both.printed_median_sensitivity(),
                 self.high,
@@ -79,7 +78,7 @@ class BeforeOrAfter(Lab):
                 "The code compares the medians of 0..109 and 1..110; one record can move the median over the whole range.",
             ),
             Check(
-                "Fig. 5.15",
+                "Figure 5.15",
                 f"root mean squared error of the median, noise after, ε = {self.epsilon:g}",
                 math.sqrt(2) / self.epsilon,
                 math.sqrt(both.median_after(self.epsilon, self.high)),
@@ -185,14 +184,11 @@ class BeforeOrAfter(Lab):
             "√n ε; the root is printed over both.",
         )
 
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of the pictures."""
-        return dispatch(
-            view,
-            {
-                "median": lambda: pictures.median(self, rng),
-                "releases": lambda: pictures.releases(self, rng),
-                "variance": lambda: pictures.variance(self, rng),
-                "budget": lambda: pictures.budget(self),
-            },
-        )
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures."""
+        return {
+            "median": lambda: views.median(self, rng),
+            "releases": lambda: views.releases(self, rng),
+            "variance": lambda: views.variance(self, rng),
+            "budget": lambda: views.budget(self),
+        }

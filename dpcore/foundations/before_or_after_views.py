@@ -67,7 +67,7 @@ def median(lab: BeforeOrAfter, rng: Generator) -> Plot:
 
 
 def releases(lab: BeforeOrAfter, rng: Generator) -> Plot:
-    """Return Fig. 5.15: single releases of the median."""
+    """Return Figure 5.15: single releases of the median."""
     x = ages()
     centre, count = float(np.median(x)), min(lab.replications, _SHOWN)
     at = np.arange(1, count + 1)
@@ -76,7 +76,7 @@ def releases(lab: BeforeOrAfter, rng: Generator) -> Plot:
     wrong = centre + rng.laplace(0.0, both.printed_median_sensitivity() / lab.epsilon, count)
     return Plot(
         "releases",
-        f"{count} releases of the median age (Fig. 5.15)",
+        f"{count} releases of the median age (Figure 5.15)",
         f"The true median is {centre:.3g}. {_inside(before, centre)} releases with noise before lie within 10 years of "
         f"it, {_inside(after, centre)} with noise after; the figure was drawn with the noise of a sensitivity of 1.",
         together(

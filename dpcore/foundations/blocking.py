@@ -134,12 +134,18 @@ def uniform_by_index(high: float, n: int, m: int, epsilon: float) -> float:
     return noise_by_index(high, m, epsilon) + high**2 / m * float(median_variance(n // m))
 
 
-def table_error(mse: float, m: int, repetitions: int = 1000, *, one_noise: bool) -> float:
-    r"""Return the standard error of a simulated mean squared error that is mostly Laplace noise.
+def table_error(noise: float, centre: float, terms: int, repetitions: int = 1000) -> float:
+    r"""Return the standard error of a simulated mean squared error: Laplace noise on a centre that is about normal.
 
-    The square of one Laplace noise has the variance 5 MSE², that of the mean of m of them (2 + 3/m) MSE².
+    A mean of k Laplace noises of variance v in all has the fourth moment (3 + 3/k) v², so with a normal centre of
+    variance c the square has the variance (2 + 3/k) v² + 4 v c + 2 c².
+
+    Parameters
+    ----------
+    noise, centre : the two variances.
+    terms : k, the number of noises in the mean.
     """
-    return mse * math.sqrt((5.0 if one_noise else 2 + 3 / m) / repetitions)
+    return math.sqrt(((2 + 3 / terms) * noise**2 + 4 * noise * centre + 2 * centre**2) / repetitions)
 
 
 # --- privacy -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from dpcore.foundations import blocking
-from dpcore.foundations.base import Check, Lab, Picture, Plot, Regions, Story, dispatch, enter, series, together
+from dpcore.foundations.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
 from dpcore.guarantees import DP
 from dpcore.mechanisms.laplace import Laplace, LaplaceVector
 from dpcore.registry import EPSILON, Parameter
@@ -44,8 +44,8 @@ class Blocking(Lab):
     story: ClassVar[Story] = Story(
         "Cutting the range into m blocks and averaging their noisy medians was said to estimate the median with far less "
         "error than sample and aggregate, as Table 5.2 shows for uniform data.",
-        "Every block's median lies in its block, so their average is within Λ/(2m) of the middle of the range whatever the "
-        "data are; it wins on uniform data because their median is that middle.",
+        "Every block's median lies in its block, so their average is within half a block of the middle of the range "
+        "whatever the data are; it wins on uniform data because their median is that middle.",
         "A method that answers a constant needs little noise: an experiment on data whose truth equals the constant "
         "cannot tell it from a good one.",
     )
@@ -54,7 +54,6 @@ class Blocking(Lab):
         r"\mathrm{Var}_{II}=\frac{2\Lambda^2}{m^2\varepsilon^2}"
     )
     reference: ClassVar[str] = "Block-DP II: Smith 2008; order statistics of uniforms; counter-example by simulation"
-    views: ClassVar[tuple[str, ...]] = ("mse", "centre", "table", "regions")
     simulates: ClassVar[bool] = True
 
     epsilon: float = EPSILON.but(low=0.01, high=100.0, infinite=False).field(1.0)
@@ -85,6 +84,7 @@ class Blocking(Lab):
 
     def checks(self, rng: Generator) -> tuple[Check, ...]:
         """Return the counter-example first, then Table 5.2 at its own parameters, then privacy."""
+        privacy = self._privacy()
         one = self.simulated(rng)[10][0]
         return (
             Check(
@@ -109,7 +109,7 @@ class Blocking(Lab):
                 printed_words="estimates the median, with a bias",
             ),
             *_table_checks(),
-            *self._privacy(),
+            *privacy,
         )
 
     def _privacy(self) -> tuple[Check, ...]:
@@ -165,17 +165,14 @@ class Blocking(Lab):
             ),
         )
 
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of the views."""
-        return dispatch(
-            view,
-            {
-                "mse": lambda: self._mse(rng),
-                "centre": lambda: self._centre(rng),
-                "table": self._table,
-                "regions": self._regions,
-            },
-        )
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures."""
+        return {
+            "error": lambda: self._mse(rng),
+            "centre": lambda: self._centre(rng),
+            "table": self._table,
+            "regions": self._regions,
+        }
 
     def _uniform(self) -> tuple[list[float], list[float]]:
         one = [blocking.uniform_by_value(self.high, self.n, m, self.epsilon) for m in M_VALUES]
@@ -205,7 +202,7 @@ class Blocking(Lab):
             )
         last = M_VALUES[-1]
         return Plot(
-            "mse",
+            "error",
             "Mean squared error of the median by blocks",
             f"With {last} blocks the method by value has the error {one[-1]:.3g} on uniform data, by index {two[-1]:.3g}; "
             f"on skewed data of median {self.median:.3g} it has {seen[last][0].mse:.4g}, by index {seen[last][1].mse:.3g}.",
@@ -278,7 +275,8 @@ class Blocking(Lab):
 
 def _error(m: int, at: int) -> float:
     exact = (blocking.uniform_by_value, blocking.uniform_by_index)[at](100.0, 1000, m, 1.0)
-    return blocking.table_error(exact, m, one_noise=at == 1)
+    noise = (blocking.noise_by_value, blocking.noise_by_index)[at](100.0, m, 1.0)
+    return blocking.table_error(noise, exact - noise, 1 if at else m)
 
 
 def _table_checks() -> tuple[Check, ...]:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.foundations import composition_examples as rules
-from dpcore.foundations.base import Check, Lab, Picture, Plot, Regions, Story, dispatch, enter, series, together
+from dpcore.foundations.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
 from dpcore.guarantees import DP
+from dpcore.limits import stage
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.registry import COUNT, DELTA, EPSILON, PROBABILITY
 from dpcore.words import about, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import Generator
 
     from dpcore.tradeoff import TradeOff
@@ -46,7 +45,8 @@ class CompositionExamples(Lab):
         claimed="Groups of k cost k ε, answers about the same data add their ε, and answers about disjoint "
         "parts of the data cost only the largest one.",
         true="The first two hold, tight for a few and far from it for many; the third is false for the source's own "
-        "neighbours when parts are formed by value: a replaced record leaves one part and enters another, and two count.",
+        "neighbours when parts are formed by value: a replaced record leaves one part and enters another, so the losses "
+        "of two add.",
         matters="Histograms and blocks are the usual disjoint parts: noise for ε gives 2 ε there, unless "
         "neighbours differ by adding or removing a record or parts are fixed before the values are seen.",
     )
@@ -55,7 +55,6 @@ class CompositionExamples(Lab):
         r"\max_i\varepsilon_i\ \text{(one part changes)},\quad \varepsilon_{(1)}+\varepsilon_{(2)}\ \text{(a record moves)}"
     )
     reference: ClassVar[str] = "Vadhan 2017, Lemma 2.2; McSherry 2009, Theorem 4; Dong, Roth, Su 2022, Theorem 2.14"
-    views: ClassVar[tuple[str, ...]] = ("parallel", "group", "sequential", "randomized_response", "dependent")
 
     epsilon: float = EACH.field(0.5)
     delta: float = FAILING.field(1e-5)
@@ -148,16 +147,15 @@ class CompositionExamples(Lab):
                   printed_words="more than 0.1"),
         ]  # fmt: skip
 
-    def picture(self, view: str, rng: Generator) -> Picture:  # noqa: ARG002  nothing is simulated
-        """Return a picture."""
-        makers: dict[str, Callable[[], Picture]] = {
+    def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
+        """Return the makers of the pictures."""
+        return {
             "parallel": self._parallel,
             "group": self._group,
             "sequential": self._sequential,
             "randomized_response": self._randomized_response,
             "dependent": self._dependent,
         }
-        return dispatch(view, makers)
 
     def _parallel(self) -> Regions:
         e = self.epsilon
@@ -195,12 +193,17 @@ class CompositionExamples(Lab):
 
     def _sequential(self) -> Plot:
         sizes = sorted({self.k, _MANY, *np.geomspace(1, _MOST, 20).round().astype(int).tolist()})
-        worst = [float((DP(self.epsilon) ** k).epsilon(self.delta)) for k in sizes]
-        laplace = [float((Laplace(self.epsilon) ** k).epsilon(self.delta)) for k in sizes]
+        worst, laplace, kinds = [], [], set()
+        for at, k in enumerate(sizes):
+            with stage(at / len(sizes), (at + 1) / len(sizes)):
+                worst.append(float((DP(self.epsilon) ** k).epsilon(self.delta)))
+                composed = Laplace(self.epsilon) ** k
+                laplace.append(float(composed.epsilon(self.delta)))
+                kinds.add(composed.kind)
         frame = together(
             series("epsilons added", sizes, [rules.sequence_epsilon(self.epsilon, k) for k in sizes], kind="upper"),
-            series("worst mechanism, exact product", sizes, worst),
-            series("Laplace noise, exact product", sizes, laplace, kind="upper"),
+            series("worst mechanism, composed", sizes, worst),
+            series("Laplace noise, composed", sizes, laplace, kind="exact" if kinds == {"exact"} else "upper"),
         )
         few, many = sizes.index(self.k), sizes.index(_MANY)
         takeaway = (

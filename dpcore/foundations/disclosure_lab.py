@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.foundations import disclosure as sdc
 from dpcore.foundations import disclosure_noise as noise
 from dpcore.foundations import disclosure_views as views
-from dpcore.foundations.base import Check, Lab, Picture, Story, dispatch, enter
+from dpcore.foundations.base import Check, Lab, Makers, Story, enter
 from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class DisclosureControl(Lab):
         "A table was called 3-anonymous in two columns, and noise added to ages was said to have less bias than drawing "
         "anew within groups while protecting as k-anonymity does.",
         "The table has classes of one record in the two columns together, both printed biases are within one standard "
-        "error of zero, and the noise gives a straight-line region: no protection at all beyond its width.",
+        "error of zero, and the noise has a straight-line region: ages further apart than it is wide are told apart "
+        "with certainty.",
         "Counting neighbours per column, or on average, says nothing of the person at the edge; a region does.",
     )
     formula: ClassVar[str] = (
@@ -42,17 +43,6 @@ class DisclosureControl(Lab):
         r"\beta(\alpha)=\Big(1-\frac{\Delta}{2a}-\alpha\Big)_+"
     )
     reference: ClassVar[str] = "Sweeney 2002 for k-anonymity; Warner 1965 for randomized response"
-    views: ClassVar[tuple[str, ...]] = (
-        "classes",
-        "table_3_4",
-        "figure_3_2",
-        "figure_3_3",
-        "figure_3_4",
-        "figure_3_5",
-        "bound",
-        "error",
-        "regions",
-    )
     simulates: ClassVar[bool] = True
 
     keep: float = sdc.KEEP.field(0.8)
@@ -160,6 +150,7 @@ class DisclosureControl(Lab):
         radius = 2.0 * self.halfwidth
         ratio = noise.expected_near(data, data, self.halfwidth, radius) / noise.near(data, data, radius)
         around = noise.expected_near(data, data, self.halfwidth, 2.5)
+        least = noise.smallest_group(data, radius)
         return [
             Check(
                 "Theorem 3.5.1",
@@ -174,10 +165,10 @@ class DisclosureControl(Lab):
                 "Theorem 3.5.1",
                 f"k: least number of ages within {radius:g} years anywhere in their range",
                 None,
-                float(noise.smallest_group(data, radius)),
+                float(least),
                 "exact",
                 "loose",
-                "The last bins hold 2 records and 1, so the k/2 promised is less than a handful at the edge.",
+                f"The last bins hold 2 records and 1: at the edge the k/2 promised is {least / 2:g}.",
                 printed_words="groups of at least k",
             ),
             Check(
@@ -206,20 +197,17 @@ class DisclosureControl(Lab):
             f"It is randomized response, so it does have a local guarantee the source does not state: {loss}.",
         )
 
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of the figures."""
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the figures."""
         data = noise.ages(self.sample)
-        return dispatch(
-            view,
-            {
-                "classes": views.classes,
-                "table_3_4": lambda: views.table(data, self.width, self.halfwidth, rng, self.replications),
-                "figure_3_2": lambda: views.counts_after("figure_3_2", data, self.halfwidth),
-                "figure_3_3": lambda: views.counts_after("figure_3_3", data, self.halfwidth),
-                "figure_3_4": lambda: views.scatter(data, self.width, self.halfwidth, rng),
-                "figure_3_5": lambda: views.groups(data, self.halfwidth),
-                "bound": lambda: views.bound(data, self.halfwidth),
-                "error": views.widths,
-                "regions": lambda: views.regions(self.keep, self.halfwidth, self.shift),
-            },
-        )
+        return {
+            "classes": views.classes,
+            "table_3_4": lambda: views.table(data, self.width, self.halfwidth, rng, self.replications),
+            "figure_3_2": lambda: views.counts_after("figure_3_2", data, self.halfwidth),
+            "figure_3_3": lambda: views.counts_after("figure_3_3", data, self.halfwidth),
+            "figure_3_4": lambda: views.scatter(data, self.width, self.halfwidth, rng),
+            "figure_3_5": lambda: views.groups(data, self.halfwidth),
+            "bound": lambda: views.bound(data, self.halfwidth),
+            "error": views.widths,
+            "regions": lambda: views.regions(self.keep, self.halfwidth, self.shift),
+        }

@@ -68,7 +68,8 @@ def expected_near(points: FloatArray, data: FloatArray, halfwidth: float, radius
     chunk = max(1, _PAIRS_AT_ONCE // len(data))
     parts = []
     for start in range(0, len(points), chunk):
-        checkpoint(start / len(points))
+        if start:
+            checkpoint(start / len(points))
         parts.append(share_near(points[start : start + chunk, None] - data, halfwidth, radius).sum(axis=1))
     return np.concatenate(parts)
 

@@ -26,18 +26,25 @@ _BARS = "Bars reach two standard errors to both sides."
 _NOTES = (_BARS, "Negative noisy variances count as 0, which is post-processing and costs nothing.")
 
 
-def coverage(lab: Intervals, rng: Generator) -> Plot:
-    """Return simulated coverages against n."""
+def _simulated(lab: Intervals, rng: Generator) -> list[intervals.Coverage]:
+    """Return what simulations find at every n."""
     sizes = sorted({*SIZES, lab.n})
     parts = [(i / len(sizes), (i + 1) / len(sizes)) for i in range(len(sizes))]
-    seen = [intervals.simulate(lab.plan, n, lab.replications, rng, part) for n, part in zip(sizes, parts, strict=True)]
+    return [intervals.simulate(lab.plan, n, lab.replications, rng, part) for n, part in zip(sizes, parts, strict=True)]
 
-    def points(name: str, pick: str) -> pd.DataFrame:
-        share = np.array([getattr(found, pick) for found in seen])
-        reach = np.array([2 * found.error(getattr(found, pick)) for found in seen])
-        low, high = np.maximum(share - reach, 0.0), np.minimum(share + reach, 1.0)
-        return series(name, sizes, share, kind="simulation", mark="point", low=low, high=high)
 
+def _points(name: str, seen: list[intervals.Coverage], pick: str, across: list[int] | list[str]) -> pd.DataFrame:
+    """Return one of the simulated shares at every n, with two standard errors."""
+    share = np.array([getattr(found, pick) for found in seen])
+    reach = np.array([2 * found.error(getattr(found, pick)) for found in seen])
+    low, high = np.maximum(share - reach, 0.0), np.minimum(share + reach, 1.0)
+    return series(name, across, share, kind="simulation", mark="point", low=low, high=high)
+
+
+def coverage(lab: Intervals, rng: Generator) -> Plot:
+    """Return simulated coverages against n."""
+    seen = _simulated(lab, rng)
+    sizes = [found.n for found in seen]
     ignored = [
         intervals.naive_coverage(
             lab.level, lab.variance, n, intervals.noise_deviation(lab.epsilon, lab.delta, lab.high, n)
@@ -51,15 +58,32 @@ def coverage(lab: Intervals, rng: Generator) -> Plot:
         f"At n = {lab.n} the corrected interval covers in {here.estimated:.1%} of runs, without the noise in "
         f"{here.naive:.1%}, with the printed display in {here.display:.1%}.",
         together(
-            points("corrected, noisy variance", "estimated"),
-            points("corrected, known variance", "known"),
-            points("noise ignored", "naive"),
-            points("as displayed, c²Λ/(εn)", "display"),
+            _points("corrected, noisy variance", seen, "estimated", sizes),
+            _points("noise ignored", seen, "naive", sizes),
+            _points("as displayed, c²Λ/(εn)", seen, "display", sizes),
             series("noise ignored, normal approximation", sizes, ignored, kind="approximate"),
         ),
         "number of records n",
         "coverage",
         log_x=True,
+        reference={"level claimed": lab.level},
+        notes=_NOTES,
+    )
+
+
+def variances(lab: Intervals, rng: Generator) -> Plot:
+    """Return the simulated coverages of the two corrected intervals side by side."""
+    seen = _simulated(lab, rng)
+    sizes = [str(found.n) for found in seen]
+    here = seen[sizes.index(str(lab.n))]
+    return Plot(
+        "variances",
+        f"Known and noisy variance, level {lab.level:g}, {lab.population} data",
+        f"At n = {lab.n} the interval with the known variance covers in {here.known:.1%} of runs, that with the noisy "
+        f"variance in {here.estimated:.1%}; {here.negative:.1%} of the noisy variances are negative.",
+        together(_points("known variance", seen, "known", sizes), _points("noisy variance", seen, "estimated", sizes)),
+        "number of records n",
+        "coverage",
         reference={"level claimed": lab.level},
         notes=_NOTES,
     )

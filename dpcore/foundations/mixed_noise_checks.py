@@ -118,7 +118,9 @@ def lemma() -> list[Check]:
                 true,
                 "exact",
                 "false" if true > 0.01 else "holds",
-                "The largest sensitivity that (5.15) allows grows like σ for small σ, which is not small enough.",
+                "For small σ the bound (5.15) allows sensitivities in proportion to σ, which never are small enough."
+                if true > 0.01
+                else "At this σ the bound is small enough.",
             )
         )
     true = float(Gaussian(0.1).survival(np.array([0.05]))[0])
@@ -190,7 +192,7 @@ def table_rows(cells: tuple[Cell, ...]) -> list[Check]:
             far,
             "simulation",
             "misprint",
-            "All cells but two agree with 1.96 standard errors, none of the small ones with 2.58.",
+            "All cells but two fit intervals of 1.96 standard errors; no small one fits 2.58.",
             printed_words="99 % intervals",
         ),
     ]

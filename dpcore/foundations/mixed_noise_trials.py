@@ -163,11 +163,19 @@ class Ratios(NamedTuple):
     normal: FloatArray
 
 
-def ratios(sensitivity: FloatArray, epsilon: float, delta: float, runs: int, rng: Generator) -> Ratios:
+def ratios(
+    sensitivity: FloatArray,
+    epsilon: float,
+    delta: float,
+    runs: int,
+    rng: Generator,
+    *,
+    done: tuple[float, float] = (0.0, 1.0),
+) -> Ratios:
     """Return the ratios of `runs` experiments that add fresh noise to the same data sets.
 
     Above 1 the second mechanism had the smaller sum of squares. Laplace and mixed noise have one variance, so that their
-    ratio is 1 but for chance.
+    ratio is 1 but for chance. `done` is as in `samples`.
     """
     scale = sensitivity / epsilon
     wide = math.sqrt(classical_variance(epsilon, delta)) * sensitivity
@@ -176,7 +184,7 @@ def ratios(sensitivity: FloatArray, epsilon: float, delta: float, runs: int, rng
     rows = max(1, _CHUNK // size)
     mixed, normal = [], []
     for start in range(0, runs, rows):
-        checkpoint(start / runs)
+        checkpoint(done[0] + (done[1] - done[0]) * start / runs)
         shape = (min(rows, runs - start), size)
         first = np.square(rng.laplace(0.0, 1.0, shape) * scale).sum(axis=1)
         own = np.where(small, math.sqrt(2.0) * rng.standard_normal(shape), rng.laplace(0.0, 1.0, shape)) * scale

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.foundations import noise_zoo as zoo
-from dpcore.foundations.base import Check, Lab, Picture, Plot, Regions, Story, dispatch, enter, series, together
+from dpcore.foundations.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.foundations.noise_zoo_checks import fixed_checks
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
-from dpcore.mechanisms.laplace_sum import LaplaceSum
-from dpcore.mechanisms.normal_laplace import NormalLaplace
 from dpcore.registry import SCALE, SENSITIVITY, SIGMA, Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import Generator
 
     from dpcore.mechanisms.base import Mechanism
@@ -49,8 +46,8 @@ class NoiseZoo(Lab):
         claimed="Adding a second noise does not improve privacy, and the sum of two Laplace noises is not even private.",
         true="The sum of two Laplace noises keeps the privacy loss of one of them and shrinks the region: at scale 1 and "
         "sensitivity 1 the attacker's advantage falls from 0.394 to 0.242.",
-        matters="One number, the largest loss, hides what the extra noise buys; the region shows it, and with it the "
-        "argument against Laplace noise in the later chapters is gone.",
+        matters="One number, the largest loss, hides what the extra noise buys; the region shows it, and with it an "
+        "argument of the later chapters against Laplace noise is gone.",
     )
     formula: ClassVar[str] = (
         r"p_{L+L}(x)=\tfrac{1}{4b}(1+|x|/b)e^{-|x|/b},\qquad |(\log p_{L+L})'|=\frac{|x|/b}{b(1+|x|/b)}<\frac1b,"
@@ -59,7 +56,6 @@ class NoiseZoo(Lab):
     reference: ClassVar[str] = (
         "Dong, Roth, Su 2022, Proposition A.3; Reed, Jorgensen 2004 for the normal-Laplace density"
     )
-    views: ClassVar[tuple[str, ...]] = ("regions", "hockey_stick", "density", "divergences")
 
     sensitivity: float = MOVE.field(1.0)
     scale: float = WIDTH.field(1.0)
@@ -73,7 +69,7 @@ class NoiseZoo(Lab):
 
     def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true: first the sums, then the distances."""
-        return (*self._sums(), *_figure(), *_mixed(), *_distances(), *_laplace())
+        return (*self._sums(), *fixed_checks())
 
     def _sums(self) -> list[Check]:
         one, two, move = self.noises[zoo.LAPLACE], self.noises[zoo.TWICE], self.sensitivity / self.scale
@@ -115,15 +111,14 @@ class NoiseZoo(Lab):
             )
         return rows
 
-    def picture(self, view: str, rng: Generator) -> Picture:  # noqa: ARG002  nothing is simulated
-        """Return a picture."""
-        makers: dict[str, Callable[[], Picture]] = {
+    def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
+        """Return the makers of the pictures."""
+        return {
             "regions": self._regions,
             "hockey_stick": self._hockey_stick,
             "density": self._density,
             "divergences": self._divergences,
         }
-        return dispatch(view, makers)
 
     def _regions(self) -> Regions:
         noises = self.noises
@@ -198,116 +193,3 @@ class NoiseZoo(Lab):
         return Plot(
             "divergences", "Distances of the two answers", takeaway, together(*parts), "Noise", "Distance", notes=notes
         )
-
-
-def _figure() -> list[Check]:
-    """Return the densities of Figure 4.1: sigma 1, scale 2."""
-    mixed = NormalLaplace(1.0, 2.0)
-    why = "The two halves are a mixture (printed as a sum U- + U+); the convolution integral gives the same."
-    rows = [
-        Check("(4.8), Figure 4.1", f"normal-Laplace density at {x}, σ = 1, scale 2", None, value, "exact", "holds", why)
-        for x, value in zip((0, 1, 3), mixed.density(np.array([0.0, 1.0, 3.0])).tolist(), strict=True)
-    ]
-    overlays = (("Laplace", Laplace(1 / math.sqrt(4.5))), ("normal", Gaussian(3.0)))
-    why = "Variance 9, as the sum has: 1 + 2 * 4."
-    for name, noise in overlays:
-        value = float(noise.density(np.zeros(1))[0])
-        rows.append(Check("Figure 4.1", f"{name} density at 0, variance 9", None, value, "exact", "holds", why))
-    return rows
-
-
-def _mixed() -> list[Check]:
-    one, more = Laplace(0.5), NormalLaplace(1.0, 2.0)
-    why = "Printed stands what the Laplace noise of scale 2 gives alone."
-    rows = [
-        Check(
-            "Fallacy 4.5.10",
-            "total variation of normal-Laplace noise, σ = 1, scale 2",
-            one.total_variation,
-            more.total_variation,
-            "exact",
-            "false",
-            why,
-        ),
-        Check(
-            "Fallacy 4.5.10",
-            "δ of normal-Laplace noise at ε = 0.25, σ = 1, scale 2",
-            float(one.delta(0.25)),
-            float(more.delta(0.25)),
-            "exact",
-            "false",
-            why,
-        ),
-    ]
-    words = "min(ε, ε')"
-    why = "The loss rises to sensitivity / scale and stays below it."
-    place, what = "Example 4.5.8", "largest loss of Laplace + Laplace noise, ε = ε' = 1"
-    rows.append(Check(place, what, 1.0, LaplaceSum(1.0).curve.max_loss, "exact", "holds", why, printed_words=words))
-    return rows
-
-
-def _distances() -> list[Check]:
-    """Return the distances of two normal laws."""
-    wrong = "The factor is 2 and the distance is counted in standard deviations, 2 Phi(d/2 σ) - 1."
-    rows = [
-        Check(
-            "Example 2.3.7",
-            f"total variation of two normal laws 1 apart, σ = {sigma:g}",
-            zoo.printed_total_variation(1.0, sigma),
-            zoo.normal_total_variation(1.0, sigma),
-            "exact",
-            "false",
-            wrong,
-        )
-        for sigma in (1.0, 2.0)
-    ]
-    noise = Gaussian(1.0)
-    closed = "Closed form, order d^2 / (2 σ^2)."
-    for order, printed in ((1.0, 0.5), (2.0, 1.0)):
-        what = f"Rényi divergence of order {order:g} of two normal laws 1 apart, σ = 1"
-        rows.append(Check("Example 2.3.7", what, printed, zoo.renyi(noise, order)[0], "exact", "holds", closed))
-    rows.append(
-        Check(
-            "(2.6b)",
-            "Rényi divergence of order 1/2 of two normal laws 1 apart, σ = 1",
-            0.5,
-            0.25,
-            "exact",
-            "false",
-            "Rényi divergences grow with the order, so Kullback-Leibler (order 1, 0.5 here) is a lower bound from order 1 on "
-            "only; printed for every order above 0.",
-            printed_words="at least 0.5",
-        )
-    )
-    bound = math.sqrt(0.5 / 2)
-    why = "Pinsker's inequality."
-    rows.append(
-        Check("(2.6a)", "total variation of two normal laws 1 apart", bound, noise.total_variation, "exact", "holds", why,
-              printed_words=f"at most {bound:g}")
-    )  # fmt: skip
-    return rows
-
-
-def _laplace() -> list[Check]:
-    """Return the trade-off of the Laplace mechanism at epsilon 1 and a misprint of its characteristic function."""
-    noise = Laplace(1.0)
-    why = "Theorem 4.3.1 holds; the region is smaller than that of every ε-DP mechanism."
-    rows = []
-    for alpha in (0.05, 0.1, 0.2, 0.5):
-        least = max(1 - math.e * alpha, (1 - alpha) / math.e)
-        what = f"false negatives at false positives {alpha:g}, Laplace noise, ε = 1"
-        words = f"at least {least:.6g}"
-        value = float(noise.beta(alpha))
-        rows.append(Check("Theorem 4.3.1", what, least, value, "exact", "holds", why, printed_words=words))
-    rows.append(
-        Check(
-            "Definition 2.2.2",
-            "total mass of the density in the characteristic function, scale 2",
-            0.25,
-            1.0,
-            "exact",
-            "misprint",
-            "exp(-|x - mu| b) has to be exp(-|x - mu| / b); as printed the mass is 1/b^2.",
-        )
-    )
-    return rows

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore.limits import checkpoint
 from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
@@ -176,8 +177,9 @@ def grid(rhos: Iterable[float], kappas: Iterable[float], steps: int, **others: f
     noise level of the last step, the printed loss of the last iterate alone and the true one of all iterates;
     `vanishes` says whether all three terms tend to 0.
     """
-    rows = []
-    for rho, kappa in itertools.product(list(rhos), list(kappas)):
+    rows, asked = [], list(itertools.product(list(rhos), list(kappas)))
+    for at, (rho, kappa) in enumerate(asked):
+        checkpoint(at / len(asked))
         plan = Schedule(steps, rho, kappa, **others)
         powers = exponents(rho, kappa)
         vanishes = all(power < 0 for power in powers)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.foundations import noisy_sgd_views as views
-from dpcore.foundations.base import Check, Lab, Picture, Story, dispatch, enter
+from dpcore.foundations.base import Check, Lab, Makers, Story, enter
 from dpcore.foundations.noisy_sgd import (
     BUDGET,
     DECAY,
@@ -21,6 +21,7 @@ from dpcore.foundations.noisy_sgd import (
     vanishing,
 )
 from dpcore.foundations.noisy_sgd_runs import PENALTY, Ridge, points, run, standard_error
+from dpcore.limits import stage
 from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class NoisySgd(Lab):
     story: ClassVar[Story] = Story(
         "Noise levels were given that keep a promised loss at every step, with the message that privacy and "
         "convergence can be had together.",
-        "The noise part of the error vanishes only if 2κ + ρ > 2, and there the promised loss grows faster than √N; "
-        "the promise also covers one iterate alone, while the error bound is for the average of all.",
+        "The noise part of the error vanishes only if the promised loss may grow faster than the square root of the "
+        "number of steps (2κ + ρ > 2), and the promise covers one iterate seen alone, while the error bound is for the "
+        "average of all.",
         "After 1000 steps at the edge of convergence the last iterate is promised ε = 178, while simply adding the losses "
         "of all steps gives 126 for showing every iterate.",
     )
@@ -54,16 +56,6 @@ class NoisySgd(Lab):
     )
     reference: ClassVar[str] = (
         "Garrigos, Gower 2023 for the error bound; Dwork, Roth 2014, Appendix B for adding losses"
-    )
-    views: ClassVar[tuple[str, ...]] = (
-        "trade",
-        "errors",
-        "vanishing",
-        "grid",
-        "schedule",
-        "ridge",
-        "path",
-        "regions",
     )
     simulates: ClassVar[bool] = True
 
@@ -181,7 +173,10 @@ class NoisySgd(Lab):
 
     def _run(self, rng: Generator) -> Check:
         problem, plan = self.problem, self.fitting
-        seen = problem.excess(run(problem, plan, rng, self.replications, [self.steps])[self.steps])
+        with stage(0.0, 0.9):
+            average = run(problem, plan, rng, self.replications, [self.steps])[self.steps]
+        with stage(0.9, 1.0):
+            seen = problem.excess(average)
         bound = plan.bound(float(problem.best @ problem.best), problem.spread, problem.dimension)
         return Check(
             "Theorem 7.7.1",
@@ -194,18 +189,15 @@ class NoisySgd(Lab):
             error=standard_error(seen),
         )
 
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of the pictures."""
-        return dispatch(
-            view,
-            {
-                "trade": lambda: views.trade(self.plan, self.records),
-                "errors": lambda: views.errors(self.plan),
-                "vanishing": views.lines,
-                "grid": lambda: views.sums(self.plan),
-                "schedule": lambda: views.schedule(self.plan),
-                "ridge": lambda: views.excesses(self.problem, self.fitting, rng, self.replications),
-                "path": lambda: views.path(self.problem, self.fitting, rng),
-                "regions": lambda: views.regions(self.plan),
-            },
-        )
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures."""
+        return {
+            "trade": lambda: views.trade(self.plan, self.records),
+            "errors": lambda: views.errors(self.plan),
+            "vanishing": views.lines,
+            "grid": lambda: views.sums(self.plan),
+            "schedule": lambda: views.schedule(self.plan),
+            "ridge": lambda: views.excesses(self.problem, self.fitting, rng, self.replications),
+            "path": lambda: views.path(self.problem, self.fitting, rng),
+            "regions": lambda: views.regions(self.plan),
+        }

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 PENALTY = Parameter("penalty", low=0.0, high=100.0, label="λ", meaning="weight of the squared slope")
-_STEPS_AT_ONCE = 500
+_MOVES_AT_ONCE = 200_000  # steps times runs between two looks at the clock
+_RESIDUALS_AT_ONCE = 1_000_000
 
 
 class Problem(Protocol):
@@ -179,14 +180,20 @@ class Ridge:
         return np.column_stack([-pull, -pull * v + self.penalty * parameters[:, 1]])
 
     def value(self, parameters: FloatArray) -> FloatArray:
-        """Return the mean Huber loss plus penalty."""
-        size = np.abs(self.residuals(parameters))
-        huber = np.where(size <= self.clip, size * size / 2.0, self.clip * (size - self.clip / 2.0))
-        return np.asarray(huber.mean(axis=1) + self.penalty * parameters[:, 1] ** 2 / 2.0, dtype=np.float64)
+        """Return the mean Huber loss plus penalty, one number per run; some runs at a time, to keep memory small."""
+        huber = np.empty(len(parameters))
+        chunk = max(1, _RESIDUALS_AT_ONCE // self.records)
+        for start in range(0, len(parameters), chunk):
+            checkpoint(start / len(parameters))
+            size = np.abs(self.residuals(parameters[start : start + chunk]))
+            each = np.where(size <= self.clip, size * size / 2.0, self.clip * (size - self.clip / 2.0))
+            huber[start : start + chunk] = each.mean(axis=1)
+        return np.asarray(huber + self.penalty * parameters[:, 1] ** 2 / 2.0, dtype=np.float64)
 
     def excess(self, parameters: FloatArray) -> FloatArray:
         """Return the mean loss above that of the ridge line."""
-        return np.asarray(self.value(parameters) - self.value(self.best[None]), dtype=np.float64)
+        least = self.value(self.best[None])
+        return np.asarray(self.value(parameters) - least, dtype=np.float64)
 
 
 def points(n: int, rng: Generator, penalty: float = 0.1) -> Ridge:
@@ -221,9 +228,10 @@ def run(
     theta = np.zeros((replications, problem.dimension))
     total = np.zeros_like(theta)
     out: dict[int, FloatArray] = {}
-    for t in range(min(plan.steps, max(wanted))):
-        if t % _STEPS_AT_ONCE == 0:
-            checkpoint(t / plan.steps)
+    last, often = min(plan.steps, max(wanted)), min(500, max(1, _MOVES_AT_ONCE // replications))
+    for t in range(last):
+        if t % often == 0:
+            checkpoint(t / last)
         rate = plan.rates[t]
         total += rate * theta
         if t + 1 in wanted:

@@ -11,7 +11,7 @@ from dpcore.foundations.base import Plot, Regions, series, together
 from dpcore.foundations.noisy_sgd import PRINTED_CONSTANT, Schedule, cheaper, grid, vanishing
 from dpcore.foundations.noisy_sgd_runs import run, standard_error
 from dpcore.guarantees import DP
-from dpcore.limits import checkpoint
+from dpcore.limits import checkpoint, stage
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import outward
 
@@ -27,12 +27,12 @@ FEW = 6  # steps whose exact composition shows within a second
 
 def trade(plan: Schedule, records: int) -> Plot:
     """Return noise error and losses against kappa."""
-    table = grid([plan.rho], KAPPAS, plan.steps, rate=plan.rate, epsilon=plan.epsilon, gradient=plan.gradient)
-    line = vanishing(plan.rho)
-    hidden = [
-        Schedule(plan.steps, plan.rho, kappa, plan.rate, plan.epsilon, plan.gradient).sampled(records)
-        for kappa in KAPPAS
-    ]
+    with stage(0.0, 0.5):
+        table = grid([plan.rho], KAPPAS, plan.steps, rate=plan.rate, epsilon=plan.epsilon, gradient=plan.gradient)
+    line, hidden = vanishing(plan.rho), []
+    for i, kappa in enumerate(KAPPAS):
+        checkpoint(0.5 + i / len(KAPPAS) / 2)
+        hidden.append(Schedule(plan.steps, plan.rho, kappa, plan.rate, plan.epsilon, plan.gradient).sampled(records))
     at = Schedule(plan.steps, plan.rho, line, plan.rate, plan.epsilon, plan.gradient)
     frame = together(
         series("noise term A3 of the error", table["kappa"], table["a3"]),
@@ -123,7 +123,18 @@ def schedule(plan: Schedule) -> Plot:
         f"ε = {plan.promised[-1]:.4g}, all of them together cost at most {outward(plan.joint, 4)}."
     )
     return Plot(
-        "schedule", "The noise schedule", says, frame, "step, t", "γ, and ε", log_x=True, log_y=True, notes=(_HONEST,)
+        "schedule",
+        "The noise schedule",
+        says,
+        frame,
+        "step, t",
+        "γ, and ε",
+        log_x=True,
+        log_y=True,
+        notes=(
+            _HONEST,
+            "Its proof also needs D to bound gradients at different parameters; adding losses needs equal ones only.",
+        ),
     )
 
 
@@ -136,9 +147,13 @@ def excesses(problem: Ridge, plan: Schedule, rng: Generator, replications: int) 
     """Return simulated excess losses on ridge regression beside the bound."""
     marks = counts(plan.steps)[2:] or [plan.steps]
     parts, ends = [], {}
-    for name, noisy in (("with privacy noise", True), ("without noise", False)):
-        seen = run(problem, plan, rng, replications, marks, noisy=noisy)
-        losses = [problem.excess(seen[n]) for n in marks]
+    for at, (name, noisy) in enumerate((("with privacy noise", True), ("without noise", False))):
+        with stage(at / 2, at / 2 + 0.25):
+            seen = run(problem, plan, rng, replications, marks, noisy=noisy)
+        losses = []
+        for i, n in enumerate(marks):
+            with stage(at / 2 + 0.25 + i / len(marks) / 4, at / 2 + 0.25 + (i + 1) / len(marks) / 4):
+                losses.append(problem.excess(seen[n]))
         means = np.array([float(loss.mean()) for loss in losses])
         reach = 2.0 * np.array([standard_error(loss) for loss in losses])
         low = np.maximum(means - reach, means / 100.0)
@@ -176,8 +191,9 @@ def path(problem: Ridge, plan: Schedule, rng: Generator) -> Plot:
     marks = counts(plan.steps)[2:] or [plan.steps]
     slope = float(problem.best[1])
     parts, ends = [], {}
-    for name, noisy in (("with privacy noise", True), ("without noise", False)):
-        seen = run(problem, plan, rng, 1, marks, noisy=noisy)
+    for at, (name, noisy) in enumerate((("with privacy noise", True), ("without noise", False))):
+        with stage(at / 2, (at + 1) / 2):
+            seen = run(problem, plan, rng, 1, marks, noisy=noisy)
         ends[name] = float(seen[marks[-1]][0, 1])
         parts.append(series(name, marks, [float(seen[n][0, 1]) for n in marks], kind="simulation"))
     says = (

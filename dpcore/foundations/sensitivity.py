@@ -166,6 +166,18 @@ def printed_local_variance(values: Any) -> float:
     return float(np.max((x * x * (1 - 1 / n) - 2 * x * rest) / (n - 1)))
 
 
+def variance_query(values: Any) -> float:
+    """Return the sample variance, sum (x_i - mean)^2 / (n - 1)."""
+    x = np.asarray(values, dtype=np.float64)
+    return float(np.sum((x - x.mean()) ** 2) / (x.size - 1))
+
+
+def printed_variance_query(values: Any) -> float:
+    """Return sum (x_i - mean) / (n - 1), the query of Example 2.1.4 as printed: without the square it is always 0."""
+    x = np.asarray(values, dtype=np.float64)
+    return float(np.sum(x - x.mean()) / (x.size - 1))
+
+
 def kept_divisor_variance(values: Any) -> float:
     """Return max (x_j - m_j)^2 / n: what Example 2.1.4 sets out to compute (removal, divisor n - 1 kept)."""
     x = np.asarray(values, dtype=np.float64)

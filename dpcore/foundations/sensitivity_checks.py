@@ -15,6 +15,8 @@ from dpcore.foundations.sensitivity import (
     printed_global_mean,
     printed_leave_one_out,
     printed_local_variance,
+    printed_variance_query,
+    variance_query,
 )
 
 _SKEWED = (100.0, 1.0, 2.0, 3.0, 4.0, 5.0)
@@ -45,7 +47,7 @@ def _weighted() -> tuple[Check, ...]:
             "exact",
             "false",
             "It is above 1/2, the largest b that saves noise: no weight is left for ε up to 10.",
-            printed_words="the admissible range is not empty",
+            printed_words="admissible up to 0.7",
         ),
         Check(
             "(5.14)",
@@ -58,13 +60,22 @@ def _weighted() -> tuple[Check, ...]:
         ),
         Check(
             "Definition 5.2.16 and Candidate 2",
-            "noise scale over the least allowed one when ξ = 0 and b = 1/2",
+            "noise scale over the least allowed one, ξ a fifth of the local sensitivity, b = 1/10",
             None,
-            0.5,
+            weighted.blurred_room(0.1, 1.0, 0.2),
             "exact",
             "false",
             "Condition 1 asks for a ratio above 1, so ξ must not fall below the local sensitivity.",
-            printed_words="any ξ ≥ 0 away from 0 will do",
+            printed_words="any ξ away from 0 will do",
+        ),
+        Check(
+            "Theorem 5.2.17 with Candidate 2",
+            "δ at ε = 2, ξ a fifth of the global sensitivity, b = 1/10",
+            weighted.printed_blurred_delta(2.0, 0.1, 0.2),
+            weighted.blurred_delta(2.0, 0.1, 0.2),
+            "lower",
+            "false",
+            "Two data sets of the largest local sensitivity, answers apart by it: the noise is too narrow for the move.",
         ),
     )
 
@@ -101,6 +112,15 @@ def _smooth() -> tuple[Check, ...]:
             "false",
             "For Laplace noise it holds: widen first, move after; the move costs no δ, so even δ'/2 is enough.",
             printed_words="the original bound δ' is clearly incorrect",
+        ),
+        Check(
+            "Lemma 5.2.4, proof",
+            "least ratio of the smooth sensitivities of neighbours, β = 0.3",
+            math.exp(0.3),
+            math.exp(-0.3),
+            "exact",
+            "misprint",
+            "d(y, x̃) is at most d(x, x̃) + 1, printed with - 1; the lemma itself is right.",
         ),
         Check(
             "Section 5.2.1, heavy tails",
@@ -161,6 +181,25 @@ def _plain() -> tuple[Check, ...]:
             "exact",
             "false",
             "A substituted record moves by the whole range; the printed one depends on where 0 is.",
+        ),
+        Check(
+            "Example 2.1.3",
+            "least record of the data set that shows the median's global sensitivity, records in [-1, 2]",
+            -2.0,
+            -1.0,
+            "exact",
+            "misprint",
+            "Five records -Λ₂ and six Λ₁ are outside of the range [-Λ₁, Λ₂] unless both are equal; five -Λ₁ and six Λ₂ are "
+            "meant, and there the median moves by Λ₁ + Λ₂.",
+        ),
+        Check(
+            "Example 2.1.4",
+            "the variance query at (0.25, 0.5, 0.5)",
+            printed_variance_query(_THREE),
+            variance_query(_THREE),
+            "exact",
+            "misprint",
+            "The square of x - mean is lost; as printed the query is 0 on all data.",
         ),
         Check(
             "Example 2.1.4",

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.foundations import sensitivity_smooth as smooth
 from dpcore.foundations import sensitivity_views as pictures
 from dpcore.foundations import sensitivity_weighted as weighted
-from dpcore.foundations.base import Check, Lab, Picture, Story, dispatch, enter
+from dpcore.foundations.base import Check, Lab, Makers, Story, enter
 from dpcore.foundations.sensitivity import local
 from dpcore.foundations.sensitivity_checks import fixed_checks
 from dpcore.registry import DELTA, Choice, Parameter
@@ -44,8 +44,8 @@ class Sensitivity(Lab):
     story: ClassVar[Story] = Story(
         "Noise that mixes the local into the global sensitivity was said to beat the Laplace mechanism for weights b of "
         "the global one up to 0.7, with a leak δ below 0.1 from about b = 0.45 at ε = 15.",
-        "A factor 2 was lost: only b below 1/2 saves noise, the printed δ then allows no b at all for ε up to 10, and by "
-        "the exact δ every gain costs more than e^-ε / 4.",
+        "A factor 2 was lost: only b below 1/2 saves noise, the printed δ of such a b is above 0.1 up to ε = 10.4, and by "
+        "the exact δ every gain costs a leak of more than e^-ε / 4.",
         "Noise that follows the data leaks through its own size, so a gain has to be compared with what the Laplace "
         "mechanism does with the same δ.",
     )
@@ -54,7 +54,6 @@ class Sensitivity(Lab):
         r"\mathrm{Var}=\tfrac{8}{\varepsilon^2}(a\Delta^{loc}+b\Delta)^2,\qquad b<\tfrac12"
     )
     reference: ClassVar[str] = "exact pairs of two widths; smooth sensitivity: Nissim, Raskhodnikova, Smith 2007"
-    views: ClassVar[tuple[str, ...]] = ("room", "noise", "leak", "all_leaks", "smooth", "promises", "queries", "pairs")
     simulates: ClassVar[bool] = True
 
     epsilon: float = smooth.BUDGET.but(low=0.01, low_open=False).field(1.0)
@@ -137,18 +136,16 @@ class Sensitivity(Lab):
             "Full ratio of the scales and full move of the answer, wider noise on the data.",
         )
 
-    def picture(self, view: str, rng: Generator) -> Picture:
-        """Return one of the pictures."""
-        return dispatch(
-            view,
-            {
-                "room": lambda: pictures.room(self),
-                "noise": lambda: pictures.noise(self, rng),
-                "leak": lambda: pictures.leak(self),
-                "all_leaks": lambda: pictures.all_leaks(self),
-                "smooth": lambda: pictures.smooth_sensitivity(self, rng),
-                "promises": lambda: pictures.promises(self),
-                "queries": lambda: pictures.queries(self, rng),
-                "pairs": lambda: pictures.pairs(self),
-            },
-        )
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures."""
+        return {
+            "room": lambda: pictures.room(self),
+            "noise": lambda: pictures.noise(self, rng),
+            "leak": lambda: pictures.leak(self),
+            "all_leaks": lambda: pictures.all_leaks(self),
+            "smooth": lambda: pictures.smooth_sensitivity(self, rng),
+            "promises": lambda: pictures.promises(self),
+            "queries": lambda: pictures.queries(self, rng),
+            "pairs": lambda: pictures.pairs(self),
+            "mechanisms": lambda: pictures.mechanisms(self, rng),
+        }

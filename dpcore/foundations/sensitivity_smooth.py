@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.errors import DomainError
 from dpcore.foundations.sensitivity import odd, records, within
 from dpcore.foundations.sensitivity_pairs import gaussian_delta, laplace_delta
-from dpcore.registry import Parameter
+from dpcore.registry import Choice, Parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -223,3 +223,37 @@ def gaussian_worst_delta(epsilon: float, beta: float, scale: float, steps: int =
     wide = float(gaussian_delta(e, math.exp(rate), 1.0, 1 / scale)[0])
     ratios = np.exp(np.linspace(0.0, rate, steps + 1))
     return max(wide, *(float(gaussian_delta(e, 1.0, float(r), 1 / scale)[0]) for r in ratios))
+
+
+# --- the three beside each other -----------------------------------------------------------------------------------
+
+CAUCHY: Final = 2.0  # gamma of the density 1 / (1 + z^2)
+MECHANISMS: Final = ("Laplace", "Cauchy", "Gaussian")
+_MIDDLE: Final = {"Laplace": math.log(2.0), "Cauchy": 1.0, "Gaussian": 0.6744897501960817}  # medians of |Z|
+
+
+def mechanism_beta(mechanism: str, epsilon: float, failure: float) -> float:
+    """Return how fast the bound may change with Laplace, Cauchy (the heavy tail of power 2) or Gaussian noise."""
+    return {
+        "Laplace": lambda: laplace_beta(epsilon, failure),
+        "Cauchy": lambda: heavy_beta(epsilon, CAUCHY),
+        "Gaussian": lambda: gaussian_beta(epsilon, failure),
+    }[Choice("mechanism", "text", choices=MECHANISMS).check(mechanism)]()
+
+
+def mechanism_scale(mechanism: str, epsilon: float, failure: float) -> float:
+    """Return the scale of the noise per unit of smooth sensitivity: 2/epsilon for Laplace noise."""
+    return {
+        "Laplace": lambda: 2 / within(BUDGET, epsilon),
+        "Cauchy": lambda: heavy_scale(epsilon, CAUCHY),
+        "Gaussian": lambda: gaussian_scale(epsilon, failure),
+    }[Choice("mechanism", "text", choices=MECHANISMS).check(mechanism)]()
+
+
+def typical_error(mechanism: str, values: Any, low: float, high: float, epsilon: float, failure: float) -> float:
+    """Return the median of the absolute error of a noisy median, smooth sensitivity times scale times median of |Z|.
+
+    Half of the releases are nearer than it. It is the measure that Cauchy noise has too, which has no variance.
+    """
+    bound = smooth_median(values, low, high, mechanism_beta(mechanism, epsilon, failure))
+    return bound * mechanism_scale(mechanism, epsilon, failure) * _MIDDLE[mechanism]

@@ -166,3 +166,29 @@ def printed_blurred_variance(epsilon: float, weight: float, local: float, mean: 
     b = within(WEIGHT, weight)
     a = 1 - b
     return 4 * a * a / within(BUDGET, epsilon) ** 2 * (spread + 2 * (a * mean + b * local) ** 2)
+
+
+def blurred_room(weight: float, local: float, blur: float) -> float:
+    """Return (a xi + b local) / local: Candidate 2's noise scale over the least one that Definition 5.2.16 allows."""
+    b = within(WEIGHT, weight)
+    return ((1 - b) * blur + b * local) / local
+
+
+def printed_blurred_delta(epsilon: float, weight: float, blur: float) -> float:
+    r"""Return (5.10) with the beta of (5.12), :math:`\ln\frac{a\xi+b}{a\xi}`, for a constant xi in units of the global one.
+
+    It would be a delta of Candidate 2 if, as said, every xi away from 0 were allowed in Theorem 5.2.17.
+    """
+    b = within(WEIGHT, weight)
+    part = (1 - b) * blur
+    return math.exp(within(BUDGET, epsilon) / 2 * (1 - 1 / math.log((part + b) / part)))
+
+
+def blurred_delta(epsilon: float, weight: float, blur: float) -> float:
+    """Return a delta(epsilon) that Candidate 2 cannot go below: two data sets of the largest local sensitivity.
+
+    Both have the noise scale (2/epsilon)(a xi + b) in units of the global sensitivity, and their answers differ by it.
+    """
+    e = within(BUDGET, epsilon)
+    scale = 2 / e * blurred_room(weight, 1.0, blur)
+    return float(laplace_delta(np.array([e]), scale, scale, 1.0)[0])

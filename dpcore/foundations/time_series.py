@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 ATTACKS: Final = {
-    "A1": "one record at time 1",
-    "A2": "one record at time 2",
+    "A1": "record 1 at time 1",
+    "A2": "record 1 at time 2",
     "A3": "all records at time 1",
-    "A4": "one record at both times",
+    "A4": "record 1 at both times",
 }
 KNOWLEDGE: Final = {"N1": "the first release", "N2": "the second release", "N3": "both releases"}
 _WORST_CONDITION = 1e12  # beyond it the inverse of A has no correct digit left worth showing

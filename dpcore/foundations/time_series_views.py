@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.foundations.base import Plot, Regions, series, together
-from dpcore.foundations.time_series import ATTACKS, KNOWLEDGE, code_first, code_last, many, pair
+from dpcore.foundations.time_series import code_first, code_last, many, pair
 from dpcore.guarantees import DP
 from dpcore.limits import checkpoint
 from dpcore.words import outward
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Make = Callable[[list[list[float]], float], Autoregression]  # matrix and rho to a series with the lab's noise
 
-PROGRAM, PRINTED, CORRECTED, EXACT = "drawn by the program", "formula as printed", "formula corrected", "exact"
+PROGRAM, PRINTED, CORRECTED, EXACT = "drawn by the printed program", "formula as printed", "formula corrected", "exact"
 COLUMN_ONE: Final = [[1.0, 0.0], [1.0, 0.5]]  # Figure 6.1 needs its first column only
 MATRICES: Final = {"figure_6_2": [[0.5, 0.1], [0.0, 0.5]], "figure_6_3": [[0.9, 0.5], [0.0, 0.9]]}
 RHO: Final = [round(x, 1) for x in np.linspace(-1.0, 1.0, 21).tolist()]
@@ -47,8 +47,8 @@ def four(
     """Return printed columns with the corrected and the exact one; `name` goes in front of each series."""
     attack, knowledge = scenario
     corrected, exact = [], []
-    for model in models:
-        checkpoint(0.5)
+    for at, model in enumerate(models):
+        checkpoint(at / len(models))
         epsilon, delta = model.corrected(attack, knowledge)
         corrected.append(epsilon)
         exact.append(model.region(attack, knowledge).epsilon(delta))
@@ -155,49 +155,14 @@ def diagonal(view: str, make: Make) -> Plot:
     )
 
 
-def scenarios(model: Autoregression) -> Plot:
-    """Return every attack with every knowledge: the printed, the corrected and the exact epsilon."""
-    rows: dict[str, list[tuple[str, float]]] = {EXACT: [], CORRECTED: [], PRINTED: []}
-    left_out = []
-    for attack in ATTACKS:
-        for knowledge in KNOWLEDGE:
-            checkpoint(0.5)
-            name = f"{attack}+{knowledge}"
-            if attack == "A2" and knowledge != "N2" and not model.invertible:
-                left_out.append(name)
-                continue
-            claim = model.printed(attack, knowledge)
-            epsilon, delta = model.corrected(attack, knowledge)
-            if claim is not None:
-                rows[PRINTED].append((name, claim[0]))
-            rows[CORRECTED].append((name, epsilon))
-            rows[EXACT].append((name, model.region(attack, knowledge).epsilon(delta)))
-    upper = bound_kind([y for _, y in rows[CORRECTED]], [y for _, y in rows[EXACT]])
-    kinds = {PRINTED: "printed", CORRECTED: upper, EXACT: "exact"}
-    frame = together(
-        *(series(k, [x for x, _ in v], [y for _, y in v], kind=kinds[k], mark="bar") for k, v in rows.items())
-    )
-    worst = max(rows[EXACT], key=lambda row: row[1])
-    corrected = dict(rows[CORRECTED])[worst[0]]
-    says = (
-        f"The most is told in {worst[0]} ({ATTACKS[worst[0][:2]]}, {KNOWLEDGE[worst[0][3:]]}): at most "
-        f"ε = {outward(worst[1], 3)} exactly, where adding classical statements gives {corrected:.4g}."
-    )
-    notes = (
-        *(f"{key}: {words}." for key, words in (ATTACKS | KNOWLEDGE).items()),
-        "Corrected and exact at δ1, δ2 or, for both releases, δ1 + δ2; the printed δ of both releases is larger.",
-        *([f"Left out, as A has no inverse: {', '.join(left_out)}."] if left_out else []),
-    )
-    return Plot("scenarios", "Who learns what", says, frame, "attack and knowledge", "ε", notes=notes)
-
-
 def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
     """Return by how much the printed epsilon2' is broken as the number of records grows."""
     parts, worst = [], (0.0, 1, delta)
-    for claimed in dict.fromkeys((delta, STRICT)):
+    asked = tuple(dict.fromkeys((delta, STRICT)))
+    for at, claimed in enumerate(asked):
         ratios = []
-        for n in SIZES:
-            checkpoint(0.5)
+        for i, n in enumerate(SIZES):
+            checkpoint((at + i / len(SIZES)) / len(asked))
             model = many(n, own, epsilon=epsilon, delta=claimed, reach=reach)
             true = model.region("A1", "N2").delta_bounds(model.printed_first())[0]
             ratios.append(max(float(np.ravel(true)[0]) / claimed, 1e-12))
@@ -229,8 +194,8 @@ def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
 def priors(model: Autoregression) -> Plot:
     """Return the A2+N1 leak as the prior of time 1 widens."""
     corrected, exact = [], []
-    for prior in PRIORS:
-        checkpoint(0.5)
+    for at, prior in enumerate(PRIORS):
+        checkpoint(at / len(PRIORS))
         epsilon, delta = model.corrected("A2", "N1", prior)
         corrected.append(epsilon)
         exact.append(model.region("A2", "N1", prior).epsilon(delta))

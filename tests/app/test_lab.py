@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -60,6 +61,24 @@ def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
     kept = len(work.shelf().kept)
     app.run()
     assert len(work.shelf().kept) == kept, "a rerun does no work twice"
+
+
+@pytest.mark.parametrize("name", page_of_labs.ORDER)
+def test_formulas_stand_below_each_other(name: str) -> None:
+    parts = page_of_labs.statements(lab(name))
+    assert all(part and part.count("{") == part.count("}") and "quad" not in part for part in parts)
+    whole, joined = (re.sub(r"\\q?quad|[\s,]", "", text) for text in (LABS[name].formula, "".join(parts)))
+    assert joined == whole, "nothing is lost"
+
+
+def test_pictures_have_readable_names() -> None:
+    assert [page_of_labs.titled(name) for name in ("figure_6_1", "table_3_4", "all_leaks", "prior")] == [
+        "Figure 6.1",
+        "Table 3.4",
+        "All leaks",
+        "Prior",
+    ]
+    assert "Figure 6.5" in opened(lab="time_series").selectbox(key="lab_view_menu").options
 
 
 def test_another_lab_another_picture_another_value() -> None:
@@ -138,6 +157,24 @@ def test_bars_points_and_reference_lines_are_drawn() -> None:
     assert marks == ["bar", "rule", "rule", "text"]
     dots = lab_figure(Plot("p", "T", "A takeaway.", rows.assign(mark="point"), "group", "value")).chart.to_dict()
     assert [layer["mark"]["type"] for layer in dots["layer"]] == ["point", "rule"]
+
+
+def test_the_notes_name_what_is_drawn_as_dots() -> None:
+    """The key shows a stroke for every series, also for those that are drawn as dots."""
+    line, dots = (
+        series("line", [1.0, 2.0], [1.0, 2.0]),
+        series("runs", [1, 2], [1.0, 2.0], kind="simulation", mark="point"),
+    )
+    mixed = lab_figure(Plot("p", "T", "A takeaway.", together(line, dots), "x", "y", notes=("First.",)))
+    assert mixed.notes == ("First.", "Dots: runs (simulation).")
+    for alone in (line, dots):
+        assert lab_figure(Plot("p", "T", "A takeaway.", alone, "x", "y")).notes == ()
+
+
+def test_long_names_of_groups_take_two_lines() -> None:
+    rows = series("found", ["Table 3.3, both", "A1+N1"], [1.0, 2.0], mark="bar")
+    spec = lab_figure(Plot("p", "T", "A takeaway.", rows, "group", "value")).chart.to_dict()
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["labelExpr"] == r"split(datum.label, regexp(', |\\+'))"
 
 
 def test_a_series_is_finite_or_refused() -> None:

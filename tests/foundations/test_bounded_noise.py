@@ -10,6 +10,7 @@ import pytest
 from dpcore import DomainError
 from dpcore.foundations import Plot, lab
 from dpcore.foundations import bounded_noise as cut
+from dpcore.words import outward
 
 TEN = cut.Bounds(0.0, 10.0)
 SCALES = [
@@ -150,8 +151,31 @@ def test_every_view(values: dict[str, float]) -> None:
 
 def test_the_story_is_in_the_first_picture() -> None:
     shown = lab("bounded_noise")
-    assert "1.48985" in shown.view(shown.views[0]).takeaway
-    assert shown.table()["verdict"].iloc[0] == "false"
+    picture = shown.view(shown.views[0])
+    assert isinstance(picture, Plot)
+    assert "1.48985" in picture.takeaway
+    naive, right = (
+        picture.frame[picture.frame["series"] == f"cut noise at the {which} scale"] for which in ("uncut", "right")
+    )
+    assert (naive["y"] > naive["x"]).all()
+    np.testing.assert_allclose(right["y"], right["x"], rtol=1e-9)
+
+
+def test_the_numbers_of_the_story() -> None:
+    story = lab("bounded_noise").story
+    scale, loss = cut.required_scale(1.0, 1.0, TEN), cut.largest_loss(1.0, 1.0, TEN)
+    assert f"it needs {outward(scale, 4)}, while the usual scale 1 has a loss of {outward(loss, 3)}" in story.true
+    # releases lean away from the ends, and the noise is larger than that of a clamped answer of the same loss
+    assert cut.bias(0.0, scale, TEN) > 0 > cut.bias(10.0, scale, TEN)
+    for answer in np.linspace(0.0, 10.0, 21).tolist():
+        assert cut.mean_square(answer, scale, TEN) > cut.clamped_mean_square(answer, 1.0, TEN)
+
+
+def test_a_printed_statement_is_called_false_only_if_the_source_states_it() -> None:
+    """The source says itself that the uncut scale need not do, and that its constant depends on the scale."""
+    rows = lab("bounded_noise").table().set_index("place")
+    assert set(rows.loc[["Section 5.5", "Theorem 5.5.5"], "verdict"]) == {"holds", "misprint", "loose"}
+    assert rows.loc["Example 5.5.2", "verdict"] == "false"
 
 
 def test_parameters_are_refused() -> None:

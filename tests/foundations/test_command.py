@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dpcore.cli.program import main
 from dpcore.foundations import LABS, Plot, lab
+
+FEW = {"mixed_noise": ("--replications", "100"), "intervals": ("--replications", "200")}  # the others are quick
 
 
 def out(capsys: pytest.CaptureFixture[str], *words: str) -> pd.DataFrame:
@@ -27,6 +31,32 @@ def test_the_claims_of_a_lab_at_a_parameter(capsys: pytest.CaptureFixture[str]) 
     assert rows.columns.tolist() == ["place", "quantity", "printed", "value", "error", "kind", "verdict", "why"]
     assert rows.iloc[0]["verdict"] == "false"
     assert float(rows.iloc[0]["value"]) == pytest.approx(0.0396325930, rel=1e-8)
+
+
+def texts(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["lab", *words]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(LABS))
+def test_every_lab_prints_its_numbers_without_holes(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """The rows and the story's picture, both as CSV and as JSON, which knows no NaN and no infinity."""
+    few = FEW.get(name, ())
+    for extra in ((), ("--view", LABS[name].views[0])):
+        rows = out(capsys, name, *few, *extra)
+        told = json.loads(texts(capsys, name, *few, *extra, "--format", "json"), parse_constant=pytest.fail)
+        assert len(told) == len(rows) > 0
+        for column in ("value", "error") if not extra else rows.columns[rows.dtypes == float]:
+            assert np.isfinite(rows[column]).all(), column
+            assert [row[column] for row in told] == pytest.approx(rows[column].tolist(), rel=1e-12), column
+
+
+@pytest.mark.parametrize("name", sorted(name for name, cls in LABS.items() if cls.simulates))
+def test_the_same_seed_prints_the_same_rows(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    few = FEW.get(name, ())
+    first, again = (texts(capsys, name, *few, "--seed", "7") for _ in range(2))
+    assert first == again
+    assert first != texts(capsys, name, *few, "--seed", "8")
 
 
 def test_the_numbers_of_a_picture(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import dpcore
 from dpcore import DomainError, theorems
-from dpcore.foundations import Plot, Regions, lab
 from dpcore.foundations import composition_examples as rules
+from dpcore.foundations import lab
 
 
 def test_groups() -> None:
@@ -91,27 +91,6 @@ def test_sequences_add_and_are_cheaper_for_a_delta() -> None:
     assert rules.sequence_epsilon(0.5, 3) == pytest.approx(1.5)
     assert (dpcore.dp(0.5) ** 3).epsilon(0.0) == pytest.approx(1.5)
     assert (dpcore.dp(0.5) ** 100).epsilon(1e-5) == pytest.approx(31.17, abs=0.01)
-
-
-SETTINGS = [
-    {},
-    {"epsilon": 5.0, "delta": 0.1, "k": 30, "flip": 0.5},
-    {"epsilon": 0.01, "delta": 1e-12, "k": 1, "flip": 0.01},
-]
-
-
-@pytest.mark.parametrize("values", SETTINGS, ids=["default", "much", "little"])
-def test_every_view(values: dict[str, float]) -> None:
-    shown = lab("composition_examples", **values)
-    for view in shown.views:
-        picture = shown.view(view)
-        if isinstance(picture, Plot):
-            assert np.isfinite(picture.frame[["y", "low", "high"]].to_numpy(float)).all()
-        else:
-            assert isinstance(picture, Regions)
-            assert all(0 <= region.total_variation <= 1 for region in picture.regions.values())
-        assert picture.takeaway
-    assert np.isfinite(shown.table()["value"]).all()
 
 
 def test_the_story_is_in_the_first_picture() -> None:

@@ -9,10 +9,11 @@ import pytest
 from scipy.special import ndtr
 
 import dpcore
-from dpcore import DomainError
+from dpcore import DomainError, divergences
 from dpcore.foundations import Plot, lab
 from dpcore.foundations import concentrated as con
 from dpcore.foundations.concentrated_lab import CLASSICAL
+from dpcore.words import outward
 
 # epsilon: printed, solved rightly, classical, exact, at delta 1e-5
 VARIANCES = {
@@ -97,6 +98,31 @@ def test_one_hundred_answers() -> None:
     assert dpcore.zcdp(rho).epsilon(1e-4) <= total.zcdp_tight * (1 + 1e-6)
 
 
+def test_the_exact_calibration_needs_least_where_both_others_are_proved() -> None:
+    for delta in (1e-12, 1e-5, 0.01, 0.2):
+        for epsilon in (0.01, 0.1, 0.5, 0.99):
+            others = con.classical_variance(epsilon, delta), con.zcdp_variance(epsilon, delta)
+            assert con.exact_variance(epsilon, delta) < min(others)
+        assert con.exact_variance(10.0, delta) < con.zcdp_variance(10.0, delta)
+    # at epsilon 10 the classical noise is smaller, and does not keep its promise
+    assert con.classical_variance(10.0, 1e-5) < con.exact_variance(10.0, 1e-5)
+    assert dpcore.gaussian_classic(10.0, 1e-5).delta(10.0) > 1e-5
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_pure_privacy_as_concentrated_privacy(epsilon: float) -> None:
+    """Lemmas 5.8.3 and 5.8.4: the worst mechanism, randomized response, and Laplace noise, at many orders."""
+    for region in (dpcore.rr(epsilon), dpcore.laplace(epsilon)):
+        for order in (1.001, 1.5, 2.0, 10.0, 100.0):
+            found = divergences.renyi(region, order)
+            assert found is not None
+            assert found[0] <= min(epsilon, order * epsilon**2 / 2) + 1e-12
+        last = divergences.renyi(region, 1e4)
+        assert last is not None
+        assert last[0] == pytest.approx(epsilon, abs=1e-3)  # and no smaller constant will do
+    assert con.zcdp_epsilon(0.0, 1e-5, xi=epsilon) == pytest.approx(epsilon, rel=1e-12)
+
+
 def test_the_unsquared_misquotation_is_not_private() -> None:
     """Sections 5.1 and 5.3 at sensitivity 1, epsilon 0.1: the quoted variance is ten times too small."""
     sigma = math.sqrt(con.unsquared_variance(0.1, 1e-5))
@@ -142,6 +168,17 @@ def test_the_story_is_in_the_first_picture() -> None:
     verdicts = shown.table().groupby("place")["verdict"].agg(set)
     assert verdicts["Remark 5.8.7"] == {"false"}
     assert verdicts["Theorem 5.8.6"] == {"holds"}
+
+
+def test_the_numbers_of_the_story() -> None:
+    story = lab("concentrated").story
+    assert f"below ε = {con.crossover(1e-5):.3f} (at δ = 1e-5)" in story.true
+    for epsilon in (0.1, 1.0):
+        ratio = con.printed_variance(epsilon, 1e-5) / con.zcdp_variance(epsilon, 1e-5)
+        assert 3.9 < ratio < 4  # "about four times"
+    total = con.totals(0.1, 1e-6, 100, 1e-4)
+    words = f"cost ε = {total.basic:g} by adding up, {outward(total.zcdp, 3)} by concentrated privacy and {outward(total.exact, 3)}"
+    assert words in story.matters
 
 
 def test_parameters_are_refused() -> None:

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import DomainError
-from dpcore.foundations import Plot, Regions, lab
+from dpcore.foundations import Regions, lab
 from dpcore.foundations import disclosure as sdc
 from dpcore.foundations import disclosure_noise as noise
 from dpcore.foundations import disclosure_views as views
+from dpcore.local.channels import Channel
 
 
 def test_table_3_3_is_not_three_anonymous() -> None:
@@ -51,6 +52,8 @@ def test_pram_is_randomized_response() -> None:
     assert channel.region().delta(0.0) == pytest.approx(0.6)
     assert channel.region().delta(math.log(4)) == pytest.approx(0.0, abs=1e-12)
     assert sdc.pram_counts(channel, (500, 500)).tolist() == pytest.approx([500, 500])
+    uneven = Channel(((0.8, 0.2), (0.4, 0.6)), ("0", "1"), ("0", "1"), "PRAM")
+    assert uneven.epsilon == pytest.approx(math.log(3), abs=1e-12), "the largest log ratio in a column"
     for keep, size in ((0.3, 4), (0.1, 4), (0.6, 5)):
         assert sdc.pram(keep, size).epsilon == pytest.approx(sdc.pram_epsilon(keep, size))
     assert math.isinf(sdc.pram_epsilon(1.0))
@@ -136,8 +139,6 @@ def test_moments_by_simulation() -> None:
         assert bias.std() == pytest.approx(exact.bias_error, rel=4 / math.sqrt(800))
         assert mse.mean() == pytest.approx(exact.mse, abs=4 * mse.std() / 20)
     assert noise.k_noise_moments(659).mse == pytest.approx(2.08333, abs=6e-6)
-    spread = np.random.default_rng(0).uniform(19, 79, 200_000)
-    assert noise.k_pram_moments(spread).mse == pytest.approx(4.1667, abs=0.02)
 
 
 def test_k_pram_stays_in_its_bin_and_noise_within_its_width() -> None:
@@ -166,10 +167,17 @@ def test_figure_3_3_counts_are_one_plausible_draw() -> None:
 def test_expected_group_size() -> None:
     sizes = [noise.expected_near(noise.ages(seed), noise.ages(seed), 2.5, 2.5).mean() for seed in range(20)]
     assert abs(np.mean(sizes) - noise.PRINTED_GROUP) < 4 * np.std(sizes)
-    filled = np.random.default_rng(0)
-    parts = [filled.uniform(low, low + 5, count) for low, count in zip(noise.EDGES[:-1], noise.COUNTS, strict=True)]
-    whole = np.concatenate(parts)
-    assert noise.expected_near(whole, whole, 2.5, 2.5).mean() == pytest.approx(79.2, abs=2.6), "youngest at 19, not 22"
+
+
+def test_the_story_of_disclosure_control() -> None:
+    story, n = lab("disclosure_control").story, 659
+    assert "called 3-anonymous in two columns" in story.claimed
+    assert sdc.classes(sdc.printed_two(), [sdc.AGE, sdc.AMOUNT])["size"].min() == 1
+    assert abs(noise.PRINTED["k-PRAM"][0]) < math.sqrt(25 / 6 / n)
+    assert abs(noise.PRINTED["k-noise"][0]) < math.sqrt(25 / 12 / n)
+    apart = lab("disclosure_control", shift=5.0).view("regions")
+    assert isinstance(apart, Regions)
+    assert apart.regions["k-noise, age moved by 5"].total_variation == 1.0
 
 
 def test_k_noise_region_is_a_straight_line() -> None:
@@ -179,36 +187,6 @@ def test_k_noise_region_is_a_straight_line() -> None:
     for alpha in (0.0, 0.1, 0.5, 0.9):
         assert region.beta(alpha) == pytest.approx(max(0.0, 1 - 1 / 5 - alpha), abs=1e-12)
     assert region.delta(3.0) == pytest.approx(0.2)
-
-
-SETTINGS: list[dict[str, float]] = [
-    {},
-    {"keep": 1.0, "halfwidth": 0.3, "width": 0.5, "replications": 10, "shift": 40.0},
-    {"keep": 0.5, "halfwidth": 20.0, "width": 30.0, "replications": 20, "sample": 7},
-]
-
-
-@pytest.mark.parametrize("values", SETTINGS)
-def test_every_view_is_finite(values: dict[str, float]) -> None:
-    chosen = lab("disclosure_control", **values)
-    for view in chosen.views:
-        picture = chosen.view(view)
-        assert picture.takeaway
-        if isinstance(picture, Regions):
-            assert all(0 <= region.beta(0.1) <= 1 for region in picture.regions.values())
-        else:
-            assert np.isfinite(picture.frame[["y", "low", "high"]].to_numpy()).all()
-    assert np.isfinite(chosen.table()["value"]).all()
-
-
-def test_same_seed_same_picture() -> None:
-    chosen = lab("disclosure_control", replications=20)
-    one, two, other = (chosen.view("table_3_4", seed) for seed in (1, 1, 2))
-    assert isinstance(one, Plot)
-    assert isinstance(two, Plot)
-    assert isinstance(other, Plot)
-    assert one.frame.equals(two.frame)
-    assert not one.frame.equals(other.frame)
 
 
 @pytest.mark.parametrize(
@@ -225,14 +203,16 @@ def test_bad_parameters_are_named(values: dict[str, float], words: str) -> None:
 
 
 def test_one_realisation_of_the_ages_is_like_any_other() -> None:
-    """Its median 38.5, mean 40.4, variance 143.6 and ratios .894 and .998 lie within four deviations over draws."""
+    """Median 38.5, mean 40.4, variance 143.6, ratios .894 and .998, group 79.2 lie within four deviations over draws."""
     found = []
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         parts = [rng.uniform(low, low + 5.0, n) for low, n in zip(noise.EDGES[:-1], noise.COUNTS, strict=True)]
         data = np.concatenate(parts)
         ratio = noise.expected_near(data, data, 2.5, 5.0) / noise.near(data, data, 5.0)
-        found.append((np.median(data), data.mean(), data.var(ddof=1), ratio.min(), ratio.mean()))
+        group = noise.expected_near(data, data, 2.5, 2.5).mean()
+        found.append((np.median(data), data.mean(), data.var(ddof=1), ratio.min(), ratio.mean(), group))
     middle, spread = np.mean(found, axis=0), np.std(found, axis=0, ddof=1)
-    assert (np.abs(np.array([38.5, 40.4, 143.6, 0.894, 0.998]) - middle) < 4 * spread + 0.0005).all()
-    assert (spread < [0.5, 0.1, 2.0, 0.1, 0.01]).all(), "so narrow that a wrong value would be seen"
+    rounding = [0.05, 0.05, 0.05, 0.0005, 0.0005, 0.05]
+    assert (np.abs(np.array([38.5, 40.4, 143.6, 0.894, 0.998, 79.2]) - middle) < 4 * spread + rounding).all()
+    assert (spread < [0.5, 0.1, 2.0, 0.1, 0.01, 0.8]).all(), "so narrow that a wrong value would be seen"

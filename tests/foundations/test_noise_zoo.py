@@ -10,7 +10,9 @@ import pytest
 
 from dpcore import DomainError, parse
 from dpcore.foundations import Plot, Regions, lab
+from dpcore.foundations import mixed_noise as mix
 from dpcore.foundations import noise_zoo as zoo
+from dpcore.words import outward
 
 SIX = 5e-7
 
@@ -123,6 +125,47 @@ def test_laplace_trade_off() -> None:
     )
 
 
+def test_variances_of_the_zoo_by_integration() -> None:
+    x = np.linspace(-60.0, 60.0, 240_001)
+    for name, noise in zoo.zoo(0.5, 1.5, 0.7).items():
+        second = (x**2 * zoo.density(noise, x, 0.5)).sum() * (x[1] - x[0])
+        own = zoo.variance(noise) * (0.25 if name == zoo.LAPLACE else 1.0)  # `laplace` counts in sensitivities
+        assert second == pytest.approx(own, rel=1e-3), name
+
+
+def test_errors_of_the_laplace_mechanism() -> None:
+    """2.4 and (5.1): 2 (D/e)^2, D/e and D log 2/e; for the mean of n records in [0, L] D is L/n."""
+    sensitivity, epsilon = 110 / 659, 0.5
+    square = mix.laplace_variance(epsilon, sensitivity)
+    assert square == pytest.approx(2 * 110**2 / (659**2 * 0.5**2), rel=1e-12)
+    assert zoo.variance(zoo.Laplace(epsilon)) * sensitivity**2 == pytest.approx(square, rel=1e-12)
+    mean, median, _ = mix.errors(square)["Laplace"]
+    assert (mean, median) == pytest.approx((sensitivity / epsilon, sensitivity * math.log(2) / epsilon), rel=1e-12)
+    draws = np.abs(np.random.default_rng(3).laplace(0.0, sensitivity / epsilon, 100_000))
+    assert draws.mean() == pytest.approx(mean, abs=4 * draws.std() / math.sqrt(draws.size))
+    assert np.mean(draws < median) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(draws.size))
+
+
+@pytest.mark.parametrize("name", [zoo.LAPLACE, zoo.TWICE, zoo.MIXED, zoo.NORMAL, zoo.UNIFORM])
+def test_the_other_divergences_by_their_definitions(name: str) -> None:
+    """E_gamma = sup P(A) - gamma Q(A) and the approximate largest loss sup log (P(A) - delta)/Q(A), over half-lines A.
+
+    All noises of the zoo have monotone likelihood ratios, so that half-lines are the best sets (2.2, (4.3) and (4.4)).
+    """
+    noise = zoo.zoo(1.0, 1.0, 1.0)[name]
+    x = np.linspace(-12.0, 13.0, 100_001)
+    p, q = (zoo.density(noise, x, 1.0, moved=moved) for moved in (True, False))
+    above_p, above_q = (np.cumsum(part[::-1])[::-1] * (x[1] - x[0]) for part in (p, q))
+    for epsilon in (0.0, 0.3, 0.8):
+        brute = (above_p - math.exp(epsilon) * above_q).max()
+        assert noise.delta(epsilon) == pytest.approx(brute, abs=2e-4)
+    for delta in (0.02, 0.1):
+        kept = (above_p > delta) & (above_q > 1e-9)
+        brute = np.log((above_p[kept] - delta) / above_q[kept]).max() if name != zoo.UNIFORM else math.inf
+        found = float(noise.epsilon(delta))
+        assert found == pytest.approx(max(brute, 0.0), abs=2e-3)
+
+
 # ---- divergences of the sums by a second route ----------------------------------------------------------------------
 
 
@@ -180,6 +223,12 @@ def test_the_first_picture_tells_the_story() -> None:
     assert rows.loc["Example 4.5.7", "verdict"] == "false"
     assert set(rows.loc["Fallacy 4.5.10", "verdict"]) == {"false"}
     assert np.all(rows.loc["Fallacy 4.5.10", "value"] < rows.loc["Fallacy 4.5.10", "printed"].astype(float))
+
+
+def test_the_numbers_of_the_story() -> None:
+    story = lab("noise_zoo").story
+    one, two = (parse(text).total_variation for text in ("laplace(1)", "laplace_sum(1)"))
+    assert f"falls from {outward(one, 3)} to {outward(two, 3)}" in story.true
 
 
 def test_parameters_are_refused_with_their_range() -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from dpcore.errors import DomainError
-from dpcore.foundations import LABS, Plot, Regions, lab
+from dpcore.foundations import lab
 from dpcore.foundations import sensitivity as plain
 from dpcore.foundations import sensitivity_smooth as smooth
-from dpcore.foundations.base import COLUMNS
+from dpcore.foundations import sensitivity_weighted as weighted
 from dpcore.foundations.sensitivity_pairs import gaussian_delta, gaussian_pair, laplace_delta, laplace_pair
 from dpcore.language import parse
+from dpcore.words import outward
 
 ELEVEN = (0.05, 0.1, 0.2, 0.3, 0.35, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9)
 ASKED = {
@@ -63,6 +64,38 @@ def test_oracles_of_plain_sensitivities() -> None:
     assert plain.printed_leave_one_out((100, 1, 2, 3, 4, 5)) == pytest.approx(3.6333, abs=5e-5)
 
 
+@pytest.mark.parametrize("n", [3, 5, 9])
+def test_both_notions_of_neighbours_on_a_range_from_zero(n: int) -> None:
+    """L/n for the mean and L^2/n for the variance either way; the median moves by L, and by L/2 if a record is dropped.
+
+    The digest has L for the median under both; with one record of n dropped the median is the middle of two records.
+    """
+    for query, both in (("mean", 7 / n), ("variance", 49 / n)):
+        for neighbour in plain.NEIGHBOURS:
+            assert plain.largest(query, n, 0.0, 7.0, neighbour) == pytest.approx(both, rel=1e-12)
+    assert plain.largest("median", n, 0.0, 7.0) == 7.0
+    assert plain.largest("median", n, 0.0, 7.0, "remove") == 3.5
+    half = [0.0] * (n // 2) + [7.0] * (n // 2 + 1)
+    assert abs(np.median(half) - np.median(half[:-1])) == 3.5
+
+
+def test_identity_sensitivity_is_the_largest_change_of_one_record() -> None:
+    x, low, high = (-0.9, 0.3, 1.7), -1.0, 2.0
+    found = max(math.dist(x, y) for y in changes(x, (low, high), "substitute"))
+    assert plain.local("identity", x, low, high) == pytest.approx(found, rel=1e-12)
+
+
+def test_misprints_of_the_first_examples() -> None:
+    """Example 2.1.3 puts its records outside the range; Example 2.1.4 forgets the square of its query."""
+    low, high = -1.0, 2.0
+    with pytest.raises(DomainError, match=r"values must lie in \[-1, 2\], got -2.0"):
+        plain.local("median", [-high] * 5 + [-low] * 6, low, high)
+    assert plain.local("median", [low] * 5 + [high] * 6, low, high) == high - low
+    for x in ((0.25, 0.5, 0.5), (3.0, -1.0, 7.0, 2.0)):
+        assert plain.printed_variance_query(x) == pytest.approx(0.0, abs=1e-12)
+        assert plain.variance_query(x) == pytest.approx(float(np.var(x, ddof=1)), rel=1e-12)
+
+
 def test_leave_one_out_of_the_mean_in_closed_form() -> None:
     x = np.array((100.0, 1, 2, 3, 4, 5))
     assert plain.leave_one_out(x) == pytest.approx(np.abs(x - x.mean()).max() / 5)
@@ -99,6 +132,7 @@ def _kept(x: tuple[float, ...], divisor: int = 2) -> float:
         (lambda: smooth.laplace_worst_delta(1.0, 0.6), "beta must be at most epsilon / 2 = 0.5, got 0.6"),
         (lambda: smooth.heavy_variance(1.0, 3.0), "gamma above 3 only, got 3.0"),
         (lambda: laplace_pair(0.0, 1.0, 0.0, "x"), "scale must be"),
+        (lambda: smooth.mechanism_beta("uniform", 1.0, 0.1), "mechanism must be one of Laplace, Cauchy, Gaussian"),
     ],
 )
 def test_bad_values_are_refused_with_their_range(call: object, text: str) -> None:
@@ -206,6 +240,10 @@ def test_smooth_sensitivity_changes_by_e_to_the_beta_at_most() -> None:
 def test_example_5_2_15_and_remark_5_2_10() -> None:
     second = [0.0, *[0.0] * 7, *[1.0] * 4, 1.0]  # Dataset 2 with the ends of the range as records 0 and 12
     assert second[6 + 2] - second[6 + 2 - 1 - 1] == 1.0  # a_(2,1), printed as 0
+    for beta in (0.1, 1.0):  # with 0 there the next would count: e^-2 beta
+        found = smooth.smooth_median(second[1:-1], 0.0, 1.0, beta)
+        assert found == pytest.approx(math.exp(-beta))
+        assert found > math.exp(-2 * beta)
     largest = 2 * math.log(199)
     assert smooth.printed_laplace_delta(largest, 0.01) == pytest.approx(1.0)
     assert smooth.printed_laplace_delta(2 * math.log(200), 0.01) > 1
@@ -271,6 +309,19 @@ def test_heavy_tails_are_pure_with_room(gamma: float) -> None:
     assert 0.5 * bound < worst <= bound * (1 + 1e-9) < e
 
 
+@pytest.mark.parametrize("name", smooth.MECHANISMS)
+def test_typical_errors_of_the_smooth_mechanisms_by_drawing(name: str) -> None:
+    e, failure, rng = 0.8, 0.01, np.random.default_rng(11)
+    beta = {"Laplace": e / (2 * math.log(200)), "Cauchy": e / 6, "Gaussian": e / (4 * (1 + math.log(200)))}[name]
+    scale = {"Laplace": 2 / e, "Cauchy": 6 / e, "Gaussian": 5 * math.sqrt(2 * math.log(200)) / e}[name]
+    assert smooth.mechanism_beta(name, e, failure) == pytest.approx(beta, rel=1e-12)
+    assert smooth.mechanism_scale(name, e, failure) == pytest.approx(scale, rel=1e-12)
+    draw = {"Laplace": rng.laplace, "Cauchy": rng.standard_cauchy, "Gaussian": rng.normal}[name]
+    away = np.abs(scale * smooth.smooth_median(ELEVEN, 0.0, 1.0, beta) * draw(size=40_000))
+    typical = smooth.typical_error(name, ELEVEN, 0.0, 1.0, e, failure)
+    assert abs(np.mean(away < typical) - 0.5) < 4 * 0.5 / math.sqrt(away.size)
+
+
 def test_heavy_variance_by_quadrature() -> None:
     z = np.linspace(0, 2000, 2_000_001)
     second = np.trapezoid(z**2 / (1 + z**6), z) / np.trapezoid(1 / (1 + z**6), z)
@@ -281,31 +332,6 @@ def test_heavy_variance_by_quadrature() -> None:
 # --- the lab -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {},
-        {"epsilon": 0.05, "delta": 1e-12, "population": "exponential", "beside": 1, "weight": 0.99},
-        {"epsilon": 15.0, "delta": 0.7, "replications": 1, "weight": 0.01, "beside": 200},
-    ],
-)
-def test_every_view_is_finite_and_repeats(changed: dict[str, object]) -> None:
-    subject = lab("sensitivity", **changed)
-    for name in LABS["sensitivity"].views:
-        first, again = subject.view(name, 3), subject.view(name, 3)
-        if isinstance(first, Regions):
-            assert all(0 <= region.total_variation <= 1 for region in first.regions.values())
-            continue
-        assert isinstance(first, Plot)
-        assert tuple(first.frame.columns) == COLUMNS
-        assert np.isfinite(first.frame[["y", "low", "high"]].to_numpy()).all()
-        assert first.frame.equals(again.frame)
-        assert not first.log_y or (first.frame["low"] > 0).all()
-    table = subject.table(1)
-    assert np.isfinite(table["value"]).all()
-    assert table.equals(subject.table(1))
-
-
 def test_the_lab_shows_that_the_printed_claim_is_false() -> None:
     room = lab("sensitivity").view("room")
     at_ten = room.frame[(room.frame["x"] - 10).abs() == (room.frame["x"] - 10).abs().min()].set_index("series")["y"]
@@ -314,6 +340,20 @@ def test_the_lab_shows_that_the_printed_claim_is_false() -> None:
     table = lab("sensitivity").table()
     false = set(table[table["verdict"] == "false"]["place"])
     assert {"(5.14)", "Example 5.2.13", "Example 5.2.15", "R Code A.0.1", "Example 2.1.4"} <= false
+
+
+def test_the_numbers_of_the_story() -> None:
+    story = lab("sensitivity").story
+    assert "only b below 1/2 saves noise" in story.true
+    assert weighted.useful_weight(0.0) == 0.5
+    last = 2 * math.log(10) * math.log(2) / (1 - math.log(2))  # where (5.10) is 0.1 at b = 1/2
+    assert f"up to ε = {outward(last, 3, up=False)}" in story.true
+    assert weighted.printed_delta(last, 0.5) == pytest.approx(0.1, rel=1e-12)
+    for e in (0.5, 5.0, 10.4):
+        assert weighted.printed_delta(e, 0.5) > 0.1
+        assert weighted.delta(e, 0.49) > math.exp(-e) / 4
+    assert weighted.useful_weight(0.0, printed=True) == pytest.approx(0.7, abs=0.01)  # as claimed
+    assert weighted.printed_delta(15.0, 0.47) < 0.1  # "from about b = 0.45 at ε = 15"
 
 
 def test_lab_parameters_are_checked() -> None:

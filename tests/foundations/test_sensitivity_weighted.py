@@ -10,6 +10,7 @@ import pytest
 from dpcore.errors import DomainError
 from dpcore.foundations import sensitivity_weighted as weighted
 from dpcore.foundations.sensitivity_pairs import laplace_delta
+from dpcore.language import parse
 
 
 @pytest.mark.parametrize(
@@ -95,9 +96,19 @@ def test_variance_of_the_blurred_noise() -> None:
 
 
 def test_candidate_2_needs_a_blur_above_the_local_sensitivity() -> None:
-    e, b, xi, here = 1.0, 0.5, 0.2, 1.0
-    scale = 2 / e * ((1 - b) * xi + b * here)
-    assert scale < 2 * here / e  # condition 1 of Definition 5.2.16 asks for more
+    """A constant xi of a fifth of the sensitivity, b = 1/10: the promised delta is 0.283, the true one at least 0.544."""
+    e, b, xi = 2.0, 0.1, 0.2
+    assert weighted.blurred_room(b, 1.0, xi) == pytest.approx(0.28)  # condition 1 of Definition 5.2.16 asks for 1
+    scale = 2 / e * ((1 - b) * xi + b)
+    noise = parse(f"laplace({1 / scale})")
+    assert weighted.blurred_delta(e, b, xi) == pytest.approx(float(noise.delta(e)), rel=1e-12)
+    assert weighted.blurred_delta(e, b, xi) > weighted.printed_blurred_delta(e, b, xi) + 0.2
+    locals_ = np.linspace(0.0, 1.0, 21)  # (5.12): neighbours' scales within the printed factor
+    scales = (1 - b) * xi + b * locals_
+    assert scales.min() / scales.max() == pytest.approx((1 - b) * xi / ((1 - b) * xi + b))
+    assert weighted.blurred_room(b, 1.0, 1.0) == pytest.approx(1.0)
+    for enough in (1.0, 1.5):  # with the missing condition the promise holds
+        assert weighted.blurred_delta(e, b, enough) <= weighted.printed_blurred_delta(e, b, enough)
 
 
 def test_no_pair_with_the_narrower_noise_on_the_data_is_worse() -> None:
