@@ -131,24 +131,6 @@ def test_the_standard_deviation_is_more_sensitive_than_printed(n: int) -> None:
     assert worst > cut.printed_deviation_sensitivity(1.0, n)
 
 
-SETTINGS = [
-    {},
-    {"epsilon": 0.2, "sensitivity": 10.0, "upper": 110.0, "delta": 0.0},
-    {"epsilon": 5.0, "sensitivity": 3.0, "lower": -2.0, "upper": 1.0, "delta": 0.01},
-]
-
-
-@pytest.mark.parametrize("values", SETTINGS, ids=["default", "ages", "no room"])
-def test_every_view(values: dict[str, float]) -> None:
-    shown = lab("bounded_noise", **values)
-    for view in shown.views:
-        picture = shown.view(view)
-        if isinstance(picture, Plot):
-            assert np.isfinite(picture.frame[["y", "low", "high"]].to_numpy(float)).all()
-        assert picture.takeaway
-    assert np.isfinite(shown.table()["value"]).all()
-
-
 def test_the_story_is_in_the_first_picture() -> None:
     shown = lab("bounded_noise")
     picture = shown.view(shown.views[0])

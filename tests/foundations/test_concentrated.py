@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 import dpcore
 from dpcore import DomainError, divergences
-from dpcore.foundations import Plot, lab
 from dpcore.foundations import concentrated as con
+from dpcore.foundations import lab
 from dpcore.foundations.concentrated_lab import CLASSICAL
 from dpcore.words import outward
 
@@ -138,24 +138,6 @@ def test_the_proof_of_theorem_5_8_6_is_misprinted_in_the_middle() -> None:
         total = np.sum(p**order * q ** (1 - order)) * (x[1] - x[0]) / math.sqrt(2 * math.pi)
         assert math.log(total) == pytest.approx(order * (order - 1) / 2, rel=1e-9)
         assert abs(math.log(total) - con.printed_exponent(order, 1.0, 0.0)) > 0.5
-
-
-SETTINGS = [
-    {},
-    {"epsilon": 5.0, "delta": 0.2, "k": 1, "each_delta": 0.1, "sensitivity": 7.0},
-    {"epsilon": 0.01, "delta": 1e-12, "k": 5000, "each_delta": 1e-12},
-]
-
-
-@pytest.mark.parametrize("values", SETTINGS, ids=["default", "one answer", "many"])
-def test_every_view(values: dict[str, float]) -> None:
-    shown = lab("concentrated", **values)
-    for view in shown.views:
-        picture = shown.view(view)
-        if isinstance(picture, Plot):
-            assert np.isfinite(picture.frame[["y", "low", "high"]].to_numpy(float)).all()
-        assert picture.takeaway
-    assert np.isfinite(shown.table()["value"]).all()
 
 
 def test_the_story_is_in_the_first_picture() -> None:
