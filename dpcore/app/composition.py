@@ -37,8 +37,8 @@ DEFAULTS: dict[str, Any] = {
     "at_delta": "1e-6",
     "slack": "1e-7",
     "view": REGIONS,
-    "axes": "f-DP",
-    "draw": "filled",
+    "comp_axes": "f-DP",
+    "comp_draw": "filled",
     "show": [TITLES[name] for name in SHOWN],
 }
 LARGEST_K = 10**6
@@ -142,18 +142,18 @@ def options() -> dict[str, Any]:
         axes = st.segmented_control(
             "Axes",
             ("f-DP", "thesis"),
-            default=DEFAULTS["axes"],
+            default=DEFAULTS["comp_axes"],
             required=True,
-            key="axes",
+            key="comp_axes",
             bind="query-params",
             help=OF_REGIONS,
         )
         draw = st.segmented_control(
             "Draw",
             ("filled", "lines"),
-            default=DEFAULTS["draw"],
+            default=DEFAULTS["comp_draw"],
             required=True,
-            key="draw",
+            key="comp_draw",
             bind="query-params",
             help=OF_REGIONS,
         )

@@ -53,9 +53,7 @@ def show(
     -------
     The selection event of the chart, if `on_select` was given in `chart_options`.
     """
-    event = st.vega_lite_chart(
-        spec=dict(figure.spec), key=key, alt=figure.takeaway, theme=None, width="stretch", **chart_options
-    )
+    event = draw(figure, key, **chart_options)
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
@@ -65,6 +63,15 @@ def show(
         if link:
             link_box()
     return event
+
+
+def draw(figure: Figure, key: str, **options: Any) -> Any:
+    """Draw the chart alone; return its selection event, if `on_select` was given in `options`."""
+    spec, tables = figure.outline
+    data = {**spec.get("datasets", {}), **tables}
+    return st.vega_lite_chart(
+        spec={**spec, "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
+    )
 
 
 def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:

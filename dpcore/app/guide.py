@@ -140,7 +140,7 @@ def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None
     if downloads:
         figure.show(made, key=key, code=code(spec), link=False)
     else:
-        st.vega_lite_chart(spec=dict(made.spec), key=key, alt=made.takeaway, theme=None, width="stretch")
+        figure.draw(made, key)
         st.markdown(figure.plain(made.takeaway))
     if spec.get("caption"):
         st.caption(figure.plain(str(spec["caption"])))

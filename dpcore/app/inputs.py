@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 MOST_CHARACTERS = 40
+_FORMER = "_former"  # what stood in each field when the page was last shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def number_field(
     disabled : the field is shown but not used, nor checked.
     """
     shown = f"{label} (may be empty)" if optional else label
-    text = st.text_input(shown, default, key=key, bind="query-params", help=help_text or None, disabled=disabled)
+    text = _typed(shown, key, default, help_text, disabled=disabled)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     try:
@@ -109,11 +110,23 @@ def number_field(
         return None
 
 
+def _typed(label: str, key: str, default: str, help_text: str, *, disabled: bool = False) -> str:
+    """Show a text that the link carries; what stood there before can be brought back by Undo."""
+    given: dict[str, Any] = {"help": help_text or None, "disabled": disabled, "on_change": _keep_former, "args": (key,)}
+    text: str = st.text_input(label, default, key=key, bind="query-params", **given)
+    st.session_state.setdefault(_FORMER, {})[key] = text
+    return text
+
+
+def _keep_former(key: str) -> None:
+    page.keep({key: st.session_state.get(_FORMER, {}).get(key)})
+
+
 def integer_field(
     label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
 ) -> int | None:
     """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
-    text = st.text_input(label, default, key=key, bind="query-params", help=help_text or None)
+    text = _typed(label, key, default, help_text)
     try:
         return read_integer(text.strip(), label, low, high)
     except DomainError as error:

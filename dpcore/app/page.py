@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Look
 from dpcore.specs.presets import Preset, data_folder, presets
@@ -23,6 +24,7 @@ def setup(title: str, lead: str) -> None:
     """Set the page up and say what it is for."""
     st.set_page_config(page_title=f"{title} · dpcore", page_icon="🔒", layout="wide")
     st.session_state["_page"] = title
+    work.begin()
     st.title(title)
     st.markdown(lead)
     _say_long_link(title)

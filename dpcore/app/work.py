@@ -31,6 +31,7 @@ MOST_BYTES = 100_000_000
 CELL = 60  # bytes of one cell of a table, texts included
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
+_WAITS = "_waits"
 _warning_lock = threading.Lock()
 
 
@@ -126,6 +127,9 @@ def patience(words: str = "Computing") -> Iterator[None]:
     """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop."""
     place = st.empty()
     begun = time.monotonic()
+    waits: dict[str, int] = st.session_state.setdefault(_WAITS, {})
+    waits[words] = waits.get(words, 0) + 1  # two blocks may use the same words: each has a Stop of its own
+    key = f"_stop_{words}_{waits[words]}"
     bar: list[Any] = []
 
     def tell(fraction: float) -> None:
@@ -134,7 +138,7 @@ def patience(words: str = "Computing") -> Iterator[None]:
         if not bar:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar.append(st.progress(0.0, words))
-                st.button("Stop", icon=":material/stop:", on_click=stop, key=f"_stop_{words}")
+                st.button("Stop", icon=":material/stop:", on_click=stop, key=key)
         bar[0].progress(fraction, f"{words}: {time.monotonic() - begun:.0f} s")
 
     with st.spinner(words), limits(deadline=DEADLINE, tolerance=TOLERANCE, progress=tell):
@@ -149,6 +153,11 @@ def half_of_the_time() -> Iterator[None]:
     remains = current().ends_at - time.monotonic()
     with limits(deadline=max(0.0, remains / 2) if math.isfinite(remains) else None):
         yield
+
+
+def begin() -> None:
+    """Count the waits of a page anew: called once at the start of its script."""
+    st.session_state[_WAITS] = {}
 
 
 def stop() -> None:

@@ -36,6 +36,7 @@ POWER = "True positives (inside the data, found)"
 MOST_POINTS = 400
 MOST_DOTS = 60
 HEIGHT = 480
+_CLOSE = 0.09  # of the axis: words at heights closer than this may run into each other
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
 _FINE = 240  # points of the band on a logarithmic axis
@@ -148,9 +149,10 @@ def audit_chart(
     counts = isinstance(found.measurement, Counts)
     left_out = {BEST, MEASURED} if counts else {BEST}
     layers = _claimed(table, series, view)
-    layers += _guessing(view, dark=look.dark)
+    layers += _guessing(view, judged, dark=look.dark)
     layers.append(_band(found, series, view, dark=look.dark))
-    layers.append(_lines(table[~table["label"].isin(left_out)], series, view))
+    lines = series.only(name for label, name in series.shown.items() if label not in left_out)
+    layers.append(_lines(table[~table["label"].isin(left_out)], lines, view))
     layers += _tests(found, series, view) if counts else []
     layers.append(_corners(found, series, view))
     if judged is not None and judged.contradicted:
@@ -220,18 +222,35 @@ def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart
     return [area.encode(x=view.x, y=view.y, y2=alt.Y2("guess:Q"))]
 
 
-def _guessing(view: _View, *, dark: bool) -> list[alt.Chart]:
-    """Draw the diagonal of blind guessing and say what it is."""
+def _guessing(view: _View, judged: Verdict | None, *, dark: bool) -> list[alt.Chart]:
+    """Draw the diagonal of blind guessing and say what it is, away from the words about a contradiction."""
     at = view.grid(np.array([0.0, 1.0]))
     rows = pd.DataFrame({"alpha": at, view.up: view.height(1.0 - at)})
-    middle = math.sqrt(view.floor) if view.floor else 0.52
-    place = pd.DataFrame(
-        {"alpha": [middle], view.up: view.height(np.array([1.0 - middle])), "text": ["blind guessing"]}
-    )
+    place = pd.DataFrame({**_guessing_place(view, judged), "text": ["blind guessing"]})
     quiet = theme.quiet(dark=dark)
     line = alt.Chart(checked(rows)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     word = alt.Chart(checked(place)).mark_text(align="left", dx=8, dy=10 if view.floor else -6, color=quiet, aria=False)
     return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text=alt.Text("text:N"))]
+
+
+def _guessing_place(view: _View, judged: Verdict | None) -> dict[str, list[float]]:
+    """Return where blind guessing is named: in the middle, or higher up where other words stand at that height."""
+    middle, higher = (view.floor**0.5, view.floor**0.25) if view.floor else (0.52, 0.3)
+    places = {at: float(view.height(np.array([1.0 - at]))[0]) for at in (middle, higher)}
+    at = middle
+    if judged is not None and judged.contradicted:
+        words = _words_height(judged, view)
+        gap = (
+            abs(math.log(words / places[middle]) / math.log(view.floor)) if view.floor else abs(words - places[middle])
+        )
+        at = higher if gap < _CLOSE else middle
+    return {"alpha": [at], view.up: [places[at]]}
+
+
+def _words_height(judged: Verdict, view: _View) -> float:
+    """Return the height of the words about a contradiction."""
+    here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
+    return float(0.8 * there if view.floor else 0.5 * (here + there))
 
 
 def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
@@ -284,17 +303,19 @@ def _tests(found: Audit, series: Series, view: _View) -> list[alt.Chart]:
             "first": view.height(low_b),
             "last": view.height(high_b),
             "rates": [f"{number(a)}, {number(b)}" for a, b in zip(alpha, beta, strict=True)],
+            "label": series.shown[MEASURED],
         }
     ).iloc[: 10 * MOST_DOTS]
     tip = [alt.Tooltip("rates:N", title="measured α, β")]
     base = alt.Chart(checked(rows))
     wide = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
     tall = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
-    dots = base.mark_point(filled=True, size=70, opacity=1, color=paint, aria=False)
+    dots = base.mark_point(filled=True, size=70, opacity=1, aria=False)
+    fill = series.only([series.shown[MEASURED]]).dots(legend=True)  # the tests are points, and no line joins them
     return [
         wide.encode(x=_axis_of(view.x, "left"), x2=alt.X2("right:Q"), y=view.y),
         tall.encode(x=view.x, y=_axis_of(view.y, "first"), y2=alt.Y2("last:Q")),
-        dots.encode(x=view.x, y=view.y, tooltip=tip),
+        dots.encode(x=view.x, y=view.y, tooltip=tip, **fill),
     ]
 
 
@@ -330,7 +351,7 @@ def _contradiction(judged: Verdict, view: _View, *, dark: bool) -> list[alt.Char
     """Mark the test that the claim does not allow, and how far it is from what the claim allows."""
     ink = theme.ink(dark=dark)
     here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
-    middle = 0.8 * there if view.floor else 0.5 * (here + there)
+    middle = _words_height(judged, view)
     place = {"alpha": [max(judged.alpha, view.floor)]}
     base = alt.Chart(checked(pd.DataFrame({**place, view.up: [here], "allowed": [there]})))
     words = alt.Chart(checked(pd.DataFrame({**place, view.up: [middle], "text": ["not allowed by the claim"]})))

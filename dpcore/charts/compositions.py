@@ -101,7 +101,8 @@ def composition_figure(
     points : makes the points of one theorem; for a caller that keeps them.
     """
     table = composition_table(ways, points)
-    shown = [way for way in ways if way.title in set(table["label"])]
+    drawn = set(table["label"].unique())
+    shown = [way for way in ways if way.title in drawn]
     takeaway = composition_takeaway(shown, fpr=1e-6 if log else 0.05)
     chart = region_chart(table, log=log, look=described(look, takeaway), **options)
     return Figure(chart, table, takeaway, look.title or "Composition", tuple(table.attrs["notes"]))

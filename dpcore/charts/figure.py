@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,24 +32,48 @@ class Figure:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite reads it, made once; the words that describe it are left to whoever shows it.
+    def outline(self) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
+        """The chart as Vega-Lite reads it and, apart from it, its tables by name, made once.
 
-        Altair's check against the schema takes longer than all else; the tests make it for every kind of chart.
+        The words that describe it are left to whoever shows it. Altair's check against the schema takes longer than
+        all else; the tests make it for every kind of chart.
         """
-        with alt.data_transformers.enable("default", max_rows=None):
+        tables: dict[str, pd.DataFrame] = {}
+        with alt.data_transformers.enable(_NAMED, tables=tables):
             found: dict[str, Any] = self.chart.to_dict(validate=False)
-        return {name: part for name, part in found.items() if name != "description"}
+        return {name: part for name, part in found.items() if name != "description"}, tables
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The chart as Vega-Lite reads it, with its data."""
+        spec, tables = self.outline
+        given = {name: table.to_dict("records") for name, table in tables.items()}
+        return {**spec, "datasets": {**spec.get("datasets", {}), **given}} if given else dict(spec)
+
+
+_NAMED = "dpcore"
+
+
+def _named(data: Any, tables: dict[str, pd.DataFrame]) -> Any:
+    """Leave a table out of the specification, with a name that tells its contents."""
+    if not isinstance(data, pd.DataFrame):
+        return alt.to_values(data)
+    columns = [data[name].to_numpy(dtype=object).tolist() for name in data.columns]
+    name = "data-" + hashlib.sha256(marshal.dumps((list(data.columns), columns))).hexdigest()[:32]
+    tables[name] = data.reset_index(drop=True)
+    return {"name": name}
+
+
+alt.data_transformers.register(_NAMED, _named)
 
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that may become data of a chart: infinity must have become a label before, or JSON drops it."""
-    for name in frame.columns:
+    for name, kind in frame.dtypes.items():
         if any(sign in str(name) for sign in ".:[]"):
             msg = f"A column of a chart must not contain . : [ or ], got {name!r}."
             raise DomainError(msg)
-        values = frame[name]
-        if pd.api.types.is_numeric_dtype(values) and not np.isfinite(values.to_numpy(dtype=np.float64)).all():
+        if kind.kind == "f" and not np.isfinite(frame[name].to_numpy()).all():
             msg = f"Column {name!r} of a chart must be finite: write infinity as a label."
             raise DomainError(msg)
     return frame.reset_index(drop=True)
@@ -113,6 +139,27 @@ class Series:
             "stroke": alt.Stroke("label:N", title=None, scale=self.colours(), legend=shown),
             "strokeDash": alt.StrokeDash("label:N", title=None, scale=self.dashes(), legend=shown),
         }
+
+    def dots(self, *, legend: bool) -> dict[str, Any]:
+        """Return the encoding of points that belong to no line: their colour, and a legend that shows points.
+
+        It stands above the chart: beside the lines' legend it would have no room on a phone.
+        """
+        shown = self.legend(wanted=legend)
+        if shown is not None:
+            shown.symbolType, shown.symbolSize, shown.symbolStrokeWidth, shown.orient = "circle", 90, 0, "top"
+        return {"fill": alt.Fill("label:N", title=None, scale=self.colours(), legend=shown)}
+
+    def only(self, names: Iterable[str]) -> Series:
+        """Return the series of these names, with the colours and dashes they have here."""
+        wanted = set(names)
+        kept = [
+            (place, label) for place, label in zip(self.places, self.labels, strict=True) if self.shown[label] in wanted
+        ]
+        part = Series((), dark=self.dark)
+        part.labels, part.places = [label for _, label in kept], [place for place, _ in kept]
+        part.shown = {label: self.shown[label] for label in part.labels}
+        return part
 
     def paint(self) -> dict[str, str]:
         """Return the strong colour of each name, for marks that take it as a value.

@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.composition.verdict import best
+from dpcore.composition.verdict import best_place
 from dpcore.errors import DomainError
 from dpcore.words import grouped, outward
 
@@ -24,20 +24,25 @@ _KINDS = {"exact": "exact", "upper": "an upper bound", "approximate": "an approx
 
 def ladder_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
     """Say the best epsilon at some k, and what adding up would say."""
-    counts = sorted(set(frame["k"]))
+    columns = {name: frame[name].tolist() for name in ("k", "theorem", "title", "epsilon", "kind")}
+    places: dict[int, list[int]] = {}
+    for place, count in enumerate(columns["k"]):
+        places.setdefault(count, []).append(place)
     said = []
-    for k in _some(counts):
-        top = best(frame[frame["k"] == k])
-        if top is not None:
-            shown = outward(float(top["epsilon"]), 3)
-            said.append(f"{shown} for k = {grouped(k)} ({top['title']}, {_KINDS[top['kind']]})")
+    for k in _some(sorted(places)):
+        own = places[k]
+        found = best_place(*([columns[name][place] for place in own] for name in ("epsilon", "kind")))
+        if found is not None:
+            epsilon, title, kind = (columns[name][own[found]] for name in ("epsilon", "title", "kind"))
+            said.append(f"{outward(epsilon, 3)} for k = {grouped(k)} ({title}, {_KINDS[kind]})")
     if not said:
         return f"No theorem reaches δ = {outward(delta, 6)} for any k shown."
-    plain = frame[(frame["theorem"] == "basic") & (frame["epsilon"] < math.inf)]
-    sum_ = ""
-    if not plain.empty:
-        last = plain.iloc[-1]
-        sum_ = f" Adding up says {outward(float(last['epsilon']), 3)} for k = {grouped(int(last['k']))}."
+    plain = [
+        (epsilon, k)
+        for theorem, epsilon, k in zip(columns["theorem"], columns["epsilon"], columns["k"], strict=True)
+        if theorem == "basic" and epsilon < math.inf
+    ]
+    sum_ = f" Adding up says {outward(plain[-1][0], 3)} for k = {grouped(plain[-1][1])}." if plain else ""
     return f"At δ = {outward(delta, 6)} the best ε is at most {', '.join(said)}.{sum_}"
 
 
@@ -73,12 +78,15 @@ def ladder_figure(
 
 def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
     """Say which theorems have no line, and from where others have none; the same reason is said once."""
+    parts: dict[str, list[tuple[int, float, str]]] = {}
+    for title, *facts in zip(*(rows[name].tolist() for name in ("title", "k", "epsilon", "note")), strict=True):
+        parts.setdefault(title, []).append((facts[0], facts[1], facts[2]))
     reasons: dict[tuple[int, str], list[str]] = {}
-    for title, part in rows.groupby("title", sort=False):
-        missing = part[~np.isfinite(part["epsilon"])]
-        if len(missing):
-            first = 0 if len(missing) == len(part) else int(missing["k"].iloc[0])
-            reasons.setdefault((first, str(missing["note"].iloc[0])), []).append(str(title))
+    for title, part in parts.items():
+        missing = [(k, why) for k, epsilon, why in part if not math.isfinite(epsilon)]
+        if missing:
+            first = 0 if len(missing) == len(part) else missing[0][0]
+            reasons.setdefault((first, missing[0][1]), []).append(title)
     return tuple(
         f"Not drawn{f' from k = {grouped(first)} on' if first else ''}: {', '.join(names)}. {why}"
         for (first, why), names in reasons.items()
@@ -100,16 +108,16 @@ def ladder_chart(
         raise DomainError(msg)
     present = set(drawn["title"])
     series = Series([t for t in (titles or list(dict.fromkeys(drawn["title"]))) if t in present], dark=look.dark)
-    label = drawn["title"].map(series.shown)
+    label, paint = [series.shown[title] for title in drawn["title"].tolist()], series.paint()
     points = pd.DataFrame(
         {
             "label": label,
-            "paint": label.map(series.paint()),
-            "k": drawn["k"].astype(float),
-            "epsilon": drawn["epsilon"],
-            "k_text": [grouped(int(count)) for count in drawn["k"]],
+            "paint": [paint[name] for name in label],
+            "k": drawn["k"].to_numpy(dtype=np.float64),
+            "epsilon": drawn["epsilon"].to_numpy(),
+            "k_text": [grouped(count) for count in drawn["k"].tolist()],
             "epsilon_text": _texts(drawn),
-            "kind": drawn["kind"].map(_KINDS),
+            "kind": [_KINDS[kind] for kind in drawn["kind"].tolist()],
         }
     )
     x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(drawn["k"]), axis=_axis(drawn["k"]))

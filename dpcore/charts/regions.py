@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 Axes = Literal["thesis", "fdp"]
+Columns: TypeAlias = "dict[str, NDArray[Any]]"
 AXES = ("thesis", "fdp")
 TITLES = {
     "alpha": "False positives α (outside the data, accused)",
@@ -32,6 +33,8 @@ MOST_SENTENCES = 4
 _TICKS = [1e-12, 1e-9, 1e-6, 1e-3, 1.0]
 # where the log view needs points to show the diagonal round
 _LOG_DIAGONAL = np.concatenate(([pixels.FLOOR, 1e-3], np.linspace(0.01, 0.98, 60), 1.0 - np.geomspace(0.01, 1e-12, 41)))
+_COLUMNS = ("label", "alpha", "beta", "power", "epsilon_label", "kind", "corner")
+_LEFT_EDGE = {"beta": 1.0, "power": 0.0, "epsilon_label": "inf", "corner": False}
 _LOG_LABEL = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
@@ -105,9 +108,10 @@ def region_chart(
     if axes not in AXES:
         msg = f"axes must be one of {', '.join(AXES)}, got {str(axes)[:40]!r}."
         raise DomainError(msg)
-    series = Series(table["label"], dark=look.dark, places=look.places)
-    drawn = _drawn(table, _order(table, selected), axes=axes, log=log)
-    drawn["label"] = drawn["label"].map(series.shown)
+    given = {name: table[name].to_numpy() for name in _COLUMNS}
+    given["label"] = np.asarray(given["label"], dtype=object)
+    series = Series(given["label"].tolist(), dark=look.dark, places=look.places)
+    drawn = _drawn(given, _order(given, series, selected), series, axes=axes, log=log)
     x, y = _axes(axes, log=log)
     layers = [_fill(drawn, series, x, y, log=log)] if filled else []
     layers += _guessing(x, y, log=log, dark=look.dark)
@@ -122,47 +126,47 @@ def blank_figure(*, axes: Axes = "fdp", log: bool = False, look: Look = PLAIN) -
     x, y = _axes(axes, log=log)
     words = "An empty window: the line of blind guessing, where an attacker who knows nothing stays."
     chart = theme.finish(_guessing(x, y, log=log, dark=look.dark), described(look, words), words=words, height=460)
-    return Figure(chart, pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0]}), words, "Privacy regions")
+    table = pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0], "kind": "exact"})
+    return Figure(chart, table, words, "Privacy regions")
 
 
-def _order(table: pd.DataFrame, selected: str | None) -> list[str]:
-    """Return the labels from back to front: by area, the selected one last."""
-    sizes = {str(label): area(points) for label, points in table.groupby("label", sort=False)}
-    return sorted(sizes, key=lambda label: (label == selected, -sizes[label]))
+def _order(given: Columns, series: Series, selected: str | None) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the labels from back to front, by area and the selected one last, each with its rows."""
+    rows = {label: np.flatnonzero(given["label"] == label) for label in series.labels}
+    sizes = {label: area(given["alpha"][at], given["beta"][at]) for label, at in rows.items()}
+    return sorted(rows.items(), key=lambda pair: (pair[0] == selected, -sizes[pair[0]]))
 
 
-def _drawn(table: pd.DataFrame, order: list[str], *, axes: Axes, log: bool) -> pd.DataFrame:
-    """Return the points in drawing order with their place (x, y), blind guessing at x, and texts for the tooltip."""
-    parts = []
+def _drawn(
+    given: Columns, order: list[tuple[str, NDArray[np.int64]]], series: Series, *, axes: Axes, log: bool
+) -> Columns:
+    """Return the points in drawing order with their place (x, y), blind guessing at x, and what the tooltip says.
+
+    Columns, not a table: a table would cost more time at every step than the numbers do.
+    """
+    parts: list[Columns] = []
     across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
-    for label in order:
-        points = table[table["label"] == label]
-        if points["beta"].iloc[0] < 1.0:  # down the left edge, as the other end runs along the bottom
-            first = points.iloc[:1].assign(beta=1.0, power=0.0, epsilon_label="inf", corner=False)
-            points = pd.concat([first, points])
-        points = points.iloc[::-1] if axes == "thesis" else points
-        x, y = (_clamped(points[name].to_numpy(dtype=np.float64), log=log) for name in (across, up))
-        corner = points["corner"].to_numpy(dtype=bool)  # without the two ends that every region shares
-        corner = corner & ((points["alpha"] < 1.0) & (points["beta"] < 1.0)).to_numpy()
-        parts.append(
-            pd.DataFrame(
-                {
-                    "label": label,
-                    "x": x,
-                    "y": y,
-                    "guess": _guess(points[across].to_numpy(dtype=np.float64), log=log),
-                    "alpha": points["alpha"].to_numpy(),
-                    "beta": points["beta"].to_numpy(),
-                    "power": points["power"].to_numpy(),
-                    "segment": points["epsilon_label"].to_numpy(),
-                    "kind": points["kind"].to_numpy(),
-                    "corner": corner & (int(corner.sum()) <= MOST_CORNERS_DRAWN),
-                    "hover": _spread(x, y, log=log),
-                    "step": np.arange(len(points)),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    for label, at in order:
+        points = {name: values[at] for name, values in given.items()}
+        if points["beta"][0] < 1.0:  # down the left edge, as the other end runs along the bottom
+            edge = {**{name: values[0] for name, values in points.items()}, **_LEFT_EDGE}
+            points = {name: np.insert(values, 0, edge[name]) for name, values in points.items()}
+        if axes == "thesis":
+            points = {name: values[::-1] for name, values in points.items()}
+        x, y = (_clamped(points[name], log=log) for name in (across, up))
+        # corners without the two ends that every region shares
+        corner = points["corner"] & (points["alpha"] < 1.0) & (points["beta"] < 1.0)
+        points |= {
+            "label": np.full(x.size, series.shown[label], dtype=object),
+            "x": x,
+            "y": y,
+            "guess": _guess(points[across], log=log),
+            "corner": corner & (int(corner.sum()) <= MOST_CORNERS_DRAWN),
+            "hover": _spread(x, y, log=log),
+            "step": np.arange(x.size),
+        }
+        parts.append(points)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _clamped(rate: FloatArray, *, log: bool) -> FloatArray:
@@ -194,24 +198,40 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
 
-def _fill(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
+def _fill(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
     """Fill between each curve and blind guessing; in the log view the far end needs points of its own."""
-    rows = drawn[["label", "x", "y", "guess"]]
+    columns = {name: drawn[name] for name in ("label", "x", "y", "guess")}
     if log:
-        parts = []
-        for label, points in rows.groupby("label", sort=False):
-            more = _LOG_DIAGONAL[points["x"].min() < _LOG_DIAGONAL]
-            height = np.exp(np.interp(np.log(more), np.log(points["x"]), np.log(points["y"])))
-            extra = {"label": label, "x": more, "y": height, "guess": _guess(more, log=True)}
-            parts.append(pd.concat([points, pd.DataFrame(extra)]).sort_values("x", kind="stable"))
-        rows = pd.concat(parts)
-    rows = rows.assign(paint=rows["label"].map(series.fills()))
+        columns = _far_ends(columns)
+    paint = series.fills()
+    columns["paint"] = np.array([paint[label] for label in columns["label"].tolist()], dtype=object)
     chart: alt.Chart = (
-        alt.Chart(checked(rows))
+        alt.Chart(checked(pd.DataFrame(columns)))
         .mark_area(opacity=1, line=False, aria=False)
         .encode(x=x, y=y, y2=alt.Y2("guess:Q"), detail=alt.Detail("label:N"), fill=alt.Fill("paint:N", scale=None))
     )
     return chart
+
+
+def _far_ends(columns: Columns) -> Columns:
+    """Return the rows with those that show the diagonal round in the log view, each region sorted along x."""
+    parts: list[Columns] = []
+    for label in dict.fromkeys(columns["label"].tolist()):
+        own = columns["label"] == label
+        x, y, guess = (columns[name][own] for name in ("x", "y", "guess"))
+        more = _LOG_DIAGONAL[x.min() < _LOG_DIAGONAL]
+        height = np.exp(np.interp(np.log(more), np.log(x), np.log(y)))
+        across = np.concatenate((x, more))
+        order = np.argsort(across, kind="stable")
+        parts.append(
+            {
+                "label": np.full(across.size, label, dtype=object),
+                "x": across[order],
+                "y": np.concatenate((y, height))[order],
+                "guess": np.concatenate((guess, _guess(more, log=True)))[order],
+            }
+        )
+    return {name: np.concatenate([part[name] for part in parts]) for name in columns}
 
 
 def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
@@ -227,31 +247,24 @@ def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
     return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text=alt.Text("text:N"))]
 
 
-def _lines(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
+def _lines(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
     """Draw the curves; the selected one is thicker."""
     width: Any = alt.StrokeWidthValue(2)
     if selected is not None:
         width = alt.StrokeWidthValue(2, condition={"test": {"field": "label", "equal": selected}, "value": 3.5})
     chart: alt.Chart = (
-        alt.Chart(checked(drawn[["label", "x", "y", "step"]]))
+        alt.Chart(checked(pd.DataFrame({name: drawn[name] for name in ("label", "x", "y", "step")})))
         .mark_line(aria=False, strokeJoin="round")
         .encode(x=x, y=y, order=alt.Order("step:Q"), strokeWidth=width, **series.strokes(legend=legend))
     )
     return chart
 
 
-def _points(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, corners: bool) -> alt.Chart:
+def _points(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: bool) -> alt.Chart:
     """Draw corners as points, and others unseen, to hold the tooltips."""
-    rows = drawn[drawn["hover"] | drawn["corner"]]
-    shown = rows["corner"] & corners
-    rows = rows.assign(
-        seen=shown.astype(float),
-        size=np.where(shown, 38, 90),
-        paint=rows["label"].map(series.paint()),
-        alpha_text=[number(v) for v in rows["alpha"]],
-        beta_text=[outward(v, 5, up=False) for v in rows["beta"]],
-        power_text=[outward(v, 5) for v in rows["power"]],
-    )
+    kept = np.flatnonzero(drawn["hover"] | drawn["corner"])
+    rows = {name: values[kept] for name, values in drawn.items()}
+    shown, paint = rows["corner"] & corners, series.paint()
     names = {
         "label": "region",
         "alpha_text": "false positives α",
@@ -261,9 +274,23 @@ def _points(drawn: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, corners:
         "kind": "β is",
     }
     wording = {"exact": "exact", "lower": "a lower bound (safe side)", "approximate": "an approximation, no bound"}
-    rows = rows.assign(kind=rows["kind"].map(wording))
+    table = pd.DataFrame(
+        {
+            "x": rows["x"],
+            "y": rows["y"],
+            "seen": shown.astype(float),
+            "size": np.where(shown, 38, 90),
+            "paint": [paint[label] for label in rows["label"].tolist()],
+            "label": rows["label"],
+            "alpha_text": [number(v) for v in rows["alpha"].tolist()],
+            "beta_text": [outward(v, 5, up=False) for v in rows["beta"].tolist()],
+            "power_text": [outward(v, 5) for v in rows["power"].tolist()],
+            "segment": rows["epsilon_label"],
+            "kind": [wording[kind] for kind in rows["kind"].tolist()],
+        }
+    )
     chart: alt.Chart = (
-        alt.Chart(checked(rows[["x", "y", "seen", "size", "paint", *names]]))
+        alt.Chart(checked(table))
         .mark_point(filled=True, aria=False)
         .encode(
             x=x,

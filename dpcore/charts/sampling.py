@@ -94,16 +94,17 @@ def note(region: TradeOff, points: pd.DataFrame) -> str:
     )
 
 
-def area(points: pd.DataFrame) -> float:
+def area(alpha: FloatArray, beta: FloatArray) -> float:
     """Return the area between the drawn curve and blind guessing: how large the region looks."""
-    alpha, beta = points["alpha"].to_numpy(), points["beta"].to_numpy()
     return 0.5 - float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
 
 
 def _power(curve: Curve, path: Path) -> FloatArray:
     """Return the attacker's power: the curve's own where it keeps more digits than 1 - beta."""
     power = 1.0 - path.beta
-    if type(curve).power_bounds is not Curve.power_bounds:
+    if path.power is not None:
+        power = path.power
+    elif type(curve).power_bounds is not Curve.power_bounds:
         power = np.where(path.safe, np.maximum(power, 0.0), curve.power_bounds(path.alpha)[1])
     return np.asarray(np.clip(power, 0.0, 1.0) + 0.0, dtype=np.float64)
 

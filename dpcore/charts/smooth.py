@@ -38,11 +38,16 @@ def smooth_path(curve: Curve) -> Path:
     keep = np.concatenate(([True], (np.diff(alpha) >= 0) & (np.diff(beta) <= 0)))
     keep[1:] &= (np.diff(alpha) > 0) | (np.diff(beta) < 0)
     none = np.zeros(alpha.size, dtype=bool)
-    return Path(alpha[keep], beta[keep], loss[keep], none[keep], none[keep], open_loss[keep])
+    # beyond the diagonal the rate missed is the small one
+    power = None if left[4] is None else np.concatenate((left[4], 1.0 - beta[left[0].size :]))[keep]
+    return Path(alpha[keep], beta[keep], loss[keep], none[keep], none[keep], open_loss[keep], power=power)
 
 
-def _half(curve: Curve) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return (alpha, beta, loss, open loss) from alpha = 0 up to the diagonal alpha = beta; loss is one shorter."""
+def _half(curve: Curve) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_], FloatArray | None]:
+    """Return (alpha, beta, loss, open loss, power) up to the diagonal alpha = beta; losses are one shorter.
+
+    `power` is None where the curve knows nothing better than 1 - beta.
+    """
     tolerance = 0.1
     alpha, beta = _down_to_diagonal(curve, _GRID)
     fresh = np.ones(alpha.size - 1, dtype=bool)
@@ -62,7 +67,9 @@ def _half(curve: Curve) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.
         fresh = np.zeros(alpha.size - 1, dtype=bool)
         fresh[added] = fresh[added - 1] = True
     alpha, beta = np.concatenate(([0.0], alpha)), np.concatenate(([1.0 - curve.q_inf], beta))
-    return alpha, beta, *_losses(curve, alpha, beta)
+    better = type(curve).power_bounds is not Curve.power_bounds
+    power = curve.power_bounds(alpha)[1] if better else None
+    return alpha, beta, *_losses(curve, alpha, beta, power), power
 
 
 def _down_to_diagonal(curve: Curve, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -88,15 +95,16 @@ def _beta(curve: Curve, alpha: FloatArray) -> FloatArray:
     return np.asarray(curve.beta_bounds(alpha)[0], dtype=np.float64)
 
 
-def _losses(curve: Curve, alpha: FloatArray, beta: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _losses(
+    curve: Curve, alpha: FloatArray, beta: FloatArray, power: FloatArray | None
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the loss of each segment, log of drop over width, and whether it is only known to be at least that.
 
     Losses fall along the curve, so where a drop near 1 has lost its digits the next segment's loss is a lower bound.
     """
     drop = -np.diff(beta)
     resolved = drop > _RESOLVED
-    if type(curve).power_bounds is not Curve.power_bounds:
-        power = curve.power_bounds(alpha)[1]
+    if power is not None:
         drop, resolved = np.diff(power), np.diff(power) > 1e-6 * power[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.where(resolved, np.log(drop / np.diff(alpha)), -np.inf)

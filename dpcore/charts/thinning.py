@@ -36,6 +36,7 @@ class Path:
     safe: NDArray[np.bool_]
     open_loss: NDArray[np.bool_]
     total: int = 0  # corners of the region, if it has more than are drawn
+    power: FloatArray | None = None  # the attacker's power, where it is known with more digits than 1 - beta
 
 
 def polygon_path(polygon: Polygon) -> Path:

@@ -148,6 +148,8 @@ def utility_chart(
     measured = drawn["kind"].isin(MEASURED)
     layers: list[alt.Chart] = []
     lines, dots = drawn[~measured], drawn[measured]
+    drawn_as_lines = set(lines["label"])
+    alone = series.only(name for name in series.names if name not in drawn_as_lines)
     low = alt.Y(
         "low:Q",
         title=theme.short(value),
@@ -159,18 +161,21 @@ def utility_chart(
         band = base.mark_area(opacity=0.2, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint)
         layers += [
             band,
-            base.mark_line(strokeWidth=2, aria=False).encode(y=y, **series.strokes(legend=legend)),
+            base.mark_line(strokeWidth=2, aria=False).encode(y=y, **series.only(drawn_as_lines).strokes(legend=legend)),
             base.mark_point(filled=True, opacity=0, size=90, aria=False).encode(y=y, color=paint, tooltip=tips),
         ]
     if len(dots):
         base = alt.Chart(checked(dots)).encode(x=x)
-        shown = {} if len(lines) else series.strokes(legend=legend)
-        layers += [
-            base.mark_rule(strokeWidth=1.5, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint),
-            base.mark_point(filled=True, size=45, opacity=1, aria=False).encode(
-                y=y, color=paint, tooltip=tips, **shown
-            ),
-        ]
+        rules = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint)
+        points = base.mark_point(filled=True, size=45, opacity=1, aria=False).encode(y=y, color=paint, tooltip=tips)
+        layers += [rules, points]
+        if alone.labels:  # their points again, in front: the legend of points is theirs
+            own = alt.Chart(checked(dots[dots["label"].isin(alone.names)])).encode(x=x)
+            layers.append(
+                own.mark_point(filled=True, size=45, opacity=1, aria=False).encode(
+                    y=y, tooltip=tips, **alone.dots(legend=legend)
+                )
+            )
     if current is not None:
         mark = pd.DataFrame({"parameter": [float(current)]})
         rule = alt.Chart(checked(mark)).mark_rule(strokeDash=[2, 3], strokeWidth=1.5, color=theme.ink(dark=look.dark))

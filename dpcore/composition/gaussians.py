@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from dpcore.curves.gaussian import Gaussian
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 _ROUNDS = 70
+_ROOT2 = math.sqrt(2.0)
 
 
 def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bool = True) -> FloatArray:
     r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with failure probability `lost`, one per mu.
 
-    :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)`, solved for :math:`\varepsilon` by bisection of all mu
+    :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)`, solved for :math:`\varepsilon` by Newton's steps for all mu
     together; inf where `lost` is not below delta. `certified` checks every answer against the curve itself.
     """
     goal = np.maximum(0.0, (delta - lost) - 1e-15 * delta) / np.maximum(1.0 - lost, 1e-300)
@@ -30,7 +31,7 @@ def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bo
     out[open_ & (goal <= 0)] = np.inf
     todo = np.flatnonzero(open_ & (goal > 0))
     if todo.size:
-        found = _bisected(mu[todo], goal[todo])
+        found = _solved(mu[todo], goal[todo])
         if certified:
             pairs = zip(found.tolist(), mu[todo].tolist(), goal[todo].tolist(), strict=True)
             found = np.array([_checked(*pair) for pair in pairs])
@@ -38,21 +39,25 @@ def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bo
     return np.asarray(out, dtype=np.float64)
 
 
-def _bisected(mu: FloatArray, goal: FloatArray) -> FloatArray:
-    """Return the upper end of a bisection for delta_mu(epsilon) = goal."""
-    low = np.zeros_like(mu)
-    high = mu * (mu / 2 + np.sqrt(-2 * np.log(goal)) + 1)  # beyond it Phi(mu/2 - epsilon/mu) is below the goal
+def _solved(mu: FloatArray, goal: FloatArray) -> FloatArray:
+    r"""Return where delta_mu(epsilon) = goal, from above.
+
+    With :math:`\varepsilon = \mu(l + \mu/2)` and Mills' ratio m,
+    :math:`\delta = \Phi(-l)\,(1 - m(l+\mu)/m(l))`: no large numbers are subtracted. log delta falls and is concave,
+    because a profile is the tail of the loss, here normal, folded with an exponential, and both are log-concave. So a
+    tangent at a point above the root meets the goal above it again.
+    """
+    level = np.log(goal)
+    place = np.sqrt(-2 * level) + 1  # Phi(-l) is below the goal there
     for _ in range(_ROUNDS):
-        middle = (low + high) / 2
-        above = _delta(mu, middle) > goal
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.asarray(high, dtype=np.float64)
-
-
-def _delta(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
-    left, right = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
-    first = log_ndtr(left)
-    return np.asarray(-np.expm1(np.minimum(epsilon + log_ndtr(right) - first, 0.0)) * np.exp(first), dtype=np.float64)
+        ratio = erfcx((place + mu) / _ROOT2) / erfcx(place / _ROOT2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = (log_ndtr(-place) + np.log1p(-ratio) - level) * (1 - ratio) / (mu * ratio)
+        step = np.where(np.isfinite(step), np.minimum(step, 0.0), 0.0)
+        if np.all(step >= -1e-14 * (np.abs(place) + mu)):  # from here on it is rounding
+            break
+        place = place + step
+    return np.asarray(np.maximum(mu * (place + mu / 2), 0.0), dtype=np.float64)
 
 
 def _checked(epsilon: float, mu: float, goal: float) -> float:

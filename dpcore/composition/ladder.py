@@ -17,6 +17,7 @@ import pandas as pd
 from dpcore.composition.clt import limit
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.step import Step, steps_of
+from dpcore.composition.tails import epsilon_of_copies
 from dpcore.composition.ways import LARGEST_K, TITLES, kov_note, no_tv, statement_region
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
@@ -299,11 +300,13 @@ class _Rows:
         self.rows: list[tuple[int, float, str, str]] = []
 
     def add(self, k: int, region: TradeOff, delta: float, kind: str, note: str) -> None:
-        """Compose k copies and ask for epsilon."""
+        """Compose k copies and ask for epsilon; of a statement the few masses that decide are enough."""
+        pair = region.pair
+        few = epsilon_of_copies(pair, k, delta) if isinstance(pair, Polygon) and pair.symmetric else None
         composed = region**k
-        value = float(composed.epsilon(delta)) + 0.0
+        value = (float(composed.epsilon(delta)) if few is None else few) + 0.0
         if kind == "exact":
-            kind = composed.kind
+            kind = composed.kind if few is None else "exact"
         else:
             value *= _UP  # right to rounding; as an upper bound it must not be below the truth at all
         self.rows.append((k, value, kind, _BELOW if math.isinf(value) else note))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.composition.ways import Way
-    from dpcore.curves.base import FloatArray
+    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.tradeoff import TradeOff
 
 LONGEST = 3000
 COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note")
@@ -43,22 +44,37 @@ def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
         21 points of smooth curves. A way that does not apply has the one row (inf, 1), which promises nothing, of
         kind ``none`` and says why.
     """
-    return pd.concat([_rows(way, longest) for way in found], ignore_index=True)
+    parts = [_rows(way, longest) for way in found]
+    sizes = [part.epsilon.size for part in parts]
+    texts = (("theorem", "title", "kind", "note"), zip(*(part.texts for part in parts), strict=True))
+    columns = {name: np.repeat(np.array(values, dtype=object), sizes) for name, values in zip(*texts, strict=True)}
+    columns["epsilon"] = np.concatenate([part.epsilon for part in parts])
+    columns["delta"] = np.concatenate([part.delta for part in parts])
+    return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
-def _rows(way: Way, longest: int) -> pd.DataFrame:
+class _Part(NamedTuple):
+    """The rows of one way: theorem, title, kind and note are the same in all of them."""
+
+    texts: tuple[str, str, str, str]
+    epsilon: FloatArray
+    delta: FloatArray
+
+
+def _rows(way: Way, longest: int) -> _Part:
     if way.region is None:
-        return _part(way, [math.inf], [1.0], "none", way.note)
+        return _silent(way, way.note)
     try:
-        return _statement_rows(way, longest)
+        return _statement_rows(way, way.region, longest)
     except BudgetError as error:
-        return _part(way, [math.inf], [1.0], "none", str(error))
+        return _silent(way, str(error))
 
 
-def _statement_rows(way: Way, longest: int) -> pd.DataFrame:
-    region = way.region
-    if region is None:  # pragma: no cover  the caller has looked
-        return _part(way, [math.inf], [1.0], "none", way.note)
+def _silent(way: Way, why: str) -> _Part:
+    return _Part((way.name, way.title, "none", why), np.array([math.inf]), np.ones(1))
+
+
+def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
     curve, note = region.curve, way.note
     if way.name in _STATEMENTS:
         epsilon = np.array([max(0.0, curve.max_loss)])
@@ -69,10 +85,9 @@ def _statement_rows(way: Way, longest: int) -> pd.DataFrame:
             note = f"{note}; {grouped(picked.size)} of {grouped(epsilon.size)} corners".removeprefix("; ")
             epsilon = epsilon[picked]
     else:
-        epsilon = _grid(way)
-    delta = region.delta_bounds(epsilon)[1]
+        epsilon = _grid(region)
     kind = region.kind if way.kind == "exact" else way.kind
-    return _part(way, epsilon, delta, kind, note)
+    return _Part((way.name, way.title, kind, note), epsilon, region.delta_bounds(epsilon)[1])
 
 
 def _corners(curve: Polygon) -> FloatArray:
@@ -85,14 +100,14 @@ def _corners(curve: Polygon) -> FloatArray:
     return np.asarray(epsilon[seen], dtype=np.float64)
 
 
-def _grid(way: Way) -> FloatArray:
+def _grid(region: TradeOff) -> FloatArray:
     """Return round numbers from 0 to where delta has fallen to 1e-12 or stays what it is."""
-    region = way.region
-    curve = region.curve if region is not None else None
+    curve = region.curve
     if isinstance(curve, Gaussian):  # many times faster than the general search
         top = float(epsilons_of(np.array([curve.mu]), np.zeros(1), _SMALLEST, certified=False)[0])
     else:
-        top = float(region.epsilon(max(_SMALLEST, region.curve.q_inf * (1 + 1e-6)))) if region is not None else 0.0
+        goal = max(_SMALLEST, curve.q_inf * (1 + 1e-6))
+        top = _reached(curve, goal) if curve.exact else float(region.epsilon(goal))
     if not 0 < top < math.inf:
         top = 1.0
     step = top / (_POINTS - 1)
@@ -102,6 +117,12 @@ def _grid(way: Way) -> FloatArray:
     return points[points <= top + step]
 
 
-def _part(way: Way, epsilon: object, delta: object, kind: str, note: str) -> pd.DataFrame:
-    columns = {"theorem": way.name, "title": way.title, "epsilon": epsilon, "delta": delta, "kind": kind, "note": note}
-    return pd.DataFrame(columns, columns=list(COLUMNS))
+def _reached(curve: Curve, goal: float) -> float:
+    """Return to four digits where delta has fallen to the goal: many values at once cost hardly more than one."""
+    points = np.append(0.0, np.minimum(np.geomspace(1e-4, 1e6, 41), curve.max_loss))
+    for _ in range(4):
+        held = np.flatnonzero(curve.delta_bounds(points)[1] <= goal)
+        if not held.size or held[0] == 0:
+            return 0.0
+        points = np.linspace(points[held[0] - 1], points[held[0]], 21)
+    return float(points[0])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SAME = 1e-9
+_PROMISES = ("exact", "upper")
 _KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 
 
@@ -21,8 +22,14 @@ def best(rows: pd.DataFrame) -> pd.Series | None:
 
     An approximation is never best: it promises nothing.
     """
-    held = rows[rows["kind"].isin(["exact", "upper"]) & (rows["epsilon"] < math.inf)]
-    return None if held.empty else held.sort_values("epsilon", kind="stable").iloc[0]
+    place = best_place(rows["epsilon"].tolist(), rows["kind"].tolist())
+    return None if place is None else rows.iloc[place]
+
+
+def best_place(epsilon: Sequence[float], kind: Sequence[str]) -> int | None:
+    """Return the place of the smallest epsilon that is a promise in two columns, or None."""
+    held = [(value, place) for place, value in enumerate(epsilon) if kind[place] in _PROMISES and value < math.inf]
+    return min(held)[1] if held else None
 
 
 def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = None) -> str:

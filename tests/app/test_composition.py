@@ -90,6 +90,23 @@ def test_undo_and_reset() -> None:
     assert said(app) == first
 
 
+def test_undo_brings_back_what_was_typed_and_what_was_moved() -> None:
+    app = opened()
+    first = said(app)
+    undo = lambda: next(button for button in app.button if button.label == "Undo")
+    assert undo().disabled
+    app.text_input(key="k").set_value("50").run()
+    typed = said(app)
+    app.select_slider(key="epsilon_slider").set_value("0.5").run()
+    app.text_input(key="at_delta").set_value("nonsense").run()
+    for expected in (None, typed, first):
+        assert not undo().disabled
+        undo().click().run()
+        assert expected in (None, said(app))
+    assert undo().disabled
+    assert (app.text_input(key="k").value, app.text_input(key="epsilon").value) == ("100", "0.1")
+
+
 def test_slider_and_field_follow_each_other() -> None:
     app = opened()
     app.select_slider(key="k_slider").set_value("1000").run()
@@ -114,7 +131,7 @@ def test_the_code_shown_makes_the_chart_shown(
     view: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    app = opened(view=view, mechanism=text, k="30", axes="thesis", draw="lines")
+    app = opened(view=view, mechanism=text, k="30", comp_axes="thesis", comp_draw="lines")
     first, second = codes(app)
     names: dict[str, object] = {}
     for lines in (first, second):
@@ -155,7 +172,7 @@ def test_a_wrong_field_is_explained_and_the_page_stays(parameters: dict[str, str
 
 @pytest.mark.parametrize("value", ["", "garbage", "<b>", "x" * 600_000])
 def test_unknown_choices_fall_back(value: str) -> None:
-    app = opened(view=value, axes=value, draw=value, show=value)
+    app = opened(view=value, comp_axes=value, comp_draw=value, show=value)
     assert "**DP-TV** is best" in said(app)
 
 
@@ -179,6 +196,13 @@ def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
     app = opened(**parameters)
     assert not app.error
     assert "is best" in said(app)
+
+
+def test_more_corners_than_the_table_holds_come_with_a_command() -> None:
+    app = opened(epsilon="0.001", eta="", k="100000")
+    captions = [str(found.value).replace("\\", "") for found in app.caption]
+    assert 'All rows: `dpcore constraints "dp(0.001)^100000"`' in captions
+    assert any("100\u00a0001 corners and is drawn with" in text for text in captions)
 
 
 def test_a_rerun_does_no_work_twice() -> None:

@@ -125,6 +125,21 @@ def test_fields_edit_the_selected_region_and_undo_takes_it_back() -> None:
     assert app.text_input(key="edit_dp_epsilon").value == "0.6"
 
 
+def test_the_text_of_a_region_can_be_edited_and_a_wrong_one_stays_with_its_error() -> None:
+    app = opened(regions="dp(0.6, 0.1); mine := gdp(1.0)")
+    app.selectbox(key="selected").set_value("mine")
+    ran(app)
+    app.text_input(key="edit_text").set_value("gdp(2.0) & tv(0.1)")
+    ran(app)
+    assert text(app) == "dp(0.6, 0.1); mine := gdp(2.0) & tv(0.1)"
+    for wrong, words in (("gdp(2.0", "expected"), ("gdp(1); dp(1)", "One expression"), (" ", "Delete removes")):
+        app.text_input(key="edit_text").set_value(wrong)
+        ran(app)
+        assert words in errors(app)
+        assert app.text_input(key="edit_text").value == wrong
+        assert text(app) == "dp(0.6, 0.1); mine := gdp(2.0) & tv(0.1)"
+
+
 def test_a_value_outside_its_domain_is_named_and_changes_nothing() -> None:
     app = opened(regions="dp(0.6, 0.1)")
     app.text_input(key="edit_dp_delta").set_value("1.5")
@@ -188,6 +203,10 @@ def test_duplicate_rename_hide_show_delete_clear() -> None:
     assert text(app) == "dp(1.0); laplace(1.0)"
     press(app, "Reset")
     assert text(app) == "dp(1.0); laplace(1.0)"
+    app.selectbox(key="selected").set_value("laplace(1.0)")
+    press(ran(app), "Duplicate")
+    assert text(app) == "dp(1.0); laplace(1.0); laplace(1.0)"
+    assert app.selectbox(key="selected").value == "laplace(1.0) (2)"
 
 
 def test_switches_hide_and_show() -> None:
@@ -238,17 +257,20 @@ def test_renaming_and_deleting_a_parent_keeps_its_children() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "words"),
+    ("first", "second", "words", "size"),
     [
-        ("dp(1.0)", "laplace(1.0)", "laplace(1.0) lies inside dp(1.0)"),
-        ("dp(1.0)", "gdp(1.0)", "cross at (α 0.2143, β 0.4174)"),
-        ("tv(0.2)", "dp(0.0, 0.2)", "are the same region"),
+        # one corner: its triangle covers the share tanh(1/2) of that below blind guessing
+        ("dp(1.0)", "laplace(1.0)", "laplace(1.0) lies inside dp(1.0)", "dp(1.0) covers 46.22 %"),
+        # the area under G_mu is Phi(-mu / sqrt 2)
+        ("dp(1.0)", "gdp(1.0)", "cross at (α 0.2143, β 0.4174)", "gdp(1.0) covers 52.05 %"),
+        ("tv(0.2)", "dp(0.0, 0.2)", "are the same region", "tv(0.2) covers 36 %"),
     ],
 )
-def test_two_regions_are_compared_in_a_sentence(first: str, second: str, words: str) -> None:
+def test_two_regions_are_compared_in_a_sentence(first: str, second: str, words: str, size: str) -> None:
     app = opened(regions=f"{first}; {second}", pick=[first, second])
     assert words in said(app)
     assert "Of the triangle below blind guessing" in said(app)
+    assert size in said(app)
 
 
 def test_a_semicolon_inside_quotes_does_not_end_an_item() -> None:
@@ -293,6 +315,17 @@ def test_the_numbers_are_the_corners_of_polygons() -> None:
     assert np.array_equal(shown["alpha"], alpha)
     assert np.array_equal(shown["beta"], beta)
     assert set(shown["kind"]) == {"exact"}
+
+
+def test_more_corners_than_a_table_holds_come_with_a_command_and_a_word_about_the_drawing() -> None:
+    app = opened(regions="dp(0.01)^20000")
+    captions = [str(found.value).replace("\\", "") for found in app.caption]
+    assert 'All rows: `dpcore vertices "dp(0.01)^20000"`' in captions
+    assert any("20\u00a0001 corners and is drawn with" in text and "on the safe side" in text for text in captions)
+    shown = next(found.value for found in app.dataframe if "label" in found.value)
+    assert len(shown) <= 400
+    assert "lower" in set(shown["kind"])
+    assert not any("All rows" in str(found.value) for found in opened(regions="dp(0.01)^50").caption)
 
 
 def test_tables_of_the_selected_region_are_those_of_the_library() -> None:

@@ -119,6 +119,9 @@ def test_tooltips_hold_what_is_promised_and_are_outward() -> None:
         assert {"beta_text", "power_text", "segment", "kind"} <= set(point)
         if 0 < alpha < 1:
             assert float(point["beta_text"]) <= region.beta(alpha * (1 - 1e-4)) + 1e-12
+        missed, found = point["y"], 1 - point["y"]
+        assert missed * (1 - 1e-4) <= float(point["beta_text"]) <= missed * (1 + 1e-13)
+        assert found - 1e-15 <= float(point["power_text"]) <= found * (1 + 1e-4) + 1e-15
     (tips,) = [
         layer["encoding"]["tooltip"]
         for layer in specification(charts.region_figure(region))["layer"]

@@ -1,0 +1,76 @@
+"""What all pages share: no field of one page is that of another, and each wait has a Stop of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app import work
+from tests.app.visits import ROOT
+
+if TYPE_CHECKING:
+    import pytest
+
+SOURCES = [ROOT / "streamlit_app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
+
+
+def test_no_field_of_a_link_belongs_to_two_pages() -> None:
+    """A field that two pages share would take its value along: a page opened from the menu would not be as its link says."""
+    found = defaultdict(set)
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                for word in node.keywords:
+                    if word.arg == "key" and isinstance(word.value, ast.Constant):
+                        found[word.value.value].add(source.name)
+    assert len(found) > 40
+    assert {key: files for key, files in found.items() if len(files) > 1} == {}
+
+
+def test_no_default_is_given_by_two_pages() -> None:
+    found = defaultdict(set)
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            named = isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "DEFAULTS"
+            if named and isinstance(node.value, ast.Dict):
+                for key in node.value.keys:
+                    found[getattr(key, "value", None)].add(source.name)
+    assert {"regions", "comp_axes", "epsilon"} <= found.keys()
+    assert {key: files for key, files in found.items() if len(files) > 1} == {}
+
+
+def test_a_choice_of_axes_stays_on_its_page() -> None:
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app.switch_page("pages/1_Privacy_regions.py").run()
+    app.radio(key="axes").set_value("thesis")
+    app.radio(key="draw").set_value("lines")
+    app.run()
+    app.switch_page("pages/2_Composition.py").run()
+    assert not app.exception
+    assert (app.session_state["comp_axes"], app.session_state["comp_draw"]) == ("f-DP", "filled")
+
+
+def waits() -> None:
+    """Show three waits, two of them with the same words."""
+    import streamlit as st
+
+    from dpcore.app import work
+    from dpcore.limits import checkpoint
+
+    work.begin()
+    for words in ("Computing", "Computing", "Drawing"):
+        with work.patience(words):
+            checkpoint(0.5)
+            st.text(" ".join(sorted(str(key) for key in st.session_state if str(key).startswith("_stop_"))))
+
+
+def test_waits_with_the_same_words_have_a_stop_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "LONG", -1.0)
+    app = AppTest.from_function(waits)
+    for _ in range(2):  # the same names in every run, or a press would be lost
+        app.run()
+        assert not app.exception, app.exception[0].message
+        assert app.text[-1].value == "_stop_Computing_1 _stop_Computing_2 _stop_Drawing_1"
