@@ -149,6 +149,11 @@ def _end(values: dict[str, float]) -> float:
     return 1.5 * max(values.get("epsilon", 0.0), 3 * values.get("mu", 0.0), 1.0)
 
 
+def _end_in_vega(values: dict[str, float]) -> str:
+    """Return the same as a formula of Vega, so that the axis follows the sliders."""
+    return f"1.5 * max({', '.join([*(('3 * mu' if name == 'mu' else name) for name in values if name in ('epsilon', 'mu')), '1'])})"
+
+
 # ---- numbers at the start ------------------------------------------------------------------------------------
 
 
@@ -190,7 +195,7 @@ def _profile_rows(regions: dict[str, TradeOff], end: float) -> pd.DataFrame:
 def _chart(chosen: list[Family], values: dict[str, float], view: View, look: Look) -> alt.LayerChart:
     """Draw a line per family whose points Vega computes, with its own sentence in the corner."""
     series = Series([family.title for family in chosen], dark=look.dark)
-    x, y = _region_axes() if view == "region" else _profile_axes(_end(values))
+    x, y = _region_axes() if view == "region" else _profile_axes(_end_in_vega(values))
     base = alt.Chart(alt.sequence(0, POINTS + 1, 1, as_="i"))
     layers = [_curve(base, family, view, values, series, x, y) for family in chosen]
     if view == "region":
@@ -216,13 +221,19 @@ def _region_axes() -> tuple[alt.X, alt.Y]:
     )
 
 
-def _profile_axes(end: float) -> tuple[alt.X, alt.Y]:
+def _profile_axes(end: str) -> tuple[alt.X, alt.Y]:
     scale = alt.Scale(type="log", domain=[_LEAST, 1], clamp=True)
     axis = alt.Axis(
         values=[10.0**-k for k in range(0, 13, 3)], labelExpr="datum.value == 1 ? '1' : format(datum.value, '.0e')"
     )
+    across = alt.Axis(tickCount=8, format=".6~g")
     return (
-        alt.X("alpha:Q", title="Privacy loss ε", scale=alt.Scale(domain=[0, end], nice=False)),
+        alt.X(
+            "alpha:Q",
+            title="Privacy loss ε",
+            scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef(end), nice=False),
+            axis=across,
+        ),
         alt.Y("beta:Q", title="Failure probability δ", scale=scale, axis=axis),
     )
 
@@ -234,7 +245,7 @@ def _curve(
     if view == "region":
         place, formula = f"pow(datum.i / {POINTS}, 2)", in_vega(family.beta, alpha="datum.alpha")
     else:
-        place = f"{_end(values)!r} * datum.i / {POINTS}"
+        place = f"{_end_in_vega(values)} * datum.i / {POINTS}"
         formula = f"max({_LEAST!r}, {in_vega(family.delta, x='datum.alpha')})"
     name = series.shown[family.title]
     found: alt.Chart = (

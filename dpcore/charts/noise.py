@@ -228,7 +228,7 @@ def _as_lines(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.
         rows = drawn[(drawn["label"] == name) & wrong][["answer", "density"]]
         if len(rows):
             area = alt.Chart(checked(rows)).mark_area(color=series.paint()[name], opacity=0.35, line=False, aria=False)
-            layers.append(area.encode(x=x, y=y))
+            layers.append(area.encode(x=x, y=y.stack(None)))  # noqa: PD013  # Altair: two points at a jump do not add up
     lines = alt.Chart(checked(drawn[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
     layers.append(lines.encode(x=x, y=y, order=alt.Order("answer:Q"), **series.strokes(legend=legend)))
     hover = _tips(drawn.iloc[::_HOVER], test)

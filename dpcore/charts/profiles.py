@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 4
 MOST_EPSILON = 1e5
+PLAIN_FROM = 0.01  # values of δ from here on are written without an exponent
 _FIRST = 41
 _CORNERS = 100
 _TOLERANCE = 0.15
@@ -110,12 +111,17 @@ def profile_chart(
     )[["label", "paint", "epsilon", "shown", "epsilon_text", "delta_text", "kind"]]
     decades = max(1, int(np.ceil(-np.log10(float(drawn["shown"].min())) - 1e-9)))
     ticks = [10.0**-k for k in range(0, decades + 1, max(1, round(decades / 6)))]
-    x = alt.X("epsilon:Q", title="Privacy loss ε", scale=alt.Scale(domain=[0, top], nice=False))
+    ticks += [part * 10.0**-k for k in range(1, decades + 1) for part in (2, 5)] if decades <= 2 else []
+    axis = alt.Axis(tickCount=8, format=".6~g")
+    x = alt.X("epsilon:Q", title="Privacy loss ε", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
     y = alt.Y(
         "shown:Q",
         title="Failure probability δ",
         scale=alt.Scale(type="log", domain=[10.0**-decades, 1], clamp=True),
-        axis=alt.Axis(values=ticks, labelExpr="datum.value == 1 ? '1' : format(datum.value, '.0e')"),
+        axis=alt.Axis(
+            values=ticks,
+            labelExpr=f"datum.value >= {PLAIN_FROM} ? format(datum.value, '.6~g') : format(datum.value, '.0e')",
+        ),
     )
     names = {"label": "region", "epsilon_text": "ε", "delta_text": "δ", "kind": "δ is"}
     base = alt.Chart(checked(drawn)).encode(x=x, y=y)

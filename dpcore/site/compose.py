@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
+LEAST_CONTENTS: Final = 2
 MOST_CONTENTS: Final = 32
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -89,6 +90,14 @@ class Composer:
         """Return one line of Markdown as HTML."""
         return Markup(self.writer.inline(text))
 
+    def words(self, spec: Spec, key: str) -> Markup:
+        """Return a text of a spec as HTML; a mistake in it is named with the place of the spec."""
+        outside = self.writer.file, self.writer.line
+        self.writer.file, self.writer.line = spec.file, spec.line_of(key)
+        found = self.inline(str(spec[key]))
+        self.writer.file, self.writer.line = outside
+        return found
+
     def doc(self, text: str) -> Markup:
         """Return a docstring as HTML."""
         return self.md(as_markdown(text))
@@ -149,11 +158,12 @@ class Composer:
 
     # ---- the whole ----
 
-    def contents(self) -> list[Heading]:
-        """Return the table of contents: two levels, or one where it would be too long."""
+    def contents(self, least: int = LEAST_CONTENTS) -> list[Heading]:
+        """Return the table of contents: two levels, or one where it would be too long; nothing where it would be short."""
         two = [heading for heading in self.writer.headings if heading.level <= 3]
         one = [heading for heading in two if heading.level <= 2]
-        return two if len(two) <= MOST_CONTENTS or len(one) < 2 else one
+        found = two if len(two) <= MOST_CONTENTS or len(one) < 2 else one
+        return found if len(found) >= least else []
 
     def written(self) -> str:
         """Return the page's file."""
@@ -168,7 +178,7 @@ class Composer:
                 body=body,
                 config=self.site.config,
                 policy=POLICY,
-                headings=self.contents(),
+                contents=self.contents(),
                 section={one.name: one.title for one in self.site.config.sections}.get(self.page.section, ""),
                 listed=len(own) > 1,
                 siblings=by_chapter(own),

@@ -9,6 +9,7 @@ from dpcore.language.problems import nearest, quoted
 from dpcore.registry import shown
 from dpcore.specs import SpecError, load
 from dpcore.specs.presets import data_folder
+from dpcore.specs.reading import lines_above
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ class Config:
     title, lead : heading and first sentence of the home page, the latter Markdown.
     app : address of the running app, without a slash at its end.
     text : Markdown of the home page, with figures.
-    line : first line of `text` in the file.
+    above : how many lines of the file come before `text`.
     """
 
     file: Path
@@ -57,7 +58,7 @@ class Config:
     lead: str
     app: str
     text: str
-    line: int
+    above: int
     questions: tuple[Question, ...]
     sections: tuple[Section, ...]
 
@@ -76,18 +77,24 @@ def read_config(path: Path) -> Config:
         raise SpecError(msg) from None
     table = load(text, path.name)
     _known(table, _KEYS, path.name)
-    lines = text.splitlines()
-    line = next((i for i, row in enumerate(lines, 1) if row.startswith("text")), 0)
     return Config(
         path,
         _text(table, "title", path.name),
         _text(table, "lead", path.name, ""),
         _text(table, "app", path.name, APP).rstrip("/"),
         _text(table, "text", path.name, ""),
-        line,
-        tuple(_question(row, path.name) for row in table.get("question", [])),
-        tuple(_section(row, path) for row in table.get("section", [])),
+        lines_above(text, "text"),
+        tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
+        tuple(_section(row, path) for row in _rows(table, "section", path.name)),
     )
+
+
+def _rows(table: Any, key: str, file: str) -> list[Any]:
+    rows = table.get(key, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        msg = f"{file}: {key} is written as tables [[{key}]], got {shown(rows)}."
+        raise SpecError(msg)
+    return rows
 
 
 def _question(row: Any, file: str) -> Question:

@@ -26,7 +26,7 @@ def errata_pages(section: Section) -> list[Page]:
             section.title,
             section.summary,
             repr((errata.sources(), rows)),
-            tuple(Job(EVIDENCE, job_name(row), row=row.name) for row in rows),
+            tuple(Job(EVIDENCE, job_name(row), row=row.name, held=repr(row)) for row in rows),
             compose,
         )
     ]

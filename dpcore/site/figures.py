@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -12,7 +13,8 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.export import picture
 from dpcore.site.colours import adaptable
-from dpcore.site.tables import Table, plain_columns, table_of
+from dpcore.site.svg import responsive, shortened
+from dpcore.site.tables import Table, parameters_of, plain_columns, table_of
 from dpcore.specs import base
 
 if TYPE_CHECKING:
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 5  # of the numbers in a picture; those in the files are complete
 WIDTH: Final = 640
-_PLACES: Final = re.compile(r' (d|transform|[xy][12]?|c[xy]|r|width|height)="([^"]*)"')
-_MARKS: Final = re.compile(r' (?:class|role|aria-[a-z]+|pointer-events)="[^"]*"')
-_LONG: Final = re.compile(r"-?\d+(?:\.\d{2,}(?:e[-+]?\d+)?|(?:\.\d+)?e-\d+)")
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,8 @@ class Drawn:
 
     Attributes
     ----------
-    facts : name, title, takeaway, notes, code, and the numbers by column; what the JSON file holds.
+    facts : name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column;
+        what the JSON file holds.
     chart : the specification as `packed` makes it; what the script file holds.
     svg : the picture, with ids of its own.
     """
@@ -56,8 +56,13 @@ class Drawn:
     @property
     def table(self) -> Table:
         """The numbers as the page shows them."""
-        columns = unpacked(self.facts["columns"])
-        return table_of(list(columns), list(zip(*columns.values(), strict=True)))
+        frame = pd.DataFrame(self.facts["columns"], dtype=object)
+        return table_of([str(name) for name in frame.columns], frame.to_numpy().tolist())
+
+    @property
+    def parameters(self) -> list[str]:
+        """What the figure is about, each as the page says it: ``k = 5``."""
+        return parameters_of(self.facts["parameters"])
 
     @property
     def script(self) -> str:
@@ -67,7 +72,7 @@ class Drawn:
     @property
     def files(self) -> dict[str, bytes]:
         """The files of the figure by suffix."""
-        frame = pd.DataFrame(unpacked(self.facts["columns"]))
+        frame = pd.DataFrame(self.facts["columns"])
         return {
             ".csv": frame.to_csv(index=False, lineterminator="\n").encode(),
             ".json": (compact(self.facts) + "\n").encode(),
@@ -96,10 +101,12 @@ def drawn(spec: Spec, name: str) -> Drawn:
     facts = {
         "name": name,
         "title": figure.title,
+        "figure": json.loads(json.dumps({key: value for key, value in spec.items() if key != "name"}, default=str)),
+        "parameters": base.parameters(spec),
         "takeaway": figure.takeaway,
         "notes": list(figure.notes),
         "code": base.code(spec),
-        "columns": {name: _column(values) for name, values in plain_columns(figure.table).items()},
+        "columns": once(plain_columns(figure.table)),
     }
     return Drawn(facts, packed(chart, figure.takeaway), svg)
 
@@ -110,11 +117,18 @@ def drawn(spec: Spec, name: str) -> Drawn:
 def packed(chart: dict[str, Any], words: str) -> dict[str, Any]:
     """Return a specification without the look that all charts share, its data by column; the page unpacks it.
 
-    A column is a list, or where texts repeat ``[texts, places]``; so a chart takes a quarter of the room.
+    A column is a list, or where texts repeat each text once with the places or the runs in which it stands; so a chart
+    takes a quarter of the room.
     """
     kept = {name: value for name, value in chart.items() if name not in ("config", "usermeta", "$schema")}
     data = {name: _columns(rows) for name, rows in chart.get("datasets", {}).items()}
     return {**kept, "description": words, "datasets": data}
+
+
+def once(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return columns, one that holds the same everywhere as its value; a frame made of them has it in every row again."""
+    same = [name for name, values in columns.items() if len({repr(value) for value in values}) == 1]
+    return columns if len(same) == len(columns) else {n: v[0] if n in same else v for n, v in columns.items()}
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -127,28 +141,14 @@ def _column(values: list[Any]) -> Any:
         return values
     texts = list(dict.fromkeys(values))
     places = {text: place for place, text in enumerate(texts)}
-    return {"texts": texts, "at": [places[value] for value in values]}
-
-
-def unpacked(columns: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return columns as lists."""
-    return {name: c if isinstance(c, list) else [c["texts"][place] for place in c["at"]] for name, c in columns.items()}
-
-
-def responsive(svg: str) -> str:
-    """Return an SVG that takes the width of its place; its own size stays in the viewBox."""
-    head, rest = svg.split(">", 1)
-    kept = [part for part in head.split(" ") if not part.startswith(("width=", "height=", "class=", "version="))]
-    return " ".join(kept) + ">" + rest
-
-
-def shortened(svg: str) -> str:
-    """Return an SVG without marks for scripts and readers, which have the live chart, and with coordinates to a tenth of a point."""
-    return _PLACES.sub(lambda found: f' {found[1]}="{_LONG.sub(_tenth, found[2])}"', _MARKS.sub("", svg))
-
-
-def _tenth(found: re.Match[str]) -> str:
-    return f"{round(float(found[0]), 1) + 0.0:g}"
+    if len(texts) == len(values):
+        return values
+    runs = [[places[text], len(list(run))] for text, run in groupby(values)]
+    return (
+        {"texts": texts, "runs": runs}
+        if 2 * len(runs) < len(values)
+        else {"texts": texts, "at": [places[v] for v in values]}
+    )
 
 
 def rounded(value: Any) -> Any:

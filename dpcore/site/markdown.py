@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,21 +76,35 @@ def reader() -> MarkdownIt:
     return found.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
 
 
-def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = True) -> Text:
+def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = True, above: int = 0) -> Text:
     """Read a Markdown text.
 
     Parameters
     ----------
     text : the Markdown.
     file, folder : where it is from.
+    above : how many lines of the file come before it.
     prefix : start of the names of its figures, so that they are unique on a site.
     lead : whether the first paragraph is the summary, shown apart.
     """
     tokens = reader().parse(text)
+    _number(tokens, above)
     title, tokens = _title(tokens)
-    summary, tokens = _lead(tokens) if lead else ("", tokens)
+    summary, tokens = _lead(tokens, file) if lead else ("", tokens)
     figures = tuple(_figures(tokens, file, folder, prefix))
     return Text(file, folder, title, summary, tuple(_shifted(tokens)), unique(figures))
+
+
+def _number(tokens: list[Token], above: int) -> None:
+    """Note in every token its line in the file, for messages."""
+    for token in tokens:
+        if token.map is None:
+            continue
+        line = above + token.map[0] + 1
+        token.meta = {**token.meta, "line": line}
+        for child in token.children or []:
+            child.meta = {**child.meta, "line": line}
+            line += child.type in ("softbreak", "hardbreak")
 
 
 def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
@@ -99,18 +113,19 @@ def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
     return "", tokens
 
 
-def _lead(tokens: list[Token]) -> tuple[str, list[Token]]:
-    """Return the first paragraph if the text starts with one, and the rest."""
-    if len(tokens) > 2 and tokens[0].type == "paragraph_open":
-        return tokens[1].content, tokens[3:]
-    return "", tokens
+def _lead(tokens: list[Token], file: str) -> tuple[str, list[Token]]:
+    """Return the first paragraph if the text starts with one, and the rest; other pages show it, so it is tried here."""
+    if len(tokens) <= 2 or tokens[0].type != "paragraph_open":
+        return "", tokens
+    Writer(file).written([tokens[1]])
+    return tokens[1].content, tokens[3:]
 
 
 def _figures(tokens: list[Token], file: str, folder: Path, prefix: str) -> list[Spec]:
     found: list[Spec] = []
     for token in tokens:
         if token.type == "fence" and token.info.strip() == FENCE:
-            line = (token.map or [0])[0] + 2
+            line = token.meta["line"] + 1
             spec = block(token.content, file=file, line=line, folder=folder, name=f"figure-{len(found) + 1}")
             named = replace(spec, table={**spec.table, "name": f"{prefix}{spec.name}"})
             token.meta = {**token.meta, "figure": named.name}
@@ -156,7 +171,11 @@ class Writer:
 
     def text(self, found: Text) -> str:
         """Return a text as HTML."""
-        return str(self.reader.renderer.render(list(found.tokens), self.reader.options, {}))
+        return self.written(found.tokens)
+
+    def written(self, tokens: Sequence[Token]) -> str:
+        """Return tokens as HTML."""
+        return str(self.reader.renderer.render(tokens, self.reader.options, {}))
 
     def markdown(self, text: str) -> str:
         """Return a short Markdown as HTML."""
@@ -190,19 +209,24 @@ class Writer:
             raise self._problem(str(error)) from error
 
     def _problem(self, message: str) -> SpecError:
-        place = f"{self.file}, near line {self.line}" if self.line else self.file
+        place = f"{self.file}, line {self.line}" if self.line else self.file
         return SpecError(f"{place}: {message}")
+
+    def formula(self, token: Token, *, display: bool) -> str:
+        """Return a formula of a text; its line is noted first."""
+        self.line = token.meta.get("line", self.line)
+        return self.math(token.content, display=display)
 
     # the rules of the renderer take (tokens, index, options, environment)
 
     def _math_inline(self, tokens: Any, index: int, *_: Any) -> str:
-        return self.math(tokens[index].content, display=False)
+        return self.formula(tokens[index], display=False)
 
     def _math_inline_double(self, tokens: Any, index: int, *_: Any) -> str:
-        return f'<span class="formula">{self.math(tokens[index].content, display=True)}</span>'
+        return f'<span class="formula">{self.formula(tokens[index], display=True)}</span>'
 
     def _math_block(self, tokens: Any, index: int, *_: Any) -> str:
-        return f'<div class="formula">{self.math(tokens[index].content, display=True)}</div>\n'
+        return f'<div class="formula">{self.formula(tokens[index], display=True)}</div>\n'
 
     def _fence(self, tokens: Any, index: int, *_: Any) -> str:
         token = tokens[index]
@@ -219,16 +243,16 @@ class Writer:
         return f'<a href="{html.escape(target)}">'
 
     def _image(self, tokens: Any, index: int, *_: Any) -> str:
+        self.line = tokens[index].meta.get("line", self.line)
         message = f"pictures are figure blocks here, got the image {str(tokens[index].attrGet('src'))[:60]!r}."
         raise self._problem(message)
 
     def _heading_open(self, tokens: Any, index: int, *_: Any) -> str:
         token, inner = tokens[index], tokens[index + 1]
-        self.line = (token.map or [0])[0] + 1
+        self.line = token.meta.get("line", self.line)
         level = int(token.tag[1])
         name = self.identifier(_plain(inner.content))
-        shown = self.reader.renderer.render([inner], self.reader.options, {})
-        self.headings.append(Heading(level, name, str(shown)))
+        self.headings.append(Heading(level, name, self.written([inner])))
         return f'<{token.tag} id="{name}">'
 
     def _table_open(self, *_: Any) -> str:

@@ -55,7 +55,8 @@ def mathml(latex: str, *, display: bool = False) -> str:
     try:
         found = convert(text, display="block" if display else "inline")
     except Exception as error:  # the converter has no error of its own for a formula that is none
-        msg = f"The formula {quoted(latex, 80)} is not LaTeX that can be shown: {type(error).__name__} {error}."
+        reason = f"{type(error).__name__} {error}".strip()
+        msg = f"The formula {quoted(latex, 80)} is not LaTeX that can be shown: {reason}."
         raise DpcoreError(msg) from error
     unknown = re.search(r"\\[A-Za-z]+", found)
     if unknown:

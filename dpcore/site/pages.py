@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.registry import shown
 from dpcore.site import markdown
 from dpcore.specs import Spec, SpecError, load, read
+from dpcore.specs.base import check_common
+from dpcore.specs.presets import several
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from dpcore.site.compose import Composer
@@ -20,22 +22,24 @@ if TYPE_CHECKING:
 
 FIGURE, EVIDENCE = "figure", "evidence"
 FILE_KEYS: Final = ("file",)
+ORDER: Final = "order.toml"
 
 
 @dataclass(frozen=True)
 class Job:
-    """Work whose result rests in files: a figure, or the evidence of one row of the errata."""
+    """Work whose result rests in files: a figure, or the evidence of one row of the errata (`row` is its name)."""
 
     kind: str
     name: str
     spec: Spec | None = None
     row: str = ""
+    held: str = ""
 
     @property
     def source(self) -> str:
-        """All that the result depends on, beside the code."""
+        """All that the result depends on, beside the code: the spec and its files, or what the row holds."""
         if self.spec is None:
-            return self.row
+            return self.held
         files = [str(self.spec[key]) for key in FILE_KEYS if key in self.spec]
         data = [_digest(self.spec.folder / name) for name in files]
         return json.dumps([dict(self.spec.table), data], sort_keys=True, default=str)
@@ -82,15 +86,31 @@ def text_pages(section: Section) -> list[Page]:
     """Return a page for every Markdown file of the section's folder.
 
     A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; files
-    that nobody lists follow by name.
+    that nobody lists follow by name, and one that is listed but missing is an error.
     """
-    order = section.folder / "order.toml"
-    facts = load(order.read_text(encoding="utf-8"), order.name) if order.is_file() else {}
+    chapters, titles = _order(section.folder / ORDER)
+    files = {file.stem: file for file in _files(section, ".md", ORDER, chapters)}
+    return [text_page(file, section.name, titles.get(n, ""), chapters.get(n, "")) for n, file in files.items()]
+
+
+def _order(file: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the chapter of every text that the file lists, in its order, and the titles of texts."""
+    facts = load(file.read_text(encoding="utf-8"), file.name) if file.is_file() else {}
+    chapters: dict[str, str] = {}
+    for one in several(facts.get("chapter", [])):
+        title, texts = (one.get("title"), one.get("texts")) if isinstance(one, dict) else (None, None)
+        if not isinstance(title, str) or not isinstance(texts, list) or not all(isinstance(n, str) for n in texts):
+            msg = f"{file.name}: a [[chapter]] has a title and texts, a list of names, got {shown(one)}."
+            raise SpecError(msg)
+        for name in texts:
+            if chapters.setdefault(name, title) != title or texts.count(name) > 1:
+                msg = f"{file.name}: the text {name!r} is listed twice."
+                raise SpecError(msg)
     titles = facts.get("title", {})
-    chapters = {name: one["title"] for one in facts.get("chapter", []) for name in one["texts"]}
-    files = {file.stem: file for file in _files(section, ".md")}
-    names = dict.fromkeys([*(name for name in chapters if name in files), *files])
-    return [text_page(files[n], section.name, titles.get(n, ""), chapters.get(n, "")) for n in names]
+    if not isinstance(titles, dict) or not all(isinstance(title, str) for title in titles.values()):
+        msg = f"{file.name}: title is a table of texts, got {shown(titles)}."
+        raise SpecError(msg)
+    return chapters, titles
 
 
 def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
@@ -142,7 +162,8 @@ def gallery_page(file: Path, section: str) -> Page:
 
 def home_page(config: Config) -> Page:
     """Return the first page: lead, questions, text and the list of all pages."""
-    text = markdown.read(config.text, file=config.file.name, folder=config.file.parent, prefix="home-", lead=False)
+    place: dict[str, Any] = {"file": config.file.name, "folder": config.file.parent, "above": config.above}
+    text = markdown.read(config.text, prefix="home-", lead=False, **place)
     return Page(
         "index.html",
         "",
@@ -154,21 +175,27 @@ def home_page(config: Config) -> Page:
     )
 
 
-def _files(section: Section, suffix: str) -> list[Path]:
-    """Return the files of a section in their order; a listed one that is missing is an error."""
+def _files(section: Section, suffix: str, list_name: str = "", listed: Iterable[str] = ()) -> list[Path]:
+    """Return the files of a section in their order: as the section lists them, then a list of their own, then by name.
+
+    One that is listed but missing is an error that names the list.
+    """
     found = {file.stem: file for file in sorted(section.folder.glob(f"*{suffix}"))}
-    missing = [name for name in section.pages if name not in found]
-    if missing:
-        msg = f"The section {section.name} lists {missing[0]!r}, but there is no {missing[0]}{suffix} in its folder."
-        raise SpecError(msg)
-    return [found[name] for name in dict.fromkeys([*section.pages, *found])]
+    names = dict.fromkeys(listed, list_name) | dict.fromkeys(section.pages, f"The section {section.name}")
+    for name, where in names.items():
+        if name not in found:
+            msg = f"{where} lists {name!r}, but there is no {name}{suffix} in its folder."
+            raise SpecError(msg)
+    return [found[name] for name in dict.fromkeys([*section.pages, *listed, *found])]
 
 
 def check(pages: list[Page]) -> Mapping[str, Job]:
-    """Return all jobs by name; a name that two figures have is an error."""
+    """Return all jobs by name; a name that two figures have is an error, and so is what no figure may hold."""
     jobs: dict[str, Job] = {}
     for page in pages:
         for job in page.jobs:
+            if job.spec is not None:
+                check_common(job.spec)
             if job.name in jobs and jobs[job.name] != job:
                 where = job.spec.problem("is the name of another figure of the site, too.", "name") if job.spec else ""
                 raise SpecError(str(where) or f"{job.name} is computed twice.")

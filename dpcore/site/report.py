@@ -20,13 +20,14 @@ from dpcore.site.pages import Page
 from dpcore.site.pdf import print_pdf
 from dpcore.site.progress import Progress
 from dpcore.specs import Spec, SpecError, load
-from dpcore.specs.reading import read, unique
+from dpcore.specs.reading import lines_above, place_of, read, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MARKDOWN: Final = (".md", ".markdown")
 OUTPUTS: Final = (".html", ".pdf")
+LEAST_CONTENTS: Final = 3  # a report of two parts needs no list of them
 KEYS: Final = ("title", "summary", "text", "app", "figure")
 
 
@@ -92,7 +93,7 @@ def report_html(source: Path, progress: Progress) -> str:
             page=page,
             body=_safe(body),
             summary=composer.inline(page.summary),
-            headings=composer.contents(),
+            contents=composer.contents(LEAST_CONTENTS),
             style=_safe(style),
             script=_safe(_inside(script)),
             policy=_policy(_inside(script), style),
@@ -111,9 +112,10 @@ def _plan(source: Path) -> tuple[Page, tuple[Spec, ...], str]:
             raise SpecError(msg)
         return _page(text.title, text.summary, lambda c: c.text(text)), text.figures, APP
     facts = load(_source(source), source.name)
-    _check(facts, source.name)
+    _check(facts, _source(source), source.name)
     figures = unique(tuple(_named(spec, index) for index, spec in enumerate(read(source, strict=False), 1)))
-    text = markdown.read(facts.get("text", ""), file=source.name, folder=source.parent, prefix="text-", lead=False)
+    own: dict[str, Any] = {"file": source.name, "folder": source.parent, "above": lines_above(_source(source), "text")}
+    text = markdown.read(facts.get("text", ""), prefix="text-", lead=False, **own)
     make = _toml_body(text, figures)
     app = str(facts.get("app", APP)).rstrip("/")
     return _page(facts["title"], facts.get("summary", ""), make), (*text.figures, *figures), app
@@ -133,13 +135,13 @@ def _toml_body(text: markdown.Text, figures: tuple[Spec, ...]) -> Callable[[Comp
     return make
 
 
-def _check(facts: dict[str, Any], file: str) -> None:
+def _check(facts: dict[str, Any], text: str, file: str) -> None:
     for key, value in facts.items():
         if key not in KEYS:
-            msg = f"{file}: {key!r} is no key of a report; it takes {', '.join(KEYS)}."
+            msg = f"{place_of(text, file, key)}: {key!r} is no key of a report; it takes {', '.join(KEYS)}."
             raise SpecError(msg)
         if key != "figure" and not isinstance(value, str):
-            msg = f"{file}: {key} must be a text, got {shown(value)}."
+            msg = f"{place_of(text, file, key)}: {key} must be a text, got {shown(value)}."
             raise SpecError(msg)
     if "title" not in facts:
         msg = f"{file}: title is missing: a text."

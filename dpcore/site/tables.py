@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
 DIGITS: Final = 6
 BOUNDED: Final = ("delta", "epsilon", "beta", "power", "value", "y")
 MOST_SHOWN: Final = 50
+SOME: Final = 25  # rows of a table that has more than that
+MOST_LISTED: Final = 8
 WORDS_FOR: Final = {True: "yes", False: "no", None: ""}
 
 
@@ -34,15 +36,15 @@ class Table:
         return self.total > len(self.rows)
 
 
-def table_of(columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int = MOST_SHOWN) -> Table:
+def table_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """Return what a page shows of a table; a column in which nothing stands is left out."""
     filled = [i for i in range(len(columns)) if any(row[i] not in ("", None) for row in rows)]
     numeric = tuple(all(_is_number(row[i]) for row in rows) for i in filled)
-    step = -(-len(rows) // most)
+    step = 1 if len(rows) <= MOST_SHOWN else -(-len(rows) // SOME)
     kind = list(columns).index("kind") if "kind" in columns else None
     shown = tuple(
         tuple(cell(row[i], _side(columns[i], "" if kind is None else str(row[kind]))) for i in filled)
-        for row in rows[:: max(1, step)]
+        for row in rows[::step]
     )
     return Table(tuple(columns[i] for i in filled), numeric, shown, len(rows))
 
@@ -72,6 +74,22 @@ def _side(column: str, kind: str) -> bool | None:
     if column.endswith(("_lower", "_upper")):
         return column.endswith("_upper")
     return {"upper": True, "lower": False}.get(kind) if column in BOUNDED else None
+
+
+def parameters_of(values: Mapping[str, Any]) -> list[str]:
+    """Return parameters as texts such as ``k = 5``; of a long list the first and the last, and how many there are."""
+    found = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found += parameters_of(value)
+        elif isinstance(value, list):
+            items = [cell(item) for item in value]
+            some = items if len(items) <= MOST_LISTED else [*items[:2], "…", items[-1]]
+            count = "" if some is items else f" ({len(items)})"
+            found.append(f"{name} = {'; '.join(some)}{count}")
+        else:
+            found.append(f"{name} = {cell(value)}")
+    return found
 
 
 def cell(value: Any, up: bool | None = None) -> str:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
@@ -20,12 +21,16 @@ from dpcore.limits import limits
 from dpcore.registry import shown
 from dpcore.specs import recipes
 from dpcore.specs.fields import ValueProblem, required
+from dpcore.specs.presets import several
 
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
     from dpcore.charts.theme import Look
 
 TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
+LOOKS: Final = (
+    "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "points", "selected", "x", "y",
+)  # fmt: skip
 COMMON: Final = (*TEXTS, "link", "height", "tolerance")
 NAME: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 
@@ -100,6 +105,19 @@ class Drawer(ABC):
     def recipe(self) -> Any:
         """Return the calls that make the figure."""
 
+    def options(self, *names: str, **renamed: str) -> dict[str, Any]:
+        """Return fields as options of a call, those at their default left out; ``filled="fill"`` gives another name."""
+        fields = {one.name: one for one in _fields(type(self))}
+        wanted = dict(zip(names, names, strict=True)) | renamed
+        held = {option: (getattr(self, name), fields[name].default) for option, name in wanted.items()}
+        return {option: value for option, (value, default) in held.items() if value != default}
+
+    def about(self) -> dict[str, Any]:
+        """Return what the figure is about by name, defaults included; keys that change its look only are left out."""
+        names = [one.name for one in _fields(type(self)) if "check" in one.metadata and one.name not in LOOKS]
+        held = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in held.items() if value not in (None, (), "", {})}
+
 
 DRAWERS: Final[dict[str, type[Drawer]]] = {}
 _D = TypeVar("_D", bound=type[Drawer])
@@ -143,7 +161,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     except SpecError:
         raise
     except DpcoreError as error:
-        raise given.problem(str(error)) from error
+        raise given.problem(str(error), *guilty(given, str(error))) from error
     return replace(made, title=str(given.get("title") or made.title))
 
 
@@ -155,7 +173,13 @@ def code(spec: Mapping[str, Any]) -> str:
     except SpecError:
         raise
     except DpcoreError as error:
-        raise given.problem(str(error)) from error
+        raise given.problem(str(error), *guilty(given, str(error))) from error
+
+
+def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a figure by name, as JSON can hold them."""
+    found = drawer_of(as_spec(spec)).about()
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def as_spec(spec: Mapping[str, Any]) -> Spec:
@@ -172,7 +196,7 @@ def drawer_of(spec: Spec) -> Drawer:
         spec.fail(f"draw says what is drawn, got {shown(kind)}; {hint}" if kind else f"draw is missing; {hint}", "draw")
     check_common(spec)
     cls = known[kind]
-    fields = {one.name: one for one in dataclasses.fields(cls) if "check" in one.metadata}  # type: ignore[arg-type]  # drawers are dataclasses
+    fields = {one.name: one for one in _fields(cls) if "check" in one.metadata}
     for key in spec:
         if key not in fields and key not in COMMON:
             allowed = [*fields, *COMMON]
@@ -181,7 +205,32 @@ def drawer_of(spec: Spec) -> Drawer:
     try:
         return cls(**values, **({"folder": spec.folder} if hasattr(cls, "uses_files") else {}))
     except DpcoreError as error:
-        raise spec.problem(str(error)) from error
+        raise spec.problem(str(error), *guilty(spec, str(error))) from error
+
+
+def guilty(spec: Spec, message: str) -> tuple[str, str]:
+    """Return the key, and the text in it, that a message of the library is about: it quotes the text, or says what it got."""
+    own = [key for key in spec if key not in COMMON]
+    for key in own:
+        for leaf in _leaves(spec[key]):
+            if repr(leaf) in message if isinstance(leaf, str) else message.endswith(f"got {shown(leaf)}."):
+                return key, leaf if isinstance(leaf, str) else ""
+    for key in own:
+        if re.match(rf"{re.escape(key)}\b", message):
+            return key, ""
+    return ("file", "") if "file" in own else ("", "")
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Go through the texts and numbers of a value, and the names in its tables."""
+    if isinstance(value, Mapping):
+        yield from value
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for item in value:
+        yield from _leaves(item)
 
 
 def check_common(spec: Spec) -> None:
@@ -194,6 +243,10 @@ def check_common(spec: Spec) -> None:
     link = spec.get("link", {"page": "Home"})
     if not isinstance(link, Mapping) or not isinstance(link.get("page"), str) or set(link) - {"page", "state"}:
         spec.fail(f'a table such as {{ page = "Privacy_regions", state = {{}} }} is wanted, got {shown(link)}.', "link")
+    state = link.get("state", {})
+    for value in [*state.values()] if isinstance(state, Mapping) else [state]:
+        if not all(isinstance(one, (str, int)) or (isinstance(one, float) and isfinite(one)) for one in several(value)):
+            spec.fail(f"state is a table of texts, numbers, true or false, got {shown(value)}.", "link")
     if "link" in spec and "preset" in spec:
         spec.fail("link and preset are two ways to say the same; give one.", "link")
     _height(spec)
@@ -223,6 +276,10 @@ def _value(spec: Spec, name: str, one: Any) -> Any:
         raise spec.problem(str(error), name, error.item) from error
     except DpcoreError as error:
         raise spec.problem(str(error), name) from error
+
+
+def _fields(cls: type[Drawer]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(cls)  # type: ignore[arg-type]  # every drawer is a dataclass
 
 
 def _list(names: list[str]) -> str:

@@ -99,6 +99,21 @@ def number(default: Any = REQUIRED, **domain: Any) -> Any:
     return make(lambda value: parameter.check(_meant(value)), default, parameter.domain)
 
 
+def rate(default: Any = None) -> Any:
+    """Hold a probability."""
+    return number(default, low=0.0, high=1.0)
+
+
+def above_zero(default: Any = None) -> Any:
+    """Hold a number above 0."""
+    return number(default, low=0.0, low_open=True)
+
+
+def axes() -> Any:
+    """Hold which error stands across: false positives (``fdp``) or false negatives (``thesis``)."""
+    return choice("fdp", "thesis")
+
+
 def integer(default: Any = REQUIRED, low: float = 0, high: float = 10**9) -> Any:
     """Hold an integer."""
     parameter = Parameter("value", "integer", low=low, high=high)

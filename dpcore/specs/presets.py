@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,8 @@ from urllib.parse import quote, urlencode
 from dpcore.language.problems import nearest, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dpcore.specs.base import Spec
 
 
@@ -35,11 +36,12 @@ class Preset:
 
 def query(state: Mapping[str, Any]) -> str:
     """Return a page's state as the query string that sets it."""
-    pairs = [(key, _flat(item)) for key, value in state.items() for item in _several(value)]
+    pairs = [(key, _flat(item)) for key, value in state.items() for item in several(value)]
     return urlencode(pairs, quote_via=quote)
 
 
-def _several(value: Any) -> list[Any]:
+def several(value: Any) -> list[Any]:
+    """Return a value of a state as a list: a field may hold some."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -66,10 +68,7 @@ def presets() -> tuple[Preset, ...]:
 def app_link(spec: Spec) -> str:
     """Return the page of the app with the state that restores a figure, relative to the app; empty if there is none."""
     if "link" in spec:
-        state = spec["link"].get("state", {})
-        if not isinstance(state, Mapping):
-            spec.fail("state is a table of fields and values.", "link")
-        return _address(spec["link"]["page"], query(state))
+        return _address(spec["link"]["page"], query(spec["link"].get("state", {})))
     if "preset" not in spec:
         return ""
     by_name = {preset.name: preset for preset in presets()}

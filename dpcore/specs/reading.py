@@ -31,7 +31,10 @@ def read(path: str | Path, *, strict: bool = True) -> tuple[Spec, ...]:
         msg = f"{file.name}: figures are tables [[figure]], got {shown(rows)}."
         raise SpecError(msg)
     starts = [match.start() for match in _HEADER.finditer(text)]
-    ends = [*starts[1:], len(text)]
+    if len(starts) != len(rows):
+        msg = f"{file.name}: every figure starts with a line [[figure]] of its own; {len(starts)} such lines for {len(rows)}."
+        raise SpecError(msg)
+    ends = [*starts[1:], len(text)][: len(starts)]
     specs = tuple(
         Spec(row, file.name, text.count("\n", 0, start) + 1, text[start:end], file.parent)
         for row, start, end in zip(rows, starts, ends, strict=True)
@@ -73,6 +76,18 @@ def load(text: str, file: str, line: int = 1) -> dict[str, Any]:
         reason = _WHERE.sub("", message)
         msg = f"{file}, line {line + inside - 1}: not TOML: {reason[:1].lower()}{reason[1:]}."
         raise SpecError(msg) from error
+
+
+def place_of(source: str, file: str, key: str) -> str:
+    """Return the file and the line of a key of the top level of a TOML text, for messages."""
+    found = re.search(rf"^[ \t]*\"?{re.escape(key)}\"?[ \t]*=", source, re.MULTILINE)
+    return f"{file}, line {source.count(chr(10), 0, found.start()) + 1}" if found else file
+
+
+def lines_above(source: str, key: str) -> int:
+    """Return how many lines of a TOML file come before the text that a key of its top level holds."""
+    found = re.search(rf"^{re.escape(key)}[ \t]*=[ \t]*(\"\"\"|\'\'\')?(\r?\n)?", source, re.MULTILINE)
+    return source.count("\n", 0, found.end()) if found else 0
 
 
 def complete(spec: Spec) -> Spec:

@@ -7,7 +7,7 @@ so they cannot differ.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import DomainError
@@ -66,13 +66,13 @@ class File:
 
 
 def call(path: str, *args: Any, **options: Any) -> Call:
-    """Return a call."""
-    return Call(path, args, options)
+    """Return a call; options that are None are left to the function."""
+    return Call(path, args, {name: value for name, value in options.items() if value is not None})
 
 
 def draws(path: str, *args: Any, **options: Any) -> Call:
-    """Return a call that makes a figure, hence takes a look; options that are None are left to the function."""
-    return Call(path, args, {name: value for name, value in options.items() if value is not None}, look=True)
+    """Return a call that makes a figure, hence takes a look, too."""
+    return replace(call(path, *args, **options), look=True)
 
 
 # ---- running -------------------------------------------------------------------------------------------------

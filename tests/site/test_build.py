@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import vl_convert
+from PIL import Image
 
+from dpcore.charts.export import picture
 from dpcore.charts.theme import Look
 from dpcore.errors import DpcoreError
 from dpcore.site import build_site
 from dpcore.site.colours import counterparts
 from dpcore.site.docstrings import as_markdown, signature
-from dpcore.site.figures import compact
+from dpcore.site.figures import WIDTH, compact, packed, rounded
 from dpcore.site.markdown import Writer, read
 from dpcore.site.maths import mathml
-from dpcore.site.tables import table_of
+from dpcore.site.svg import responsive, shortened
+from dpcore.site.tables import parameters_of, table_of
 from dpcore.specs import SpecError
 from dpcore.specs.base import draw
 
@@ -243,7 +250,48 @@ def test_tables_round_bounds_to_their_safe_side() -> None:
     assert [row[0] for row in table.rows] == ["0.123457", "0.123457", "0.123456"]
     assert {row[2] for row in table.rows} == {"0.123456"}
     assert table_of(["delta", "kind", "x"], [[0.1234561, "upper", None]]).rows == (("0.123457", "upper"),)
-    assert len(table_of(["x"], [[float(i)] for i in range(1000)]).rows) <= 50
+    assert len(table_of(["x"], [[float(i)] for i in range(50)]).rows) == 50
+    many = table_of(["x"], [[float(i)] for i in range(1000)])
+    assert (len(many.rows), many.total, many.cut) == (25, 1000, True)
+
+
+def test_parameters_are_said_in_short() -> None:
+    given = {"k": 5, "regions": ["a", "b"], "parameters": {"scale": 0.5}, "at": [float(i) for i in range(30)]}
+    assert parameters_of(given) == ["k = 5", "regions = a; b", "scale = 0.5", "at = 0; 1; …; 29 (30)"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"draw": "noise", "mechanism": "staircase(1, 0.3)", "threshold": 0.3},
+        {"draw": "noise", "mechanism": "gaussian(1)", "threshold": 0.5},
+        {"draw": "regions", "regions": ["dp(0.6, 0.05)^5"], "points": [{"alpha": 0.1, "beta": 0.5, "label": "P"}]},
+    ],
+    ids=lambda case: case.get("mechanism", case["draw"]),
+)
+def test_a_smaller_picture_looks_the_same(case: dict[str, Any]) -> None:
+    whole = picture(draw(case).spec, width=WIDTH)
+    small = shortened(responsive(picture(rounded(draw(case).spec), width=WIDTH)))
+    assert len(small) < 0.8 * len(whole)
+    first, second = (
+        np.asarray(Image.open(io.BytesIO(vl_convert.svg_to_png(svg))).convert("L"), dtype=float)
+        for svg in (whole, small)
+    )
+    assert first.shape == second.shape
+    assert np.abs(first - second).max() < 100  # of 255: edges move by less than a tenth of a point
+
+
+def test_columns_come_back_from_what_is_packed() -> None:
+    texts = {
+        "run": ["a"] * 9 + ["b"] * 9,
+        "mix": ["a", "b", "b", "a", "b", "a"] * 3,
+        "own": [str(i) for i in range(18)],
+    }
+    chart = {"datasets": {"data": [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]}}
+    held = packed(chart, "words")["datasets"]["data"]
+    assert held["run"] == {"texts": ["a", "b"], "runs": [[0, 9], [1, 9]]}
+    assert (held["mix"]["texts"], held["mix"]["at"][:6]) == (["a", "b"], [0, 1, 1, 0, 1, 0])
+    assert held["own"] == texts["own"]
 
 
 def test_headings_have_ids_of_their_own() -> None:

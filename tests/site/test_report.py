@@ -11,11 +11,28 @@ from axe_playwright_python.sync_playwright import Axe
 from dpcore.cli import main
 from dpcore.errors import DpcoreError
 from dpcore.site import build_report, is_report, pdf
+from tests.site.test_whole import Reader
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 REPORTS = Path(__file__).resolve().parents[2] / "data" / "reports"
+LEDGER = 'file = "nothing.csv"'
+WAYS = 'mechanism = "dp(0.1)"\nk = 3\ntheorems = ["basic", "basik"]'
+EVIL = """# A <script>alert(1)</script>
+
+Words <img src=x onerror=alert(2)>, [a link](javascript:alert(3)).
+
+```figure
+draw = "regions"
+title = "</title><script>alert(4)</script>"
+caption = "</script><script>alert(5)</script>"
+differs = "<b onclick=alert(6)>b</b>"
+regions = ["dp(1)"]
+labels = ["</script><img src=x onerror=alert(7)>"]
+link = { page = 'x"><script>alert(8)</script>', state = { a = '"><script>' } }
+```
+"""
 SHORT = '# Title\n\nWords.\n\n```figure\ndraw = "regions"\ntitle = "T"\nregions = ["dp(1)"]\n```\n'
 
 
@@ -86,9 +103,37 @@ def test_a_report_may_be_toml(tmp_path: Path) -> None:
         (
             "r.toml",
             'title = "T"\n\n[[figure]]\ndraw = "utility"\nutility = "nothing"\n',
-            "r.toml, line 3, figure figure-1:",
+            "r.toml, line 5, figure figure-1, utility: There is no pair 'nothing'",
         ),
-        ("r.toml", 'titel = "T"\n', "r.toml: 'titel' is no key of a report"),
+        (
+            "r.md",
+            SHORT.replace('"regions"', '"ledger"').replace('regions = ["dp(1)"]', LEDGER),
+            "r.md, line 8, figure figure-1, file: There is no file",
+        ),
+        (
+            "r.md",
+            SHORT.replace('"regions"', '"composition"').replace('regions = ["dp(1)"]', WAYS),
+            "r.md, line 10, figure figure-1, theorems: 'basik'",
+        ),
+        (
+            "r.md",
+            SHORT.replace("```\n", "points = [{ alpha = nan, beta = 0 }]\n```\n"),
+            "r.md, line 9, figure figure-1, points: ",
+        ),
+        (
+            "r.md",
+            SHORT.replace("```\n", 'link = { page = "x", state = { a = nan } }\n```\n'),
+            "r.md, line 9, figure figure-1, link: ",
+        ),
+        (
+            "r.md",
+            SHORT.replace("Words.", "Words\nand ![x](http://other.example/x.png)"),
+            "r.md, line 4: pictures are figure",
+        ),
+        ("r.toml", 'title = "T"\nfigure = [{ draw = "live" }]\n', "r.toml: every figure starts with a line [[figure]]"),
+        ("r.toml", 'title = "T"\ntext = 3\n', "r.toml, line 2: text must be a text, got 3"),
+        ("r.toml", 'title = "T"\ntext = """\nOne\n\n$\\\\foo$"""\n', "r.toml, line 5: The formula"),
+        ("r.toml", 'titel = "T"\n', "r.toml, line 1: 'titel' is no key of a report"),
         ("r.toml", 'title = "T"\n[[figure]\n', "r.toml, line 2: not TOML"),
         ("r.txt", "x", "A spec is a file that ends in .md or .toml"),
     ],
@@ -103,6 +148,16 @@ def test_mistakes_name_file_line_and_expression(
     assert told.out == ""
     assert said in told.err
     assert len(told.err.splitlines()) == 1
+
+
+def test_what_a_report_holds_is_text_and_never_runs(tmp_path: Path) -> None:
+    (tmp_path / "evil.md").write_text(EVIL, encoding="utf-8")
+    text = build_report(tmp_path / "evil.md", tmp_path / "evil.html").read_text(encoding="utf-8")
+    tags = Reader(text).tags
+    assert [tag for tag, _ in tags].count("script") == 2, "the chart and the page's own"
+    assert not any(tag == "img" or key.startswith("on") for tag, given in tags for key in given)
+    assert not any(str(given.get("href")).startswith("javascript:") for _, given in tags)
+    assert "<p>Words &lt;img" in text.replace('<p class="lead">', "<p>")
 
 
 def test_the_output_must_have_a_form(tmp_path: Path) -> None:

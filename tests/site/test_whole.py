@@ -14,6 +14,7 @@ import pytest
 from dpcore import parse
 from dpcore.site import default_file
 from dpcore.site.config import read_config
+from dpcore.specs import drawers
 
 MOST_BYTES = 15_000_000
 
@@ -113,12 +114,31 @@ def test_every_figure_has_its_files(site: Path, pages: dict[str, Reader]) -> Non
     for name in figures:
         rows = pd.read_csv(site / f"figures/{name}.csv")
         facts = json.loads((site / f"figures/{name}.json").read_text(encoding="utf-8"))
-        assert list(rows.columns) == list(facts["columns"]), name
-        assert len(rows) > 0, name
+        frame = pd.DataFrame(facts["columns"])
+        assert list(rows.columns) == list(frame.columns), name
+        assert len(rows) == len(frame) > 0, name
+        assert facts["title"], name
+        assert facts["takeaway"], name
+        assert facts["figure"]["draw"] in drawers(), name
+        assert facts["parameters"] or facts["figure"]["draw"] == "blank", name
         assert "figure = " in facts["code"], name
         svg = (site / f"figures/{name}.svg").read_text(encoding="utf-8")
         assert svg.startswith("<svg "), name
         assert all(one.startswith(f"{name}-") for one in re.findall(r' id="([^"]+)"', svg)), name
+
+
+def test_a_figure_of_the_gallery_says_all(site: Path) -> None:
+    wanted = ("caption", "<strong>In print:</strong>", "<strong>What differs:</strong>", "Open in the app</a>")
+    found = [
+        part for path in (site / "gallery").glob("*.html") for part in path.read_text("utf-8").split("<figure ")[1:]
+    ]
+    assert len(found) > 80
+    for part in found:
+        name = part.split('"')[3]
+        missing = [text for text in wanted if text not in part]
+        missing += [] if "<strong>Parameters:</strong>" in part or name == "thesis_3_3" else ["parameters"]
+        missing += [end for end in ("csv", "json", "svg") if f'download="{name}.{end}"' not in part]
+        assert missing == [], name
 
 
 def test_a_newcomer_finds_the_deltas_of_a_hundred_answers(site: Path, pages: dict[str, Reader]) -> None:
@@ -137,5 +157,34 @@ def test_the_site_is_small(site: Path) -> None:
 
 def test_home_lists_every_page(pages: dict[str, Reader]) -> None:
     assert set(pages) - {"index.html"} <= set(pages["index.html"].links)
-    middle = list(pages)[len(pages) // 2]
-    assert {"prev", "next"} <= {str(given.get("rel")) for tag, given in pages[middle].tags if tag == "a"}
+
+
+def test_home_says_what_every_page_is_about(site: Path) -> None:
+    cards = re.findall(r'<li><a href="([^"]+)">[^<]+</a><p>(.+?)</p></li>', (site / "index.html").read_text("utf-8"))
+    assert {path for path, _ in cards} == {p.relative_to(site).as_posix() for p in site.rglob("*.html")} - {
+        "index.html"
+    }
+
+
+def test_pages_follow_each_other(site: Path, pages: dict[str, Reader]) -> None:
+    def turn(name: str, way: str) -> str | None:
+        found = [str(given["href"]) for tag, given in pages[name].tags if tag == "a" and given.get("rel") == way]
+        assert len(found) <= 1
+        target = (site / name).parent / found[0] if found else None
+        return target.resolve().relative_to(site.resolve()).as_posix() if target else None
+
+    seen, name = [], "index.html"
+    assert turn(name, "prev") is None
+    while following := turn(name, "next"):
+        assert turn(following, "prev") == name
+        seen.append(name)
+        name = following
+    assert sorted([*seen, name]) == sorted(pages)
+
+
+def test_a_page_of_several_parts_lists_them(pages: dict[str, Reader]) -> None:
+    for name, page in pages.items():
+        parts = [given["id"] for tag, given in page.tags if tag == "h2" and given.get("id")]
+        listed = [given for tag, given in page.tags if tag == "nav" and given.get("class") == "toc"]
+        assert len(parts) <= 1 or len(listed) == 1, name
+        assert {f"#{part}" for part in parts if len(parts) > 1} <= set(page.links), name

@@ -45,6 +45,12 @@ NUMBERS: dict[str, list[tuple[str, float, int]]] = {
         ("0.4717", composed(0.6, 0.05, None, 5, 1), UP),
     ],
     "thesis_2_5": [("0.1586", float(ndtr(-1)), DOWN), ("0.3830", gaussian(0, 1), UP)],
+    "thesis_3_1": [
+        ("0.3268", 0.05 + 0.95 * math.tanh(0.3), UP),
+        ("0.3109", gaussian(0, 0.8), UP),
+        ("0.2592", 1 - math.exp(-0.3), UP),
+        ("0.6256", composed(0.6, 0.05, None, 5, 0), UP),
+    ],
     "thesis_3_2": [("0.8083", 2 * math.log(12.5) * 10**2 / (50**2 * 0.5**2), UP)],
     "thesis_3_2_region": [
         ("0.2225", MU, UP),

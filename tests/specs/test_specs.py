@@ -141,6 +141,14 @@ def test_what_the_sliders_draw_is_what_the_library_says(name: str) -> None:
             assert vega(family.delta, x=x, **values) == pytest.approx(float(region.delta(x)), abs=1e-12)
 
 
+def test_the_axis_of_a_live_profile_follows_the_sliders() -> None:
+    chart = specs.draw({"draw": "live", "families": ["gdp", "laplace"], "view": "profile"}).spec
+    ends = {layer["encoding"]["x"]["scale"]["domainMax"]["expr"] for layer in chart["layer"]}
+    assert len(ends) == 1
+    for epsilon, mu in ((0.2, 0.1), (4.0, 0.1), (1.0, 2.0)):
+        assert vega(ends.copy().pop(), epsilon=epsilon, mu=mu) == pytest.approx(1.5 * max(epsilon, 3 * mu, 1.0))
+
+
 def test_measures_agree_with_closed_forms() -> None:
     def value(measure: str, pattern: str, at: float | None = None) -> float:
         return float(measure_table([pattern], [1.3], measure, at)["value"].iloc[0])

@@ -25,7 +25,11 @@
     });
 
   // data come by column, texts that repeat once
-  const column = (held) => (Array.isArray(held) ? held : held.at.map((place) => held.texts[place]));
+  const column = (held) => {
+    if (Array.isArray(held)) return held;
+    if (held.at) return held.at.map((place) => held.texts[place]);
+    return held.runs.flatMap(([place, count]) => Array(count).fill(held.texts[place]));
+  };
   const rows = (data) => {
     const columns = Object.entries(data).map(([name, held]) => [name, column(held)]);
     const count = columns.length ? columns[0][1].length : 0;

@@ -40,9 +40,10 @@ Every figure has `draw` (what is drawn, see below), `title` and `caption`; in a 
 points, and `tolerance` (relative width of certified brackets). An unknown key, a wrong value and a wrong expression are
 answered with file, line and expression.
 
-Under every figure of a site are its files: CSV with all numbers; JSON with title, sentence, notes, the Python that makes
-it, and the same numbers by column (a column of texts is `{"texts": [...], "at": [...]}`, each text once); and SVG, which
-turns dark with the reader's screen.
+Under every figure of a site are its files: CSV with all numbers; JSON with its title, the figure as it was written
+(`figure`, from which `dpcore.specs.draw` draws it again), all its parameters, sentence, notes, the Python that makes it, and
+the same numbers by column, so that `pandas.DataFrame(facts["columns"])` is the table (a column that holds the same everywhere
+is that value; JSON has no infinity, it is the text `inf`); and SVG, which turns dark with the reader's screen.
 """
 
 

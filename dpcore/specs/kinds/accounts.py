@@ -22,16 +22,16 @@ class LedgerDrawer(Drawer):
     uses_files: ClassVar[bool] = True
 
     file: str = fields.text(words="a CSV or JSON file with label, expression, count")
-    epsilon: float = fields.number(1.0, low=0.0, low_open=True)
-    delta: float = fields.number(1e-6, low=0.0, high=1.0)
+    epsilon: float = fields.above_zero(1.0)
+    delta: float = fields.rate(1e-6)
     relation: str | None = fields.choice("substitution", "add/remove", default="")
     view: str = fields.choice("budget", "costs")
     folder: Path = field(default_factory=Path)
 
     def recipe(self) -> Any:
         """Return the budget or the costs."""
-        given = {"relation": self.relation} if self.relation else {}
-        ledger = Variable("ledger", call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **given))
+        held = call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **self.options("relation"))
+        ledger = Variable("ledger", held)
         if self.view == "costs":
             return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", ledger, self.delta))
         budget = call("dpcore.ledger:Budget", self.epsilon, self.delta)
@@ -50,7 +50,7 @@ class ConstraintsDrawer(Drawer):
     statements: str = fields.read_by(Constraints.read, 'pairs such as "0.6, 0.05; 0, 0.2"')
     k: int = fields.integer(1, low=1, high=10**6)
     view: str = fields.choice("regions", "pair")
-    axes: str = fields.choice("fdp", "thesis")
+    axes: str = fields.axes()
 
     def recipe(self) -> Any:
         """Return the regions, or the pair of distributions behind them."""
@@ -58,8 +58,7 @@ class ConstraintsDrawer(Drawer):
         if self.view == "pair":
             region = Method(given, "region") if self.k == 1 else Method(given, "composed", (self.k,))
             return draws("dpcore.charts.constraints:pair_figure", region)
-        options = {"axes": self.axes} if self.axes != "fdp" else {}
-        return draws("dpcore.charts.constraints:constraints_figure", given, self.k, **options)
+        return draws("dpcore.charts.constraints:constraints_figure", given, self.k, **self.options("axes"))
 
 
 @enter

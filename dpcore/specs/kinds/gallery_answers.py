@@ -79,7 +79,7 @@ class ResponseDrawer(Drawer):
     nu: tuple[float, ...] = fields.numbers()
     theta: tuple[float, ...] = fields.numbers((0.5,))
     n: int = fields.integer(100, low=1)
-    mark: float | None = fields.number(None, low=0.0, high=1.0)
+    mark: float | None = fields.rate()
 
     def recipe(self) -> Any:
         """Return the figure of the error."""
@@ -143,7 +143,7 @@ class MajorityDrawer(Drawer):
     meaning: ClassVar[str] = "how often the private majority of n yes-no answers is yes, for every number of yes"
 
     n: int = fields.integer(low=1)
-    epsilon: float = fields.number(low=0.0, low_open=True)
+    epsilon: float = fields.above_zero(fields.REQUIRED)
 
     def recipe(self) -> Any:
         """Return the figure of the majority."""

@@ -112,7 +112,7 @@ class SlopesDrawer(Drawer):
 
     region: str = fields.expression()
     beside: str = fields.expression(words="the region of ε-DP alone")
-    step: float = fields.number(low=0.0, low_open=True)
+    step: float = fields.above_zero(fields.REQUIRED)
 
     def recipe(self) -> Any:
         """Return the figure of the lines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from dpcore.mechanisms.base import Mechanism
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import File, Method, Variable, call, draws
+from dpcore.utility import pair
 
 
 @enter
@@ -24,7 +25,7 @@ class NoiseDrawer(Drawer):
     meaning: ClassVar[str] = "the noise of a mechanism on two neighbouring datasets, and the attacker's threshold"
 
     mechanism: str = fields.expression()
-    rate: float | None = fields.number(None, low=0.0, high=1.0)
+    rate: float | None = fields.rate()
     threshold: float | None = fields.number(None)
     window: tuple[float, ...] | None = fields.numbers(None)
 
@@ -50,19 +51,39 @@ class NoiseDrawer(Drawer):
         return draws("dpcore.charts.noise:noise_figure", test, window=self.window)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Answers(Drawer):
+    """A query with its mechanism, and how far its answers are off."""
+
+    utility: str = fields.text(words="a name that dpcore utility --list lists")
+    parameters: dict[str, Any] = fields.mapping()
+    moves: str | None = fields.text(default=None)
+    measure: str | None = fields.text(default=None)
+
+    @property
+    def chosen(self) -> Variable:
+        """The pair of query and mechanism."""
+        return Variable("chosen", call("dpcore.utility:pair", self.utility, **self.parameters))
+
+    def errors(self, data: Any, releases: int | None, seed: int | None) -> Any:
+        """Return the figure of the error on some data as one parameter moves."""
+        given = {"parameter": self.moves, "measure": self.measure, "releases": releases, "seed": seed}
+        return draws("dpcore.charts.pairs:pair_figure", self.chosen, data, **given)
+
+    def about(self) -> dict[str, Any]:
+        """Return the parameters of the pair that its spec leaves to their defaults, too."""
+        return {**super().about(), "parameters": asdict(pair(self.utility, **self.parameters))}
+
+
 @enter
 @dataclass(frozen=True, kw_only=True)
-class UtilityDrawer(Drawer):
+class UtilityDrawer(Answers):
     """How far answers are off as a parameter moves."""
 
     kind: ClassVar[str] = "utility"
     meaning: ClassVar[str] = "how far the answers of a query with its mechanism are off, closed form beside simulation"
     uses_files: ClassVar[bool] = True
 
-    utility: str = fields.text(words="a name that dpcore utility --list lists")
-    parameters: dict[str, Any] = fields.mapping()
-    moves: str | None = fields.text(default=None)
-    measure: str | None = fields.text(default=None)
     releases: int | None = fields.integer(None, high=10**6)
     seed: int | None = fields.integer(None)
     file: str | None = fields.text(default=None, words="a CSV file")
@@ -73,25 +94,15 @@ class UtilityDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the figure of the pair on its example data or on a file."""
-        chosen = Variable("chosen", call("dpcore.utility:pair", self.utility, **self.parameters))
-        given = {"column": self.column, "lower": self.lower, "upper": self.upper}
-        options = {name: value for name, value in given.items() if value is not None}
+        options = self.options("column", "lower", "upper")
         if self.file is None:
             if options:
                 msg = f"{next(iter(options))} speaks of a file; name it with file."
                 raise DomainError(msg)
-            data: Any = Method(chosen, "example", ())
+            data: Any = Method(self.chosen, "example", ())
         else:
             data = call("dpcore.specs.helpers:dataset_of", File(self.file, self.folder), **options)
-        return draws(
-            "dpcore.charts.pairs:pair_figure",
-            chosen,
-            data,
-            parameter=self.moves,
-            measure=self.measure,
-            releases=self.releases,
-            seed=self.seed,
-        )
+        return self.errors(data, self.releases, self.seed)
 
 
 @enter
@@ -104,14 +115,14 @@ class SamplingDrawer(Drawer):
 
     region: str = fields.expression()
     p: float = fields.number(low=0.0, high=1.0, low_open=True)
-    delta: float | None = fields.number(None, low=0.0, high=1.0)
+    delta: float | None = fields.rate()
     log: bool = fields.flag()
 
     def recipe(self) -> Any:
         """Return the figure of the forms."""
-        given = {} if self.delta is None else {"delta": self.delta}
-        found = call("dpcore.amplification:forms", call("dpcore.language:parse", self.region), self.p, **given)
-        return draws("dpcore.charts.amplified:forms_figure", found, **({"log": True} if self.log else {}))
+        region = call("dpcore.language:parse", self.region)
+        found = call("dpcore.amplification:forms", region, self.p, delta=self.delta)
+        return draws("dpcore.charts.amplified:forms_figure", found, **self.options("log"))
 
 
 @enter
@@ -126,7 +137,7 @@ class LiveDrawer(Drawer):
     view: str = fields.choice("region", "profile")
     epsilon: float | None = fields.number(None, low=SLIDERS["epsilon"].low, high=SLIDERS["epsilon"].high)
     delta: float | None = fields.number(None, low=0.0, high=SLIDERS["delta"].high)
-    eta: float | None = fields.number(None, low=0.0, high=1.0)
+    eta: float | None = fields.rate()
     mu: float | None = fields.number(None, low=SLIDERS["mu"].low, high=SLIDERS["mu"].high)
 
     def recipe(self) -> Any:

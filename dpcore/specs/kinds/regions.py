@@ -15,38 +15,47 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def parsed(expressions: Sequence[str], labels: Sequence[str]) -> Variable:
-    """Return regions, named if labels are given."""
-    if labels and len(labels) != len(expressions):
-        msg = f"labels has {len(labels)} names for {len(expressions)} regions."
-        raise DomainError(msg)
-    made = [call("dpcore.language:parse", text) for text in expressions]
-    return Variable("regions", dict(zip(labels, made, strict=True)) if labels else made)
-
-
 def listed(values: tuple[float, ...]) -> Any:
     """Return numbers as they were written: one by one, or as a list such as ``0:3:0.1``."""
     text = getattr(values, "text", "")
     return call("dpcore.lists:parse_list", text) if text and len(values) > fields.SHORT else list(values)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Several(Drawer):
+    """Regions, named if there are labels."""
+
+    regions: tuple[str, ...] = fields.expressions()
+    labels: tuple[str, ...] = fields.texts()
+
+    def named(self, items: Sequence[Any]) -> Any:
+        """Return one thing per region under its label, or in a list."""
+        if self.labels and len(self.labels) != len(items):
+            msg = f"labels has {len(self.labels)} names for {len(items)} regions."
+            raise DomainError(msg)
+        return dict(zip(self.labels, items, strict=True)) if self.labels else list(items)
+
+    @property
+    def parsed(self) -> Variable:
+        """The regions."""
+        return Variable("regions", self.named([call("dpcore.language:parse", text) for text in self.regions]))
+
+
 @enter
 @dataclass(frozen=True, kw_only=True)
-class RegionsDrawer(Drawer):
+class RegionsDrawer(Several):
     """Regions over each other, with lines and points."""
 
     kind: ClassVar[str] = "regions"
     meaning: ClassVar[str] = "privacy regions in one picture, with reference lines and points"
 
-    regions: tuple[str, ...] = fields.expressions()
-    labels: tuple[str, ...] = fields.texts()
-    axes: str = fields.choice("fdp", "thesis")
+    axes: str = fields.axes()
     log: bool = fields.flag()
     fill: bool = fields.flag(default=True)
     legend: bool = fields.flag(default=True)
     corners: bool = fields.flag(default=True)
     selected: str | None = fields.text(default=None)
-    fpr: float | None = fields.number(None, low=0.0, high=1.0)
+    fpr: float | None = fields.rate()
     lines: tuple[dict[str, Any], ...] = fields.rows(
         words='tables such as { start = [0, 0], end = [1, 1], label = "equal errors" } or { alpha = 0.05 }'
     )
@@ -54,66 +63,48 @@ class RegionsDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the region figure, with references if there are any."""
-        regions = parsed(self.regions, self.labels)
-        options: dict[str, Any] = {"axes": self.axes} if self.axes != "fdp" else {}
-        options |= {"log": True} if self.log else {}
-        own = {"filled": self.fill, "legend": self.legend, "corners": self.corners}
-        shown = {name: value for name, value in own.items() if not value}
-        figure = draws("dpcore.charts:region_figure", regions, fpr=self.fpr, selected=self.selected, **options, **shown)
+        axes, own = self.options("axes", "log"), self.options("fpr", "selected", "legend", "corners", filled="fill")
+        figure = draws("dpcore.charts:region_figure", self.parsed, **own, **axes)
         if not self.lines and not self.points:
             return figure
-        given = {"lines": list(self.lines), "points": list(self.points)}
-        return draws(
-            "dpcore.charts.references:with_references",
-            Variable("drawn", figure),
-            **{name: value for name, value in given.items() if value},
-            **options,
-        )
+        given = {name: list(value) for name, value in self.options("lines", "points").items()}
+        return draws("dpcore.charts.references:with_references", Variable("drawn", figure), **given, **axes)
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class ProfileDrawer(Drawer):
+class ProfileDrawer(Several):
     """Deltas against epsilon."""
 
     kind: ClassVar[str] = "profile"
     meaning: ClassVar[str] = "the smallest δ for each ε, on a logarithmic axis"
 
-    regions: tuple[str, ...] = fields.expressions()
-    labels: tuple[str, ...] = fields.texts()
-    delta: float | None = fields.number(None, low=0.0, high=1.0)
-    epsilon_max: float | None = fields.number(None, low=0.0, low_open=True)
+    delta: float | None = fields.rate()
+    epsilon_max: float | None = fields.above_zero()
 
     def recipe(self) -> Any:
         """Return the profile figure."""
-        regions = parsed(self.regions, self.labels)
-        return draws("dpcore.charts:profile_figure", regions, delta=self.delta, epsilon_max=self.epsilon_max)
+        return draws("dpcore.charts:profile_figure", self.parsed, delta=self.delta, epsilon_max=self.epsilon_max)
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class DeltasDrawer(Drawer):
+class DeltasDrawer(Several):
     """A table of deltas under its profile."""
 
     kind: ClassVar[str] = "deltas"
     meaning: ClassVar[str] = "a table of δ at given ε (or at the corners), under the profile"
 
-    regions: tuple[str, ...] = fields.expressions()
-    labels: tuple[str, ...] = fields.texts()
     epsilon: tuple[float, ...] | None = fields.numbers(None)
-    delta: float | None = fields.number(None, low=0.0, high=1.0)
+    delta: float | None = fields.rate()
 
     def recipe(self) -> Any:
         """Return the profile figure with the table of deltas."""
-        regions = parsed(self.regions, self.labels)
-        several = call("builtins:list", _values(regions)) if self.labels else regions
-        at = {} if self.epsilon is None else {"epsilon": listed(self.epsilon)}
+        regions = self.parsed
+        several = call("builtins:list", Method(regions, "values", ())) if self.labels else regions
+        at = None if self.epsilon is None else listed(self.epsilon)
         figure = draws("dpcore.charts:profile_figure", regions, delta=self.delta)
-        return call("dataclasses:replace", figure, table=call("dpcore.frames:deltas", several, **at))
-
-
-def _values(regions: Variable) -> Any:
-    return Method(regions, "values", ())
+        return call("dataclasses:replace", figure, table=call("dpcore.frames:deltas", several, epsilon=at))
 
 
 @enter
@@ -133,14 +124,13 @@ class LossesDrawer(Drawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class CurvesDrawer(Drawer):
+class CurvesDrawer(Several):
     """One number of regions as a parameter moves."""
 
     kind: ClassVar[str] = "curves"
     meaning: ClassVar[str] = "one number (advantage, ε at a δ, an error rate, …) as the ? of an expression moves"
 
     regions: tuple[str, ...] = fields.pattern()
-    labels: tuple[str, ...] = fields.texts()
     values: tuple[float, ...] = fields.numbers()
     measure: str = fields.choice(*MEASURES, default="advantage")
     at: float | None = fields.number(None)
@@ -151,18 +141,13 @@ class CurvesDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the measure's figure."""
-        if self.labels and len(self.labels) != len(self.regions):
-            msg = f"labels has {len(self.labels)} names for {len(self.regions)} regions."
-            raise DomainError(msg)
-        patterns: Any = dict(zip(self.labels, self.regions, strict=True)) if self.labels else list(self.regions)
-        flags = {name: True for name in ("log_x", "log_y") if getattr(self, name)}
         return draws(
             "dpcore.charts.measures:measure_figure",
-            patterns,
+            self.named(self.regions),
             listed(self.values),
             self.measure,
             at=self.at,
             parameter=self.x,
             value=self.y,
-            **flags,
+            **self.options("log_x", "log_y"),
         )

@@ -1,0 +1,145 @@
+"""What an earlier build left: which pieces there are, from what they were made, and which files are theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.errors import DpcoreError
+from dpcore.site.compose import FIGURES
+from dpcore.site.figures import Drawn
+from dpcore.site.pages import EVIDENCE
+from dpcore.specs.presets import data_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpcore.site.pages import Job
+
+MANIFEST: Final = "manifest.json"
+LIBRARIES: Final = (
+    "altair",
+    "jinja2",
+    "latex2mathml",
+    "markdown-it-py",
+    "mdit-py-plugins",
+    "numpy",
+    "pandas",
+    "scipy",
+    "vl-convert-python",
+)
+SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg")
+ABOVE: Final = ("site/", "app/", "cli/")  # no number depends on what is in these folders, except on ...
+SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
+DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "figures", "svg", "tables"))
+
+
+@cache
+def fingerprint(*, drawing: bool = False) -> str:
+    """Return a digest of the package's own files, its data and the libraries; with `drawing` of what figures come from."""
+    package = Path(__file__).resolve().parents[1]
+    hashed = hashlib.sha256(sys.version.encode())
+    for name in LIBRARIES:
+        hashed.update(f"{name} {metadata.version(name)}\n".encode())
+    for path in sorted(package.rglob("*")):
+        place = path.relative_to(package).as_posix()
+        if drawing and place.startswith(ABOVE) and place not in DRAWING:
+            continue
+        if path.is_file() and path.suffix in SOURCES and not place.startswith("_bundle/"):
+            hashed.update(place.encode() + b"\0" + path.read_bytes())
+    for path in sorted(path for name in SAMPLES for path in (data_folder() / name).glob("*")):
+        hashed.update(path.name.encode() + b"\0" + path.read_bytes())
+    return hashed.hexdigest()
+
+
+def digest(*parts: str) -> str:
+    """Return a digest of some texts."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass
+class Manifest:
+    """What an earlier build left: for every piece its key, and its files with their digests."""
+
+    pieces: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Return that of a folder; a folder that holds other things is refused, so that nothing of them is lost."""
+        file = folder / MANIFEST
+        if file.is_file():
+            try:
+                return cls(json.loads(file.read_text(encoding="utf-8"))["pieces"])
+            except (ValueError, KeyError, TypeError):
+                return cls()
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            msg = f"{folder} exists and is no site of dpcore; name a new folder, or empty it."
+            raise DpcoreError(msg)
+        return cls()
+
+
+class Work:
+    """Writes pieces that changed and keeps account of all."""
+
+    def __init__(self, folder: Path, before: Manifest) -> None:
+        self.folder, self.before = folder, before
+        self.after: dict[str, dict[str, Any]] = {}
+        self.written: list[str] = []
+
+    def has(self, piece: str, key: str) -> bool:
+        """Whether a piece with this key is there, every file as it was written."""
+        known = self.before.pieces.get(piece)
+        return known is not None and known["key"] == key and all(map(self._same, known["files"].items()))
+
+    def _same(self, file: tuple[str, str]) -> bool:
+        path = self.folder / file[0]
+        return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == file[1]
+
+    def load(self, job: Job) -> Any:
+        """Return the result of a job from its files."""
+
+        def text(suffix: str) -> str:
+            return (self.folder / f"{FIGURES}/{job.name}{suffix}").read_text(encoding="utf-8")
+
+        return json.loads(text(".json")) if job.kind == EVIDENCE else Drawn.read(text)
+
+    def open(self) -> None:
+        """Leave a manifest in a new folder first, so that a build that is stopped can be taken up again."""
+        if not (self.folder / MANIFEST).exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / MANIFEST).write_text('{"pieces": {}}\n', encoding="utf-8")
+
+    def keep(self, piece: str, key: str, make: Any) -> None:
+        """Account for a piece, and write it unless it is there."""
+        if self.has(piece, key):
+            self.after[piece] = self.before.pieces[piece]
+            return
+        files: Mapping[str, bytes] = make()
+        for name, data in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            self.written.append(name)
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        self.after[piece] = {"key": key, "files": digests}
+
+    def finish(self) -> tuple[str, ...]:
+        """Write the manifest and remove the files of an earlier build that are no longer part of the site."""
+        old = {name for piece in self.before.pieces.values() for name in piece["files"]}
+        new = {name for piece in self.after.values() for name in piece["files"]}
+        gone = sorted(old - new)
+        for name in gone:
+            (self.folder / name).unlink(missing_ok=True)
+        for folder in sorted({(self.folder / name).parent for name in gone}):
+            if folder != self.folder and folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        if self.written or gone or self.after != self.before.pieces:
+            text = json.dumps({"pieces": self.after}, indent=1, sort_keys=True) + "\n"
+            (self.folder / MANIFEST).write_text(text, encoding="utf-8")
+        return tuple(gone)

@@ -1,0 +1,225 @@
+"""Building again: whatever a page or a figure is made from is noticed when it changes, and nothing old is left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from dpcore import errata, specs
+from dpcore.site import build_site, manifest
+from dpcore.site.config import read_config
+from dpcore.site.errata import errata_pages
+from dpcore.site.progress import Progress
+from dpcore.specs import SpecError, presets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC = """title = "Tiny"
+text = '''
+Words.
+'''
+
+[[section]]
+name = "texts"
+title = "Texts"
+summary = "All texts."
+kind = "texts"
+folder = "texts"
+
+[[section]]
+name = "pictures"
+title = "Pictures"
+kind = "gallery"
+folder = "pictures"
+"""
+GALLERY = """title = "Figures"
+
+[[figure]]
+name = "first"
+draw = "composition"
+title = "First"
+caption = "With two theorems."
+mechanism = "dp(0.1)"
+k = 4
+theorems = ["basic", "kov_optimal"]
+preset = "audit_honest"
+"""
+ORDER = '[[chapter]]\ntitle = "One"\ntexts = ["b", "a"]\n'
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    for name, text in {
+        "site.toml": SPEC,
+        "texts/a.md": "# A\n\nFirst of a.\n",
+        "texts/b.md": "# B\n\nFirst of b.\n",
+        "texts/order.toml": ORDER,
+        "pictures/figures.toml": GALLERY,
+    }.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    build_site(folder / "site.toml", folder / "out", processes=1)
+    return folder
+
+
+@pytest.fixture
+def folder(built: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(built, tmp_path / "own")
+
+
+def change(folder: Path, file: str, old: str, new: str) -> None:
+    text = (folder / file).read_text(encoding="utf-8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def again(folder: Path) -> tuple[set[str], tuple[str, ...], tuple[str, ...]]:
+    """Build again, and return what was written, drawn and removed."""
+    found = build_site(folder / "site.toml", folder / "out", processes=1)
+    known = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))["pieces"].values()
+    named = {name for piece in known for name in piece["files"]} | {"manifest.json"}
+    there = {path.relative_to(folder / "out").as_posix() for path in (folder / "out").rglob("*") if path.is_file()}
+    assert there == named, "every file belongs to a piece"
+    return set(found.written), found.drawn, found.removed
+
+
+PAGES = {"index.html", "texts/a.html", "texts/b.html", "pictures/figures.html"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "written", "shown"),
+    [
+        ("site.toml", 'title = "Texts"', 'title = "Writings"', PAGES, ">Writings<"),
+        ("site.toml", "All texts.", "Both texts.", {"index.html"}, "Both texts."),
+        ("site.toml", "Words.", "Other words.", {"index.html"}, "Other words."),
+        ("site.toml", 'title = "Tiny"', 'title = "Tiny"\napp = "https://app.example"', PAGES, "https://app.example"),
+        ("texts/a.md", "First of a.", "Another first.", {"index.html", "texts/a.html"}, "Another first."),
+        ("texts/a.md", "First of a.", "First of a.\n\nMore.", {"texts/a.html"}, "<p>More.</p>"),
+        ("texts/a.md", "# A", "# Aa", PAGES, ">Aa<"),
+        ("texts/order.toml", '"One"', '"Two"', PAGES, "Two"),
+    ],
+)
+def test_only_what_changed_is_written(
+    folder: Path, file: str, old: str, new: str, written: set[str], shown: str
+) -> None:
+    change(folder, file, old, new)
+    assert again(folder) == (written, (), ())
+    assert any(shown in (folder / "out" / page).read_text(encoding="utf-8") for page in written)
+
+
+def test_a_figure_is_drawn_again_alone(folder: Path) -> None:
+    change(folder, "pictures/figures.toml", "k = 4", "k = 5")
+    written, drawn, removed = again(folder)
+    assert (drawn, removed) == (("first",), ())
+    assert written == {"pictures/figures.html", *(f"figures/first.{end}" for end in ("csv", "json", "svg", "js"))}
+
+
+def test_a_bar_moves_while_it_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder, "pictures/figures.toml", "k = 4", "k = 6")
+    build_site(folder / "site.toml", folder / "out", processes=1, progress=Progress())
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first == "[##############..............] 1/2 first"
+    assert last == "[############################] 2/2 pictures/figures.html"
+    build_site(folder / "site.toml", folder / "out", processes=1, progress=Progress())
+    assert capsys.readouterr().err == ""
+
+
+def test_another_preset_is_another_link(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tuple(replace(one, state={"audit_claim": "gdp(7)"}) for one in presets.presets())
+    monkeypatch.setattr(presets, "presets", lambda: other)
+    assert again(folder) == ({"pictures/figures.html"}, (), ())
+    assert "Audit?audit_claim=gdp%287%29" in (folder / "out" / "pictures" / "figures.html").read_text(encoding="utf-8")
+
+
+def test_what_is_no_longer_listed_is_gone_with_its_folder(folder: Path) -> None:
+    text = (folder / "site.toml").read_text(encoding="utf-8")
+    (folder / "site.toml").write_text(text[: text.index('[[section]]\nname = "pictures"')], encoding="utf-8")
+    written, drawn, removed = again(folder)
+    assert (written, drawn) == (PAGES - {"pictures/figures.html"}, ())
+    assert "pictures/figures.html" in removed
+    assert "figures/first.csv" in removed
+    assert sorted(path.name for path in (folder / "out").iterdir() if path.is_dir()) == ["assets", "texts"]
+
+
+def test_a_build_that_was_stopped_is_taken_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(manifest.Work, "finish", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            build_site(folder / "site.toml", folder / "new", processes=1)
+    build_site(folder / "site.toml", folder / "new", processes=1)
+    pages = [path.read_bytes() for path in sorted((folder / "new").rglob("*.html"))]
+    assert pages == [path.read_bytes() for path in sorted((folder / "out").rglob("*.html"))]
+
+
+def test_evidence_depends_on_its_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    section = read_config(folder / "site.toml").sections[0]
+    before = errata_pages(section)[0].jobs
+    rows = errata.rows()
+    changed = (replace(rows[0], why="Another sentence."), *rows[1:])
+    monkeypatch.setattr(errata, "rows", lambda: changed)
+    after = errata_pages(section)[0].jobs
+    assert [one.source != two.source for one, two in zip(before, after, strict=True)] == [True] + [False] * (
+        len(rows) - 1
+    )
+
+
+def test_figures_depend_on_the_sample_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "ages.csv").write_text("age\n1\n", encoding="utf-8")
+    made = manifest.fingerprint.__wrapped__
+    before = made(drawing=True)
+    monkeypatch.setattr(manifest, "data_folder", lambda: tmp_path)
+    one = made(drawing=True)
+    (tmp_path / "datasets" / "ages.csv").write_text("age\n2\n", encoding="utf-8")
+    assert len({before, one, made(drawing=True)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("texts/order.toml", '"a"', '"c"', r"order.toml lists 'c', but there is no c.md"),
+        ("texts/order.toml", '"a"', '"b"', "order.toml: the text 'b' is listed twice"),
+        ("texts/order.toml", '["b", "a"]', '"b"', r"order.toml: a \[\[chapter\]\] has a title and texts"),
+        ("texts/order.toml", "[[chapter]]", "[chapter]\n[[chapter.x]]", r"order.toml: a \[\[chapter\]\] has a title"),
+        ("texts/order.toml", "[[chapter]]", "title = 3\n[[chapter]]", "order.toml: title is a table of texts, got 3"),
+        ("site.toml", "Words.", "Words with $\\foo$.", r"site.toml, line 3: The formula .*\\foo"),
+        (
+            "site.toml",
+            "Words.",
+            "```figure\ndraw = 'live'\nmu = 'x'\n```",
+            "site.toml, line 5, figure home-figure-1, mu",
+        ),
+        ("site.toml", "[[section]]", "section = 3\n[[sections]]", r"site.toml: .sections. is no key"),
+        ("texts/a.md", "First", "First,\nthen $\\foo$", r"a.md, line 4: The formula .*\\foo"),
+        ("pictures/figures.toml", "two theorems", "$\\\\foo$", r"figures.toml, line 7: The formula .*\\foo"),
+        ("pictures/figures.toml", '"audit_honest"', "3", "figures.toml, line 11, figure first, preset: a text"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(folder: Path, file: str, old: str, new: str, said: str) -> None:
+    change(folder, file, old, new)
+    with pytest.raises(SpecError, match=said):
+        again(folder)
+
+
+def test_the_files_of_a_figure_restore_it(built: Path) -> None:
+    facts = json.loads((built / "out" / "figures" / "first.json").read_text(encoding="utf-8"))
+    assert facts["parameters"] == {"mechanism": "dp(0.1)", "k": 4, "theorems": ["basic", "kov_optimal"]}
+    assert (facts["title"], facts["figure"]["caption"]) == ("First", "With two theorems.")
+    drawn = specs.draw(facts["figure"])
+    assert (drawn.title, drawn.takeaway) == (facts["title"], facts["takeaway"])
+    frame = pd.DataFrame(facts["columns"])
+    written = pd.read_csv(built / "out" / "figures" / "first.csv")
+    for name in ("label", "alpha", "beta", "kind"):
+        assert list(frame[name]) == list(written[name]) == list(drawn.table[name])
+    page = (built / "out" / "pictures" / "figures.html").read_text(encoding="utf-8")
+    assert "<code>k = 4</code>, <code>theorems = basic; kov_optimal</code>." in page
