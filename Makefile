@@ -21,6 +21,8 @@ site: $(VENV)/.app-ready  ## build the static site into build/site (ARGS="--spec
 	@$(PY) -m dpcore site $(or $(ARGS),-o build/site)
 
 # mypy works beside pytest, on one core; what it finds is shown at the end, and if it finds nothing pytest has the last word.
+# Tests are compiled once for all workers and for the next time, whatever is the rule for other programs.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: lint  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
 	@$(PY) -m mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS); tests=$$?; \

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,3 +35,22 @@ def browser() -> Iterator[Browser]:
         chromium = play.chromium.launch(executable_path=path, args=quiet)
         yield chromium
         chromium.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the app in a browser, which takes longest, between the other files, so that all workers end together.
+
+    Each worker begins with a part of all tests, in order; in each part those that visit a whole page, the last of
+    their file, come first.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
+    found = [item for item in items if item.path.parent.name == "browser"]
+    slow = [item for worker in range(workers) for item in found[::-1][worker::workers]]
+    if not slow:
+        return
+    others = [item for item in items if item.path.parent.name != "browser"]
+    files = [list(file) for _, file in groupby(others, lambda item: item.path)]
+    places = [round((number + 0.5) * len(files) / len(slow)) for number in range(len(slow))]
+    for place, item in zip(reversed(places), reversed(slow), strict=True):
+        files.insert(place, [item])
+    items[:] = chain.from_iterable(files)

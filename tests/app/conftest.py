@@ -1,10 +1,11 @@
-"""What the tests of pages share."""
+"""What the tests of pages share: what does not change between two visits is done once, as on a server."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """Compile each page's script once, as a server does, and not for every visit anew."""
-    shared = ScriptCache()
+def done_once() -> Iterator[None]:
+    """Compile each page's script once and look once for components among the packages, and not for every visit anew."""
+    shared, found = ScriptCache(), manifest_scanner.scan_component_manifests()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "ScriptCache", lambda: shared)
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
         yield

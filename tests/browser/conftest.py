@@ -11,7 +11,7 @@ from tests.browser.visitor import WIDE, Visitor, start_server, stop_server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 
 @pytest.fixture(scope="session")
@@ -22,34 +22,40 @@ def app() -> Iterator[str]:
     stop_server(server)
 
 
-def new_context(browser: Browser, *, dark: bool = False) -> BrowserContext:
+def new_context(browser: Browser) -> BrowserContext:
     """Return a browser that was never here: no cache, no cookies; still pictures, which cost less to show."""
-    return browser.new_context(
-        color_scheme="dark" if dark else "light", viewport=WIDE, reduced_motion="reduce", accept_downloads=True
-    )
+    return browser.new_context(viewport=WIDE, reduced_motion="reduce", accept_downloads=True)
 
 
 @pytest.fixture(scope="session")
-def contexts(browser: Browser) -> Iterator[Callable[[bool], BrowserContext]]:
-    """Give the one context of each colour scheme that the visits of a session share, with its cache of scripts."""
-    made: dict[bool, BrowserContext] = {}
-    yield lambda dark: made.setdefault(dark, made.get(dark) or new_context(browser, dark=dark))
-    for context in made.values():
-        context.close()
+def tab(browser: Browser) -> Iterator[Page]:
+    """Give the one tab that the visits of a session share: its browser has read the app's scripts already."""
+    context = new_context(browser)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture
-def visit(app: str, contexts: Callable[[bool], BrowserContext]) -> Iterator[Callable[..., Visitor]]:
-    """Give a maker of visitors, ``visit(dark=True)``: the browser has the scripts already, the app knows none of them."""
-    tabs = []
+def visit(app: str, tab: Page) -> Iterator[Callable[..., Visitor]]:
+    """Give a maker of visitors, ``visit(dark=True)`` or ``visit(address)``, whom the app does not know.
 
-    def make(*, dark: bool = False) -> Visitor:
-        tabs.append(contexts(dark).new_page())
-        return Visitor(tabs[-1], app)
+    They come one after the other, in the same tab: the next one ends the visit before.
+    """
+    made: list[Visitor] = []
+
+    def leave() -> None:
+        while made:
+            made.pop().leave()
+
+    def make(address: str = app, *, dark: bool = False) -> Visitor:
+        leave()
+        made.append(Visitor(tab, address))
+        made[0].wear(dark=dark)
+        made[0].page.set_viewport_size(WIDE)
+        return made[0]
 
     yield make
-    for tab in tabs:
-        tab.close()
+    leave()
 
 
 @pytest.fixture

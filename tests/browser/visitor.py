@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Download, Page, ViewportSize
+    from playwright.sync_api import Dialog, Download, Page, Request, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 PATIENCE = 120_000
 CALM = 600  # ms without a change after which a page counts as finished: the theme's message starts a second run
 WIDE: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 HEADING = "h1"
 CHART = "[data-testid='stVegaLiteChart'] :is(svg, canvas)"
@@ -41,17 +42,24 @@ _QUIET = """([wanted, calm, patience]) => new Promise(resolve => {
   wait();
 })"""
 
+_DARK = """getComputedStyle(document.querySelector("[data-testid='stApp']")).backgroundColor
+  .match(/[0-9]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 3 * 128"""
 
-def free_port() -> int:
-    """Return a port nobody uses on this machine."""
+
+def free_port(wanted: int = 0) -> int:
+    """Return a port nobody uses on this machine: the one that is wanted, if it is free."""
     with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # its last server may just have ended
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def start_server() -> tuple[subprocess.Popen[bytes], str]:
-    """Start the app and wait until it is healthy."""
-    port = free_port()
+def start_server(port: int = 0) -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app, at the port that is wanted if it is free, and wait until it is healthy."""
+    port = free_port(port)
     command = [
         sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none",
@@ -86,18 +94,32 @@ def stop_server(server: subprocess.Popen[bytes]) -> None:
 
 
 class Visitor:
-    """One visitor's page, with a record of every request that left the app's own address."""
+    """One visitor's page, with a record of every request that left the app's own address and of every dialog."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self.address = page, address
         self.strangers: list[str] = []
+        self.dialogs: list[str] = []
         page.set_default_timeout(PATIENCE)
-        page.on("request", lambda request: self._note(request.url))
+        page.on("request", self._note)
+        page.on("dialog", self._dismiss)
 
-    def _note(self, url: str) -> None:
+    def _note(self, request: Request) -> None:
         own = self.address.removeprefix("http://")
-        if not url.startswith((self.address, f"ws://{own}", "data:", "blob:")):
-            self.strangers.append(url)
+        if not request.url.startswith((f"{self.address}/", f"ws://{own}/", "data:", "blob:")):
+            self.strangers.append(request.url)
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def leave(self) -> None:
+        """End the visit: the tab is empty, tells this visitor nothing more, and of all it stored keeps only files."""
+        self.page.remove_listener("request", self._note)
+        self.page.remove_listener("dialog", self._dismiss)
+        self.page.context.clear_cookies()
+        self.page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch { } }")
+        self.page.goto("about:blank")
 
     def open(self, path: str, *, shows: str = HEADING) -> None:
         """Go to a page and wait until its script has run and it shows its heading, or what else is named."""
@@ -120,10 +142,13 @@ class Visitor:
         assert self.page.locator(CHART).first.is_visible()
         return self.page.locator("[data-testid='stVegaLiteChart']").first.get_attribute("aria-label") or ""
 
-    def resize(self, width: int, height: int) -> None:
-        """Give the window another size and wait until the page has followed."""
-        self.page.set_viewport_size({"width": width, "height": height})
-        self.settle(calm=2 * CALM)
+    def wear(self, *, dark: bool) -> None:
+        """Ask for dark or light colours, as the setting of a whole computer does."""
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+
+    def ground(self, *, dark: bool) -> None:
+        """Wait until the page's ground is nearer to black than to white, or the other way round."""
+        self.page.wait_for_function(f"dark => ({_DARK}) === dark", arg=dark, polling=100)
 
     def download(self, label: str) -> Download:
         """Press a figure's download button (the chart's own menu has one of a similar name) and return what comes."""
