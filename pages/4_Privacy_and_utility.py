@@ -23,8 +23,6 @@ if view is None:
     st.info("Correct or complete the fields above to see the trade-off.", icon=":material/edit:")
     st.stop()
 
-with note:
-    examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
 work.fresh((*view.key, view.seed))
 with figures, work.patience("Simulating"):
     words = work.attempt(utility.words, view)
@@ -50,4 +48,6 @@ with slider:
     results.show_words(words)
 with below[1]:
     results.show_facts(view)
+with note:  # last: a link is known when all its fields are there
+    examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
 page.guide("privacy_and_utility")

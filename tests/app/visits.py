@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamlit.testing.v1 import AppTest
+
+if TYPE_CHECKING:
+    from dpcore.app.page import Preset
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("markdown", "info", "success", "warning", "caption")
@@ -34,6 +37,12 @@ class Page:
         return app
 
 
+def page_of(preset: Preset) -> Page:
+    """Return the page that a preset belongs to."""
+    file = next((ROOT / "pages").glob(f"*_{preset.page}.py"))
+    return Page(f"pages/{file.name}", preset.page.replace("_", " "))
+
+
 def _flat(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -57,6 +66,12 @@ def errors(app: AppTest) -> str:
 def alts(app: AppTest) -> list[str]:
     """Return what is said of each chart."""
     return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
+
+
+def drawings(app: AppTest) -> list[tuple[str, list[bytes]]]:
+    """Return the specification of each chart with its data."""
+    protos = [chart.proto for chart in app.get("vega_lite_chart")]
+    return [(proto.spec, [data.SerializeToString() for data in proto.datasets]) for proto in protos]
 
 
 def frame(app: AppTest, column: str) -> Any:

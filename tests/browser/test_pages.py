@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from dpcore.app.page import Preset, presets
+from tests.app.visits import alts, page_of
 from tests.browser.visitor import CALM, CHART, HEADING, PHONE, ROOT, WIDE, Visitor, free_port, start_server, stop_server
 
 pytestmark = pytest.mark.browser
@@ -88,8 +89,12 @@ def opens(visitor: Visitor, preset: Preset) -> None:
     "preset", [preset for preset in presets() if preset is not LAST[preset.page]], ids=lambda p: f"{p.page}-{p.name}"
 )
 def test_preset_links_open_their_view(visit: Visit, preset: Preset) -> None:
-    """The last preset of each page is opened below."""
-    opens(visit(), preset)
+    """The chart says what the page says of it when a test runs it; the last preset of each page is opened below."""
+    visitor = visit()
+    opens(visitor, preset)
+    said = alts(page_of(preset).opened(**preset.state))
+    if said:
+        assert visitor.chart() == said[0]
 
 
 def seen(visitor: Visitor, page: str) -> tuple[str, bytes]:

@@ -1,0 +1,31 @@
+"""Every preset: its link restores what a click on it shows, chart by chart and table by table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dpcore.app.page import Preset, presets
+from tests.app.visits import alts, drawings, page_of, said
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+
+def tables(app: AppTest) -> list[str]:
+    return [frame.value.to_csv() for frame in app.dataframe]
+
+
+@pytest.mark.parametrize("preset", presets(), ids=lambda preset: f"{preset.page}-{preset.name}")
+def test_a_preset_is_the_same_by_link_and_by_click(preset: Preset) -> None:
+    page = page_of(preset)
+    by_link = page.opened(**preset.state)
+    clicked = page.opened()
+    clicked.button(key=f"preset_{preset.name}").click()
+    page.ran(clicked)
+    assert not by_link.error
+    assert alts(clicked) == alts(by_link)
+    assert drawings(clicked) == drawings(by_link)
+    assert tables(clicked) == tables(by_link)
+    assert said(clicked) == said(by_link)
