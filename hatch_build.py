@@ -7,7 +7,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", ".streamlit/config.toml")  # never a folder that may hold secrets
+# never a folder that may hold secrets
+BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", ".streamlit/config.toml")
 
 
 class BundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parameter is hatchling's own builder configuration
