@@ -7,6 +7,7 @@ limit. Times are medians of five, libraries imported and warmed up (``clock``); 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -24,14 +25,19 @@ ENVIRONMENT = HERE / ".venv"
 TRUTH = ROOT / "data" / "oracles" / "benchmark_truth.json"
 RESULTS = HERE / "RESULTS.md"
 TIME_LIMIT = 180
+ROUNDS, LONG = 3, 10.0
+"""Processes in which dpcore and its opponent are measured in turn, the opponent once if it takes longer than LONG."""
+
 MOST_MEMORY = 100e6
 EXACT = 1e-10
 PREFACE = (
     "Written by `make benchmark`. Seconds are medians of five runs, libraries imported and each side warmed up by a "
-    "quarter of a second of its own questions (one run where it takes longer than 5 s); dpcore builds a new region in each. Width is (upper − lower) / upper of dpcore's certified "
-    "bracket, the largest of all values; 0 means exact. Errors and gaps are relative to the truth in "
-    "`data/oracles/benchmark_truth.json`. Memory is the peak above the size after the import. “Met” asks for the "
-    "ratio, the width, the truth inside the bracket (or an error up to 1e-10 where exact) and less than 100 MB."
+    "quarter of a second of its own questions (one run where it takes longer than 5 s). dpcore and the opponent that counts "
+    "are measured in turn in three processes each, and the smallest of the three medians counts for either: this machine's "
+    "processor is shared with others. dpcore builds a new region in each run. Width is (upper − lower) / upper of dpcore's "
+    "certified bracket, the largest of all values; 0 means exact. Errors and gaps are relative to the truth in "
+    "`data/oracles/benchmark_truth.json`. Memory is the peak above the size after the import. “Met” asks for the ratio, the "
+    "width, the truth inside the bracket (or an error up to 1e-10 where exact) and less than 100 MB."
 )
 HEADER = (
     "task | dpcore, seconds | width | error to truth | memory, MB | opponent | seconds | gap to truth | ratio "
@@ -74,10 +80,27 @@ def ours(name: str) -> dict[str, Any]:
     return answer
 
 
-def theirs(python: Path, name: str) -> list[dict[str, Any]]:
-    """Measure every peer on one task."""
-    done = subprocess.run([str(python), str(HERE / "peers.py"), name], capture_output=True, text=True, check=False)
+def theirs(python: Path, *arguments: str) -> list[dict[str, Any]]:
+    """Measure every peer on one task, or one of them."""
+    command = [str(python), str(HERE / "peers.py"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def rounds(python: Path, task: Task) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Measure dpcore and every peer, dpcore and the opponent that counts in turn, and keep the quietest of each."""
+    own, peers = ours(task.name), theirs(python, task.name)
+    for _ in range(ROUNDS - 1):
+        own = quieter(own, ours(task.name))
+        for place, peer in enumerate(peers):
+            if peer["peer"] == task.opponent and peer.get("seconds", math.inf) < LONG:
+                peers[place] = quieter(peer, *theirs(python, "--one", task.name, task.opponent))
+    return own, peers
+
+
+def quieter(*rows: dict[str, Any]) -> dict[str, Any]:
+    """Return the fastest of several measurements of the same, what failed last."""
+    return min(rows, key=lambda row: row.get("seconds", math.inf))
 
 
 def _plain(message: str) -> str:
@@ -197,7 +220,7 @@ def main() -> None:
     imports: dict[str, list[float]] = {}
     for name in sys.argv[1:] or list(TASKS):
         start = time.perf_counter()
-        own, peers = ours(name), theirs(python, name)
+        own, peers = rounds(python, TASKS[name])
         for row, library in [(own, "dpcore"), *((peer, peer["library"]) for peer in peers)]:
             if "version" in row:
                 versions[library] = row["version"]
