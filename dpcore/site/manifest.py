@@ -53,7 +53,7 @@ def fingerprint(*, drawing: bool = False) -> str:
             continue
         if path.is_file() and path.suffix in SOURCES and not place.startswith("_bundle/"):
             hashed.update(place.encode() + b"\0" + path.read_bytes())
-    for path in sorted(path for name in SAMPLES for path in (data_folder() / name).glob("*")):
+    for path in sorted(path for name in SAMPLES for path in (data_folder() / name).glob("*") if path.is_file()):
         hashed.update(path.name.encode() + b"\0" + path.read_bytes())
     return hashed.hexdigest()
 

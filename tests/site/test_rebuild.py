@@ -181,7 +181,10 @@ def test_figures_depend_on_the_sample_data(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(manifest, "data_folder", lambda: tmp_path)
     one = made(drawing=True)
     (tmp_path / "datasets" / "ages.csv").write_text("age\n2\n", encoding="utf-8")
-    assert len({before, one, made(drawing=True)}) == 3
+    two = made(drawing=True)
+    assert len({before, one, two}) == 3
+    (tmp_path / "datasets" / "__pycache__").mkdir()
+    assert made(drawing=True) == two
 
 
 @pytest.mark.parametrize(
