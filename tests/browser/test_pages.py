@@ -94,7 +94,7 @@ def test_preset_links_open_their_view(visit: Visit, preset: Preset) -> None:
     opens(visitor, preset)
     said = alts(page_of(preset).opened(**preset.state))
     if said:
-        assert visitor.chart() == said[0]
+        assert visitor.words() == said[0]
 
 
 def seen(visitor: Visitor, page: str) -> tuple[str, bytes]:
