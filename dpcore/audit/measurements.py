@@ -135,6 +135,12 @@ class Counts:
                 raise DomainError(msg)
 
     @classmethod
+    def one(cls, *, tp: float, fp: float, tn: float, fn: float) -> Counts:
+        """Return the outcome of one test from numbers as a file has them; one that is no whole number is refused."""
+        given = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
+        return cls(**{name: np.array([_whole(value, name, 0)]) for name, value in given.items()})
+
+    @classmethod
     def of_rates(cls, fpr: ArrayLike, fnr: ArrayLike, outsiders: ArrayLike, members: ArrayLike) -> Counts:
         """Return the counts behind measured rates; a rate that no count has is rounded up, towards more errors."""
         false, missed, out, own = np.broadcast_arrays(*(np.atleast_1d(x) for x in (fpr, fnr, outsiders, members)))

@@ -218,7 +218,7 @@ def _tests(rows: Iterator[Row], columns: Columns, notes: _Notes) -> Counts:
 
 
 def _counts(values: dict[str, float]) -> tuple[int, int, int, int]:
-    made = Counts(values["tp"], values["fp"], values["tn"], values["fn"])  # type: ignore[arg-type]  # checks numbers too
+    made = Counts.one(tp=values["tp"], fp=values["fp"], tn=values["tn"], fn=values["fn"])
     return int(made.tp[0]), int(made.fp[0]), int(made.tn[0]), int(made.fn[0])
 
 
