@@ -60,7 +60,7 @@ class Curve(ABC):
         """Return a rough picture of the profile where one costs next to nothing: where to look, never an answer."""
         return None
 
-    def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  for those that can
+    def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
         """Return the profile around an even grid of epsilons >= 0, where that is cheaper than many single values."""
         return None
 

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.errors import DomainError
 from dpcore.language import parse
+from dpcore.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _PANELS: Final = 120
 _REACH: Final = 60.0
+
+
+def density(mechanism: str, x: FloatArray) -> FloatArray:
+    """Return the density of a mechanism's noise at the points x."""
+    found = parse(mechanism)
+    if not isinstance(found, Mechanism):
+        msg = f"A noise is asked for, such as laplace(1), got {mechanism!r}."
+        raise DomainError(msg)
+    return np.asarray(found.density(x), dtype=np.float64)
 
 
 def absolute_moment(mechanism: str, power: int, scale: float) -> float:
@@ -26,5 +40,5 @@ def absolute_moment(mechanism: str, power: int, scale: float) -> float:
     edges = np.linspace(0.0, _REACH * scale, _PANELS + 1)
     half = np.diff(edges)[:, None] / 2
     x = (edges[:-1, None] + half) + half * _NODES
-    density = np.asarray(parse(mechanism).density(x.ravel())).reshape(x.shape)  # type: ignore[attr-defined]
-    return 2.0 * math.fsum((half * _WEIGHTS * x**power * density).ravel().tolist())
+    drawn = density(mechanism, x.ravel()).reshape(x.shape)
+    return 2.0 * math.fsum((half * _WEIGHTS * x**power * drawn).ravel().tolist())

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcore.errata.claims import AT_LEAST, AT_MOST, BESIDE, Claim, found
-from dpcore.errata.moments import absolute_moment
+from dpcore.errata.moments import absolute_moment, density
 from dpcore.language import parse
+from dpcore.mechanisms.gaussian import GaussianAnalytic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,10 +101,10 @@ def more_noise_helps() -> Found:
 
 def only_laplace() -> Found:
     """Name another noise that is purely private, with less variance."""
-    region = parse("staircase(5, 0.0758)")
-    loss = float(region.epsilon(0.0))
-    draws = region.density(np.linspace(-40, 40, 800001))  # type: ignore[attr-defined]  # a mechanism has a density
+    noise = "staircase(5, 0.0758)"
+    loss = float(parse(noise).epsilon(0.0))
     x = np.linspace(-40, 40, 800001)
+    draws = density(noise, x)
     variance = float(np.sum(x * x * draws) * (x[1] - x[0]))
     return found(
         f"Staircase noise with γ = 0.0758 is purely {loss:g}-private and at ε = 5 has the variance {variance:.4f}; Laplace noise "
@@ -196,7 +197,7 @@ def concentration_wins() -> Found:
     epsilon, delta = 0.1, 1e-5
     classical = 2 * math.log(1.25 / delta) / epsilon**2
     true = _concentrated_variance(epsilon, -math.log(delta))
-    exact = parse(f"gaussian_analytic({epsilon!r}, {delta!r})").noise ** 2  # type: ignore[attr-defined]  # a mechanism
+    exact = GaussianAnalytic(epsilon, delta).noise ** 2
     return found(
         f"At ε = 0.1 and δ = 1e-5 concentrated privacy needs σ² = {true:.3f}, the classical formula {classical:.3f}; the least is "
         f"{exact:.3f}.",

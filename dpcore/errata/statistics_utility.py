@@ -11,6 +11,7 @@ import numpy as np
 from dpcore.errata.claims import AT_LEAST, AT_MOST, Claim, found
 from dpcore.errata.moments import absolute_moment
 from dpcore.language import parse
+from dpcore.mechanisms.gaussian import GaussianClassic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,8 +247,7 @@ def median_before_and_after() -> Found:
 def width_of_the_interval() -> Found:
     """Evaluate the variance of the noise in the expanded interval."""
     n, epsilon, c2 = 100, 0.5, 2 * math.log(1.25e5)
-    noise = parse(f"gaussian_classic({epsilon!r}, 1e-5)").noise  # type: ignore[attr-defined]  # for sensitivity 1
-    printed, true = c2 / (epsilon * n), float(noise / n) ** 2
+    printed, true = c2 / (epsilon * n), (GaussianClassic(epsilon, 1e-5).noise / n) ** 2
     return found(
         f"For n = 100, Λ = 1, ε = 0.5 and δ = 1e-5 the display has {printed:.4f} where σ_Z² = {true:.6f} belongs.",
         Claim("σ_Z² in the interval", printed, true),
