@@ -101,9 +101,14 @@ class Curve(ABC):
         """Return an upper bound of log(|M(c + iY)| / M(c)), valid for every |Y| >= y; 0 says nothing."""
         return 0.0
 
-    def trimmed(self, mass: float) -> Factor | None:  # noqa: ARG002  most curves have nothing to trim
+    @property
+    def has_far_jumps(self) -> bool:
+        """Whether `trimmed` has something to take out."""
+        return False
+
+    def trimmed(self, mass: float) -> Factor:  # noqa: ARG002  most curves have nothing to trim
         """Return the pair with rare far losses, at most `mass` of P1, moved to infinity, where that eases composition."""
-        return None
+        return self
 
     @property
     def mgf_rounding(self) -> float:

@@ -30,7 +30,7 @@ _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 _TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the masses that may be left out
 _SPARE = 0.02
 _VERY_WIDE, _ASKED = 1e-4, 1e-18  # widths and deltas that are worth a lattice
-_FEW, _TALLEST, _SHORT = 1e-30, 1e5, -20.0  # see `Certified.by_contour`
+_TALLEST, _SHORT = 1e5, -20.0  # see `Certified.by_contour`
 
 
 class Directed(Curve):
@@ -205,7 +205,7 @@ class Certified(Curve):
         (low, high), rest = found
         for _ in range(_TRIALS):
             wide = np.flatnonzero(high - low > tolerance * high)
-            if not wide.size or all(curve.trimmed(_FEW) is None for curve, _ in self.parts):
+            if not wide.size or not any(curve.has_far_jumps for curve, _ in self.parts):
                 break
             alone = np.max([curve.delta_bounds(epsilon[wide])[0] for curve, _ in self.parts], axis=0)
             least = np.maximum(low[wide], alone)
@@ -225,7 +225,7 @@ class Certified(Curve):
         """Narrow what the contour left very wide: a narrow core with far jumps suits a lattice better."""
         (low, high), rest = found
         wide = np.flatnonzero((high - low > max(tolerance, _VERY_WIDE) * high) & (high > _ASKED))
-        if wide.size and all(curve.trimmed(_FEW) is not None for curve, _ in self.parts):
+        if wide.size and all(curve.has_far_jumps for curve, _ in self.parts):
             lower, upper = self._sandwich.delta_bounds(epsilon[wide], tolerance)
             low[wide], high[wide] = np.maximum(low[wide], np.minimum(lower, upper)), np.minimum(high[wide], upper)
         return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
@@ -233,7 +233,7 @@ class Certified(Curve):
     def _trimmed_engine(self, mass: float, tolerance: float) -> contour.Contour:
         key = (mass, tolerance)
         if key not in self._trimmed:
-            self._trimmed[key] = contour.Contour([(c.trimmed(mass) or c, k) for c, k in self.parts], tolerance / 2)
+            self._trimmed[key] = contour.Contour([(c.trimmed(mass), k) for c, k in self.parts], tolerance / 2)
         return self._trimmed[key]
 
     def _engine(self, tolerance: float) -> contour.Contour:
@@ -263,7 +263,7 @@ class Certified(Curve):
             return False
         if self._twin is not None and "by_contour" in vars(self._twin):
             return self._twin.by_contour
-        slow = [(curve, k) for curve, k in self.parts if curve.trimmed(_FEW) is not None]
+        slow = any(curve.has_far_jumps for curve, _ in self.parts)
         return not slow or self.log_decay(0.0, _TALLEST) < _SHORT
 
     @cached_property

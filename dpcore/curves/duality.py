@@ -164,7 +164,7 @@ class _Dual:
         if sketched is not None:
             self.local = sketched.local
         centre = sketched.centre if sketched is not None else self._optimum()[0]
-        return self._fit(np.maximum(self.gains(centre)[0], self._corner_gain()))
+        return self._fit(np.maximum(self.gains(centre[None])[0][0], self._corner_gain()))
 
     def _corner_gain(self) -> FloatArray:
         """Return the gain at known corners: a finite end of the losses, and 0 for a closure."""
@@ -221,6 +221,10 @@ class _Dual:
 
     def gains(self, epsilon: FloatArray) -> Bounds:
         """Return 1 - delta(epsilon) - e^epsilon alpha, with the upper delta (safe) and with the lower one."""
+        known = self.local.gains(self.alpha, epsilon) if self.local is not None else None
+        return known if known is not None else self._general_gains(epsilon)
+
+    def _general_gains(self, epsilon: FloatArray) -> Bounds:
         alpha = np.broadcast_to(self.alpha, epsilon.shape).ravel()
         e = epsilon.ravel()
         up = e >= 0
@@ -237,9 +241,6 @@ class _Dual:
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
         """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
-        found = self.local.two_sided(np.abs(e)) if self.local is not None else None
-        if found is not None:
-            return found
         if self.inverse is self.curve or up.all():
             return self.curve.two_sided(np.abs(e))
         out = np.empty((4, e.size))

@@ -53,6 +53,10 @@ class Laplace(Curve):
         """Return log M(s), M = e^(-eps/2) (cosh(z eps) + sinh(z eps)/(2z)), z = s + 1/2."""
         return laplace_mgf.log_mgf(s, self.epsilon)
 
+    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M and its derivative on the real axis."""
+        return laplace_mgf.cumulants(c, self.epsilon)
+
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound from |sinh| <= cosh on a vertical line."""
         return laplace_mgf.log_decay(c, y, self.epsilon)

@@ -32,6 +32,9 @@ _TABLE = 400
 _SPACING, _MARGIN, _HALF = 0.25, 1.1, 3
 """Step and margin of the grid in standard deviations of the tilted loss, and half the width of the differences."""
 
+_LONGEST = 15.0
+"""Largest length of an optimum in these deviations: the fence around it stays within reach of the grid's series."""
+
 _STENCIL = np.array([1.0, -9.0, 45.0, 0.0, -45.0, 9.0, -1.0]) / 60.0
 
 
@@ -121,7 +124,7 @@ def optima(
     if not ((score[1:] > score[:-1]).all() and -np.inf < score[0] <= first <= last <= score[-1] < np.inf):
         return None
     centre = _interpolate(score, node, wanted)
-    length = np.minimum(np.sqrt(missed / np.maximum(density, 1e-300)), 50.0 * scale)
+    length = np.minimum(np.sqrt(missed / np.maximum(density, 1e-300)), _LONGEST * scale)
     return Optima(centre, np.asarray(np.interp(centre, node, length), dtype=np.float64), local)
 
 
@@ -171,13 +174,18 @@ def _rates(grid: FloatArray, delta: FloatArray, rest: FloatArray) -> tuple[Float
     return score, np.asarray(np.maximum(missed, 1e-300), dtype=np.float64)
 
 
-def _interpolate(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
-    """Interpolate by polynomials through the six nearest of the increasing nodes x, by divided differences."""
-    first = np.clip(np.searchsorted(x, at) - 3, 0, x.size - 6)
-    table = [y]
-    for order in range(1, 6):
-        table.append((table[-1][1:] - table[-1][:-1]) / (x[order:] - x[:-order]))
-    out = table[5][first]
-    for order in range(4, -1, -1):
-        out = table[order][first] + (at - x[first + order]) * out
+def _interpolate(x: FloatArray, y: FloatArray, at: FloatArray, points: int = 6) -> FloatArray:
+    """Interpolate by polynomials through the nearest of the increasing nodes x, by divided differences."""
+    first = np.minimum(np.maximum(np.searchsorted(x, at) - points // 2, 0), x.size - points)
+    table = np.zeros((points, x.size))
+    table[0] = y
+    for order in range(1, points):
+        table[order, :-order] = (table[order - 1, 1 : x.size - order + 1] - table[order - 1, : x.size - order]) / (
+            x[order:] - x[:-order]
+        )
+    found = table.take(first, axis=1)
+    out = found[-1]
+    for order in range(points - 2, -1, -1):
+        out *= at - x[first + order]
+        out += found[order]
     return np.asarray(out, dtype=np.float64)

@@ -3,12 +3,16 @@ r"""The pair (P0, s P1 + (1 - s) P0): the record is in the sample with probabili
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.gaussian import Gaussian
 from dpcore.engine import mixture_mgf
+
+if TYPE_CHECKING:
+    from dpcore.engine.contour_table import Factor
 
 
 class Subsampled(Curve):
@@ -92,16 +96,30 @@ class Subsampled(Curve):
             return super().log_mgf(s)
         return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
 
+    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M and its derivative on the real axis; of the exchanged pair those of M(-1 - c)."""
+        if not isinstance(self.base, Gaussian):
+            raise NotImplementedError
+        if not self.flipped:
+            return mixture_mgf.cumulants(c, self.base.mu, self.share)
+        value, slope = mixture_mgf.cumulants(-1.0 - c, self.base.mu, self.share)
+        return value, -slope
+
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""
         if not isinstance(self.base, Gaussian):
             return 0.0
         return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
 
-    def trimmed(self, mass: float) -> mixture_mgf.Trimmed | None:
+    @property
+    def has_far_jumps(self) -> bool:
+        """Whether the record, rarely sampled, tells much when it is."""
+        return not self.flipped and self.has_mgf
+
+    def trimmed(self, mass: float) -> Factor:
         """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
-        if self.flipped or not self.has_mgf or not isinstance(self.base, Gaussian):
-            return None
+        if not self.has_far_jumps or not isinstance(self.base, Gaussian):
+            return self
         return mixture_mgf.Trimmed(self.base.mu, self.share, mass)
 
     @property

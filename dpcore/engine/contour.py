@@ -18,12 +18,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
-from dpcore.engine.contour_local import ORDER, Local, Stretch, expansions
+from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_error, short_sums
 from dpcore.engine.contour_table import (
@@ -31,7 +31,7 @@ from dpcore.engine.contour_table import (
     Factor,
     Outline,
     Product,
-    branch_values,
+    crossings,
     mirrored,
     outline,
     saddle_table,
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 
-_WIDTH, _NARROW = 3.0, 2.0
+_WIDTH, _NARROW = 4.0, 2.0
 """Standard deviations of the tilted loss covered by one line, and by one line of so many parts that rounding counts."""
 
-_MARGIN = 0.05
-"""Share of a line's values by which it reaches beyond either end: half a step of the grids of `Contour.expanded`."""
+_SPARE = 0.2
+"""Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
@@ -72,6 +72,9 @@ _LONGEST = 1_000_000
 
 _HOPELESS = 4
 """A refinement that would need this many times the nodes allowed is not begun."""
+
+_FINER = 3
+"""Decades by which the accuracy of a refined line grows at most."""
 
 _BUCKETS = 4096
 """Lines kept for later calls."""
@@ -131,6 +134,18 @@ class Contour:
         return mirrored(self._exchanged.branches) if self._exchanged is not None else saddle_table(self.product)
 
     @cached_property
+    def _crossings(self) -> tuple[float, float]:
+        """Between which epsilons the kernel I serves; N below, D above."""
+        return crossings(self.branches, symmetric=self.product.symmetric)
+
+    @cached_property
+    def _starts(self) -> FloatArray:
+        """Where the counting of lines begins on each branch, and where it ends at the latest, in standard deviations."""
+        low, high = self._crossings
+        ends = (high, math.inf), (low, high), (-math.inf, low)
+        return np.array([np.interp(end, b.epsilon, b.steps) for b, end in zip(self.branches, ends, strict=True)])
+
+    @cached_property
     def _atoms(self) -> Atoms | None:
         return product_atoms(self.product.parts)
 
@@ -181,17 +196,18 @@ class Contour:
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation of the whole profile."""
-        return outline(self.branches, self.product)
+        return outline(self.branches, self.product, self._crossings)
 
     def expanded(self, grid: FloatArray) -> Local | None:
         """Return the profile around an even grid of eps >= 0 inside the losses; None where short lines do not serve.
 
         Every value within half a step is on the line of its grid point, whose excess is bounded that far.
         """
-        half = 0.51 * float(grid[-1] - grid[0]) / (grid.size - 1)
+        half = REACH * float(grid[-1] - grid[0]) / (grid.size - 1)
         shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid)]
+        shares.sort(key=lambda share: share.eps[0])
         for share in shares:
-            inside = share.eps.min() - half >= share.bucket.low and share.eps.max() + half <= share.bucket.high
+            inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not _NOTHING or share.bucket.kind == _N or not inside:
                 return None
         self._fill([share.bucket for share in shares])
@@ -199,13 +215,12 @@ class Contour:
         found = expansions(stretches, half)
         if found is None:
             return None
-        series, facts = np.empty((ORDER + 1, grid.size)), np.empty((8, grid.size))
-        for share, stretch, rows, error in zip(shares, stretches, *found, strict=True):
-            line = stretch.line
+        facts = []
+        for share, (line, *_), error in zip(shares, stretches, found[1], strict=True):
             below, above = (error, error + line.excess) if share.bucket.kind == _I else (error + line.excess, error)
-            series[:, share.index] = rows
-            facts[:, share.index] = np.array([line.c, line.log_scale, below, above, *share.base])[:, None]
-        return Local(grid, series, facts)
+            facts.append((line.c, line.log_scale, below, above, *share.base))
+        columns = np.repeat(np.array(facts).T, [share.eps.size for share in shares], axis=1)
+        return Local(grid, np.concatenate(found[0], axis=1), columns)
 
     def _all_above(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket 1 - e^eps M(-1): never above delta, and equal to it when all finite losses are above eps."""
@@ -261,7 +276,7 @@ class Contour:
     def _begun(self, bucket: Bucket, index: _Index, eps: FloatArray) -> _Share:
         """Return Chernoff's bracket in one bucket, and which of its values need the contour."""
         base = self._base(bucket.kind, eps)
-        if self._wholly_open(bucket) and eps.min() >= bucket.low and eps.max() <= bucket.high:
+        if self._wholly_open(bucket) and bucket.low <= eps[0] <= eps[-1] <= bucket.high:
             return _Share(bucket, index, eps, base, _NOTHING, _NOTHING, slice(None))
         log_bound = bucket.log_bound - bucket.c * eps
         bound = 1.01 * np.exp(np.minimum(np.maximum(log_bound, -745.0), 700.0)) + _TINY
@@ -294,76 +309,85 @@ class Contour:
             least = most
 
     def _assign(self, eps: FloatArray) -> list[tuple[Bucket, _Index]]:
-        """Sort the values of eps into buckets; return these with the places of their values."""
-        chosen = np.argmin(branch_values(self.branches, eps), axis=0)
+        """Sort the values of eps into buckets; return these with the places of their values.
+
+        A new bucket covers what is asked of it and a little more; asked for more later, it is made once again, in full. So
+        is one beyond the tabulated exponents, the last of which serves only atoms well.
+        """
         if len(self._buckets) > _BUCKETS:
             self._buckets.clear()
             self._room = Room()
+        kinds = 2 - np.searchsorted(self._crossings, eps, side="right")
         found: list[tuple[tuple[int, int], _Index]] = []
+        new: list[_Place] = []
         for kind, branch in enumerate(self.branches):
-            index = np.flatnonzero(chosen == kind)
-            if index.size:
-                position = (np.interp(eps[index], branch.epsilon, branch.steps) / self._width).astype(np.int64)
-                found += [((kind, at), part) for at, part in _grouped(position, index)]
-        self._prepare([name for name, _ in found if name not in self._buckets])
+            index = np.flatnonzero(kinds == kind)
+            if not index.size:
+                continue
+            own = eps[index]
+            steps = np.interp(own, branch.epsilon, branch.steps) - self._starts[kind, 0]
+            for at, part, first, last in _grouped(own, steps, index, self._width):
+                bucket = self._buckets.get((kind, at))
+                inside = branch.epsilon[0] < eps[part[0]] and eps[part[-1]] < branch.epsilon[-1]
+                if bucket is None and inside:
+                    new.append(_Place((kind, at), first, last))
+                elif bucket is None or not bucket.low <= eps[part[0]] <= eps[part[-1]] <= bucket.high:
+                    new.append(_Place((kind, at), at * self._width, (at + 1) * self._width))
+                found.append(((kind, at), part))
+        self._prepare(new)
         return [(self._buckets[name], index) for name, index in found]
 
-    def _prepare(self, places: list[tuple[int, int]]) -> None:
+    def _prepare(self, places: list[_Place]) -> None:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
         if not places:
             return
-        kinds, at = np.array(places).T
-        columns = np.concatenate(
-            [self._chosen(kind, at[kinds == kind]) for kind in sorted(set(kinds.tolist()))], axis=1
-        )
-        c, low, high, slope = columns
-        curvature = np.maximum(slope, 1 / c**2 + 1 / (c + 1) ** 2)
-        others = c[:, None] + np.sqrt(60.0 / curvature)[:, None] * SPREAD
-        others = np.minimum(np.maximum(others, _ENDS[0, kinds, None]), _ENDS[1, kinds, None])
-        points = np.concatenate((c[:, None], others), axis=1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = self.product.log_mgf(points.ravel() + 0j).real.reshape(points.shape)
-        margin = _MARGIN * (high - low)
-        low, high = low - margin, high + margin
-        apart = others - c[:, None]
+        kinds = np.array([place.name[0] for place in places])
+        columns = [self._chosen(kind, [p for p in places if p.name[0] == kind]) for kind in sorted(set(kinds.tolist()))]
+        c, low, high, slope = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+        pole = c * (c + 1)
+        curvature = np.maximum(slope, (2 * pole + 1) / pole**2)
+        points = c[:, None] + np.sqrt(60.0 / curvature)[:, None] * SPREAD
+        points = np.minimum(np.maximum(points, _ENDS[0, kinds, None]), _ENDS[1, kinds, None])
+        values = self.product.cumulants(points.ravel())[0].reshape(points.shape)
+        apart = (points - c[:, None])[:, 1:]
         with np.errstate(invalid="ignore"):
-            ratio = _log_kappas(others) + values[:, 1:] - values[:, :1]
+            bounds = values + _log_kappas(points)
+            ratio = bounds[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
-        images = np.stack((apart, ratio, 0.5 * apart * (others + c[:, None] + 1)), axis=2)
-        rows = np.stack((c, values[:, 0], values[:, 0] + _log_kappas(c), low, high, curvature), axis=1).tolist()
+        rows = np.array((c, values[:, 0], bounds[:, 0], low, high, curvature)).T.tolist()
         buckets = [
-            Bucket(kind, row[0], row[1], row[2], row[3], row[4], row[5], image)
-            for (kind, _), row, image in zip(places, rows, images, strict=True)
+            Bucket(place.name[0], row[0], row[1], row[2], row[3], row[4], row[5], (one, other))
+            for place, row, one, other in zip(places, rows, apart, ratio, strict=True)
         ]
         for bucket in buckets:
             bucket.relative = self._relative(bucket)
         accuracy = [self._fine(bucket) for bucket in buckets]
         target = np.array([share * bucket.size for share, bucket in zip(accuracy, buckets, strict=True)])
         plans = (column.tolist() for column in windows(apart, ratio, target))
-        for name, bucket, *plan in zip(places, buckets, accuracy, *plans, strict=True):
+        for place, bucket, *plan in zip(places, buckets, accuracy, *plans, strict=True):
             bucket.plan = plan[0], plan[1], plan[2]
-            self._buckets[name] = bucket
+            self._buckets[place.name] = bucket
 
     def _fine(self, bucket: Bucket) -> float:
         """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is."""
         return max(_ACCURACY, _DIGITS * self.tolerance) * (1.0 if bucket.kind == _I else bucket.relative)
 
-    def _chosen(self, kind: int, places: NDArray[np.int64]) -> FloatArray:
+    def _chosen(self, kind: int, places: list[_Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
-        width = self._width
-        edges = width * places
-        middle = np.minimum(edges + 0.5 * width, branch.steps[-1])
+        start, end = self._starts[kind].tolist()
+        first, last = np.array([(place.first, place.last) for place in places]).T
+        edges = np.array((first + start - _SPARE, np.minimum(last + start, end) + _SPARE))
+        middle = np.minimum(0.5 * (edges[0] + edges[1]), branch.steps[-1])
         c = np.interp(middle, branch.steps, branch.c)
-        low = np.interp(edges, branch.steps, branch.epsilon)
-        high = np.interp(edges + width, branch.steps, branch.epsilon)
+        low, high = np.interp(edges, branch.steps, branch.epsilon)
         if kind == _D and math.isfinite(product.max_loss):
-            high[edges + width >= branch.steps[-1]] = product.max_loss
+            high[edges[1] >= branch.steps[-1]] = product.max_loss
         if kind == _N and math.isfinite(product.min_loss):
-            low[edges <= 0] = product.min_loss
+            low[edges[0] <= 0] = product.min_loss
         segment = np.minimum(np.maximum(np.searchsorted(branch.steps, middle) - 1, 0), branch.c.size - 2)
         slope = (branch.epsilon[segment + 1] - branch.epsilon[segment]) / (branch.c[segment + 1] - branch.c[segment])
-        return np.stack((c, low, high, slope))
+        return np.array((c, low, high, slope))
 
     def _relative(self, bucket: Bucket) -> float:
         """Estimate delta over the kernel, at least 1: a small kernel needs that much less relative accuracy."""
@@ -392,7 +416,9 @@ class Contour:
                 or smooth_line(product, bucket, s, coarse, cap)
             )
         elif bucket.lines[-1].count < shrink * _HOPELESS * cap and bucket.lines[-1].count < cap:
-            line = smooth_line(product, bucket, max(shrink, 0.1) * bucket.lines[-1].smoothing, coarse, cap)
+            # the kernel may be much smaller than estimated: then the nodes left out, not the smoothing, are what is wide
+            s = max(shrink, 0.1) * bucket.lines[-1].smoothing
+            line = smooth_line(product, bucket, s, coarse * 0.1 ** min(level, _FINER), cap)
         else:
             line = None
         if line is not None:
@@ -434,15 +460,24 @@ class _Share:
     todo: _Index | None
 
 
-def _grouped(position: NDArray[np.int64], index: NDArray[np.intp]) -> list[tuple[int, _Index]]:
-    """Return each position that occurs with the indices that have it."""
-    first, last = int(position.min()), int(position.max())
-    if first == last:
-        return [(first, index)]
-    order = np.argsort(position, kind="stable")
-    position, index = position[order], index[order]
-    cuts = (np.flatnonzero(position[1:] != position[:-1]) + 1).tolist()
-    return [(int(position[a]), index[a:b]) for a, b in pairwise([0, *cuts, index.size])]
+class _Place(NamedTuple):
+    """A bucket to be made: its kind and number, and which standard deviations it shall cover, from the branch's start."""
+
+    name: tuple[int, int]
+    first: float
+    last: float
+
+
+def _grouped(
+    epsilon: FloatArray, steps: FloatArray, index: NDArray[np.intp], width: float
+) -> list[tuple[int, NDArray[np.intp], float, float]]:
+    """Return each multiple of a width that occurs in `steps`, with the indices that have it, by epsilon, and their ends."""
+    if not (epsilon[1:] >= epsilon[:-1]).all():
+        order = np.argsort(epsilon, kind="stable")
+        steps, index = steps[order], index[order]
+    position = np.floor(steps / width).astype(np.int64)
+    cuts = [0, *(np.flatnonzero(position[1:] != position[:-1]) + 1).tolist(), index.size]
+    return [(int(position[a]), index[a:b], float(steps[a]), float(steps[b - 1])) for a, b in pairwise(cuts)]
 
 
 def _short(share: _Share) -> None:

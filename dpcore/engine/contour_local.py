@@ -9,7 +9,6 @@ deviation so serves any number of values in between, each for a few multiplicati
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,14 +18,20 @@ from dpcore.engine.contour_sum import UNIT, phases, rounding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from dpcore.engine.contour_plan import Line
     from dpcore.engine.contour_table import ComplexArray, FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
 
 ORDER = 9
-_FACTORS = 1.0 / np.array([math.factorial(order) for order in range(ORDER + 1)])[:, None, None]
-_TINY = 1e-321
+_ORDERS = np.arange(1.0, ORDER + 1)[:, None, None]
+_TURNS = np.array([-1j, -1, 1j, 1])[np.arange(ORDER) % 4][:, None, None]  # powers of -i
+REACH = 0.55
+"""How far from a point of the grid its series serves, in steps."""
+
+_ROUNDED, _TINY = 16 * UNIT, 1e-321
 
 
 class Stretch(NamedTuple):
@@ -66,15 +71,12 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
 
 def _derivatives(terms: ComplexArray, y: FloatArray, half: float) -> tuple[FloatArray, FloatArray]:
     """Return the terms of every power over its factorial, as pairs of real numbers, and what the powers left out add."""
+    powers = np.cumprod(y / _ORDERS, axis=0)
+    left_out = (np.abs(terms) * y * powers[-1]).sum(axis=1) * (1.01 * half ** (ORDER + 1) / (ORDER + 1))
     weight = np.empty((ORDER + 1, *terms.shape), dtype=np.complex128)
     weight[0] = terms
-    turn = -1j * y
-    for order in range(1, ORDER + 1):
-        np.multiply(weight[order - 1], turn, out=weight[order])
-    left_out = (np.abs(weight[-1]) * y).sum(axis=1) * (1.01 * half ** (ORDER + 1) / math.factorial(ORDER + 1))
-    pairs = weight.view(np.float64)
-    pairs *= _FACTORS
-    return pairs, left_out
+    np.multiply(terms * _TURNS, powers, out=weight[1:])
+    return weight.view(np.float64), left_out
 
 
 def _errors(
@@ -128,26 +130,51 @@ class Local:
     def __init__(self, at: FloatArray, series: FloatArray, facts: FloatArray) -> None:
         self.at, self.step = at, float(at[-1] - at[0]) / (at.size - 1)
         self._series, self._facts = series, facts
+        # S varies little within half a step; this covers the roundings of its products with the scale and the weight
+        facts[2:4] += 2 * _ROUNDED * np.abs(series[0]) + _TINY
 
-    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds] | None:
-        """Return bounds of delta and of 1 - delta, or None where the grid does not reach."""
-        place = np.rint((epsilon - self.at[0]) / self.step).astype(np.intp)
+    def gains(self, alpha: FloatArray, epsilon: FloatArray) -> Bounds | None:
+        """Return bounds of 1 - delta - e^epsilon alpha, or None where the grid does not reach.
+
+        Below 0 the gain is e^epsilon (1 - alpha - delta(-epsilon)), by symmetry. Delta is base + kernel, and 1 - delta - alpha
+        comes from 1 - delta where that is small, from 1 - alpha where delta is. All roundings go outward.
+
+        Parameters
+        ----------
+        alpha : false-positive rates inside (0, 1).
+        epsilon : of either sign, a column of values close to each other for each alpha.
+        """
+        centre = epsilon[epsilon.shape[0] // 2]
+        up = centre >= 0
+        away = np.where(up, epsilon, -epsilon)
+        place = np.rint((np.abs(centre) - self.at[0]) / self.step).astype(np.intp)
         if int(place.min()) < 0 or int(place.max()) >= self.at.size:
             return None
-        apart = epsilon - self.at[place]
-        series = self._series.take(place, axis=1)
-        total = series[-1]
-        for row in series[-2::-1]:
-            total *= apart
-            total += row
+        apart = away - self.at[place]
+        if max(float(apart.max()), -float(apart.min())) > REACH * self.step:
+            return None
+        total = self._sums(apart, place)
         c, log_scale, below, above, low, high, rest_low, rest_high = self._facts.take(place, axis=1)
-        scale = np.exp(np.minimum(np.maximum(log_scale - c * epsilon, -745.0), 700.0))
-        least, most = scale * (total - below) - _TINY, scale * (total + above) + _TINY
-        less, more = 1 - 4 * UNIT, 1 + 4 * UNIT
-        return (
-            (np.maximum((low + least) * less, 0.0), np.minimum((high + most) * more, 1.0)),
-            (np.maximum((rest_low - most) * less, 0.0), np.minimum((rest_high - least) * more, 1.0)),
-        )
+        scale = np.exp(log_scale - c * away)
+        total *= scale
+        small = up | (alpha < 0.5)
+        least, most = np.where(small, rest_low, (1.0 - alpha) - high), np.where(small, rest_high, (1.0 - alpha) - low)
+        slack, part = _ROUNDED * np.abs(most), np.where(small, alpha, 0.0)
+        weight = np.exp(epsilon)
+        factor = np.where(up, 1.0, weight)
+        safe = ((least - slack) - scale * above - total) * factor - weight * (part * (1.0 + _ROUNDED))
+        free = ((most + slack) + scale * below - total) * factor - weight * (part * (1.0 - _ROUNDED))
+        return safe, free
+
+    def _sums(self, apart: FloatArray, place: NDArray[np.intp]) -> FloatArray:
+        """Return S at a distance from the points of the grid."""
+        series = self._series.take(place, axis=1)
+        total = series[-1] * apart
+        for row in series[-2:0:-1]:
+            total += row
+            total *= apart
+        total += series[0]
+        return total
 
     def rates(self) -> Rates:
         """Return the error rates at the grid and at its mirror image, from the slopes of the kernel.

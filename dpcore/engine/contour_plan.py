@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
 
 _ONE_SIDE = np.array([0.06, 0.15, 0.25, 0.4, 0.6, 1.0, 1.6])
-SPREAD = np.concatenate((_ONE_SIDE, -_ONE_SIDE))
-"""Where to look for the exponent c' of the excess bound, in multiples of the best one of a Gaussian; the small ones serve
-losses far from normal, whose M explodes soon beyond c."""
+SPREAD = np.concatenate((np.zeros(1), _ONE_SIDE, -_ONE_SIDE))
+"""Where to look for the exponent c' of the excess bound, in multiples of the best one of a Gaussian, behind c itself; the
+small ones serve losses far from normal, whose M explodes soon beyond c."""
 
 _FINE, _SPARE = 1e-10, 0.05
 """Beyond this accuracy the nodes left out are kept at a share of it: the size of the kernel may be less than estimated."""
@@ -54,8 +54,8 @@ def _images(log_ratio: float, decay: float) -> float:
 class Bucket:
     """Neighbouring values of epsilon, `low` to `high`, that share one line Re s = c.
 
-    `log_bound` is log(kappa(c) M(c)). `others` serve the excess bound with another exponent c': c' - c, the logarithm of
-    kappa(c') M(c') / M(c) e^{-(c'-c) eps} at its largest, and what it gains per s^2 of smoothing. `size` estimates
+    `log_bound` is log(kappa(c) M(c)). `others` serve the excess bound with another exponent c': a row of c' - c, and one of
+    the logarithm of kappa(c') M(c') / M(c) e^{-(c'-c) eps} at its largest. `size` estimates
     kernel(eps) / (M(c) e^{-c eps}) and `relative` how much larger delta is than the kernel.
     `plan` keeps an accuracy with its period and excess, see `windows`. `lines` holds the levels of refinement made so far.
     """
@@ -67,7 +67,7 @@ class Bucket:
     low: float
     high: float
     curvature: float
-    others: FloatArray
+    others: tuple[FloatArray, FloatArray]
     relative: float = 1.0
     plan: tuple[float, float, float] = (0.0, 0.0, 0.0)
     lines: list[Line] = field(default_factory=list)
@@ -88,9 +88,9 @@ class Bucket:
         log_target = math.log(target)
         sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
         widths = [math.inf, math.inf]
-        for apart, ratio, bend in self.others.tolist():
+        for apart, ratio in zip(*(row.tolist() for row in self.others), strict=True):
             side = apart > 0
-            log_ratio = ratio + s * s * bend
+            log_ratio = ratio + 0.5 * s * s * apart * (apart + 2 * self.c + 1)
             if not math.isfinite(log_ratio) or apart == 0:
                 continue
             gap = abs(apart)
@@ -108,15 +108,14 @@ class Bucket:
 def windows(apart: FloatArray, ratio: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return `Bucket.window` without smoothing for many buckets: a row of exponents, larger ones first, for each."""
     gap = np.abs(apart)
-    half = SPREAD.size // 2
+    half = apart.shape[1] // 2
     with np.errstate(all="ignore"):
         known = np.isfinite(ratio) & (gap > 0)
-        need = ratio - np.log(target)[:, None]
-        need = np.where(need > 30, need, np.log1p(np.exp(np.minimum(need, 30.0))))
-        width = np.where(known, np.maximum(need, 1e-3) / gap, np.inf)
+        need = np.maximum(np.logaddexp(0.0, ratio - np.log(target)[:, None]), 1e-3)
+        width = np.where(known, need / gap, np.inf)
         period = np.maximum(width[:, :half].min(axis=1), width[:, half:].min(axis=1))
         decay = gap * period[:, None]
-        images = np.where(known & (ratio - decay < 700), np.exp(ratio - decay) / -np.expm1(-decay), np.inf)
+        images = np.where(known, np.exp(ratio - decay) / -np.expm1(-decay), np.inf)
     return period, 1.01 * (images[:, :half].min(axis=1) + images[:, half:].min(axis=1))
 
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
     ComplexArray = NDArray[np.complex128]
+    Bounds = tuple[FloatArray, FloatArray]
 
 _STEP = 1e-20
 """Imaginary step of the derivative of log M on the real axis; small enough to leave no truncation error."""
@@ -39,6 +39,7 @@ _MANY_SLOW, _STRONGEST = 200, 100
 """Parts with a costly bound of their decay beyond which only the strongest are asked for it, and how many."""
 
 _NEAR_ONE = -1e-4
+_HANDICAP = 1.0
 
 
 _LEAP, _SHARP = 1.5, 1.4
@@ -50,7 +51,9 @@ _ROUNDS, _PIECES, _MOST_LEAPS, _LEAST = 4, 6, 40, -150.0
 class Factor(Protocol):
     """One part of a product: masses at infinite loss, ends of the finite losses, and transform of the finite part.
 
-    The numbers must belong together: M(0) = 1 - q_inf and M(-1) = 1 - p_inf up to rounding.
+    The numbers must belong together: M(0) = 1 - q_inf and M(-1) = 1 - p_inf up to rounding. A factor may have
+    `cumulants(c)`, which returns log M and its derivative at real c for less than `log_mgf` does, with an error of a few
+    units of 2^-53 (1 + abs(c) R); not finite where M is not known.
     """
 
     @property
@@ -101,6 +104,20 @@ class Product:
         for factor, count in self.parts:
             total += count * factor.log_mgf(s)
         return total
+
+    def cumulants(self, c: FloatArray) -> Bounds:
+        """Return log M(c) and its derivative, the mean of the loss tilted by c; not finite where M is not known.
+
+        For where to look and for bounds with a margin of a hundredth: no digit of an answer comes from here.
+        """
+        value, slope = np.zeros(c.size), np.zeros(c.size)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for factor, count in self.parts:
+                known = getattr(factor, "cumulants", None)
+                own, mean = known(c) if known is not None else _by_step(factor, c)
+                value += count * own
+                slope += count * mean
+        return value, slope
 
     def exponent(self, s: ComplexArray) -> tuple[ComplexArray, FloatArray]:
         """Return log M(s) and its rounding error in units of the last place; each row of `s` starts at its real c.
@@ -181,12 +198,18 @@ class Product:
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
             scale = reach or getattr(factor, "loss_scale", 0.0)
             if scale == 0.0:
-                values = factor.log_mgf(np.array([-0.5 - 1e-3 + 1j * _STEP, -0.5 + 1e-3 + 1j * _STEP]))
-                scale = math.sqrt(max(float(values.imag[1] - values.imag[0]) / (2e-3 * _STEP), 0.0))
+                low, high = _by_step(factor, np.array([-0.5 - 1e-3, -0.5 + 1e-3]))[1].tolist()
+                scale = math.sqrt(max((high - low) / 2e-3, 0.0))
             if scale > 0:
                 smallest = min(smallest, scale)
                 whole += count * scale
         return (smallest, whole) if whole > 0 else (1.0, 1.0)
+
+
+def _by_step(factor: Factor, c: FloatArray) -> Bounds:
+    """Return log M(c) and its derivative by an imaginary step."""
+    values = factor.log_mgf(np.asarray(c + 1j * _STEP, dtype=np.complex128))
+    return values.real, values.imag / _STEP
 
 
 def _units(factor: Factor, c: FloatArray) -> float | FloatArray:
@@ -213,39 +236,49 @@ class Branch:
 def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
     """Tabulate the saddle points right of 0, between -1 and 0, and left of -1 (branches D, I and N)."""
     smallest, whole = product.scales()
-    low = math.log10(1e-2 / max(whole, 1e-2))
-    high = max(3.0, 5.0 - math.log10(smallest))
-    outer = np.logspace(low, high, int(_PER_DECADE * (high - low)) + 2)
-    inner = np.logspace(min(low, -2.0), -min(low, -2.0), int(-2 * _PER_DECADE * min(low, -2.0)) + 2)
-    middle = -1.0 / (1.0 + inner)
-    first, second = outer.size, outer.size + middle.size
-    pieces = (outer, middle) if product.symmetric else (outer, middle, -1.0 - outer[::-1])
-    grid = np.concatenate(pieces)
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = product.log_mgf(np.asarray(grid + 1j * _STEP, dtype=np.complex128))
-    right = _refined(product, grid[:first], values[:first])
-    between = _branch(grid[first:second], values[first:second])
-    left = _exchanged(right) if product.symmetric else _refined(product, grid[second:], values[second:])
+    low = math.floor(_PER_DECADE * math.log10(1e-2 / max(whole, 1e-2)))
+    high = math.ceil(_PER_DECADE * max(3.0, 5.0 - math.log10(smallest)))
+    grid, first, second = _exponents(low, high)
+    if product.symmetric:
+        grid = grid[:second]
+    found = (grid, *product.cumulants(grid))
+    right = _refined(product, *(row[:first] for row in found))
+    between = _branch(*(row[first:second] for row in found))
+    left = _exchanged(right) if product.symmetric else _refined(product, *(row[second:] for row in found))
     return right, between, left
 
 
-def _refined(product: Product, c: FloatArray, values: ComplexArray) -> Branch:
+@lru_cache(maxsize=64)
+def _exponents(low: int, high: int) -> tuple[FloatArray, int, int]:
+    """Return exponents right of 0, between -1 and 0 and left of -1, and where the second and the third of these begin.
+
+    They are even in the logarithm of the distance from the next pole, from `low` to `high` steps of `_PER_DECADE`.
+    """
+    outer = 10.0 ** (np.arange(low, high + 1) / _PER_DECADE)
+    inner = min(low, -2 * _PER_DECADE)
+    # an even number of them: none is the middle, where all odd moments vanish
+    middle = -1.0 / (1.0 + 10.0 ** np.linspace(inner / _PER_DECADE, -inner / _PER_DECADE, 2 - 2 * inner))
+    grid = np.concatenate((outer, middle, -1.0 - outer[::-1]))
+    grid.setflags(write=False)
+    return grid, outer.size, outer.size + middle.size
+
+
+def _refined(product: Product, c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
     """Return a branch with more exponents where epsilon leaps: a law of a narrow core and a rare far jump does that.
 
     Exponents so far out that the kernel is below 1e-65 are not worth it.
     """
     for _ in range(_ROUNDS):
-        branch = _branch(c, values)
+        branch = _branch(c, log_m, mean)
         leaps = _leaps(branch)
         if not leaps.size or leaps.size > _MOST_LEAPS:
             return branch
         shares = np.arange(1, _PIECES) / _PIECES
         more = (branch.c[leaps, None] + shares * (branch.c[leaps + 1] - branch.c[leaps])[:, None]).ravel()
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = product.log_mgf(np.asarray(more + 1j * _STEP, dtype=np.complex128))
+        found = (more, *product.cumulants(more))
         order = np.argsort(np.concatenate((c, more)), kind="stable")
-        c, values = np.concatenate((c, more))[order], np.concatenate((values, found))[order]
-    return _branch(c, values)
+        c, log_m, mean = (np.concatenate(pair)[order] for pair in zip((c, log_m, mean), found, strict=True))
+    return _branch(c, log_m, mean)
 
 
 def _leaps(branch: Branch) -> NDArray[np.intp]:
@@ -255,9 +288,12 @@ def _leaps(branch: Branch) -> NDArray[np.intp]:
     far = np.flatnonzero((gap > _LEAP) & (np.maximum(value[:-1], value[1:]) > _LEAST))
     if not far.size:
         return far
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        bend = np.abs(np.diff(np.log(np.diff(branch.epsilon) / np.diff(branch.c))))
-    sharp = np.fmax(np.append(bend, 0.0), np.append(0.0, bend)) > _SHARP
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation = np.log(gap / (branch.c[1:] - branch.c[:-1]))
+        bend = 2.0 * np.abs(deviation[1:] - deviation[:-1])
+    sharp = np.zeros(gap.size, dtype=np.bool_)
+    sharp[:-1] |= bend > _SHARP
+    sharp[1:] |= bend > _SHARP
     return np.asarray(far[sharp[far]], dtype=np.intp)
 
 
@@ -267,28 +303,48 @@ def _exchanged(b: Branch) -> Branch:
     return Branch(-1.0 - b.c[::-1], -b.epsilon[::-1], steps, value, b.log_m[::-1])
 
 
-def _branch(c: FloatArray, values: ComplexArray) -> Branch:
-    known = np.isfinite(values.real) & np.isfinite(values.imag)
-    c, values = c[known], values[known]
-    epsilon = np.maximum.accumulate(values.imag / _STEP - 1 / c - 1 / (c + 1))
-    value = values.real - c * epsilon - np.log(np.abs(c * (c + 1)))
+def _branch(c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
+    known = np.isfinite(log_m) & np.isfinite(mean)
+    if not known.all():
+        c, log_m, mean = c[known], log_m[known], mean[known]
+    epsilon = np.maximum.accumulate(mean - (2 * c + 1) / (pole := c * (c + 1)))
+    value = log_m - c * epsilon - np.log(np.abs(pole))
     steps = np.zeros(c.size)
     np.cumsum(np.sqrt((epsilon[1:] - epsilon[:-1]) * (c[1:] - c[:-1])), out=steps[1:])
-    return Branch(c, epsilon, steps, value, values.real)
+    return Branch(c, epsilon, steps, value, log_m)
 
 
-def branch_values(branches: tuple[Branch, Branch, Branch], eps: FloatArray) -> FloatArray:
-    """Return the minimum of phi on each branch, inf where it has none.
+def crossings(branches: tuple[Branch, Branch, Branch], *, symmetric: bool) -> tuple[float, float]:
+    """Return the epsilon below which N, and the one from which D has the lowest minimum of phi; I has it between.
 
-    For eps >= 0 the kernel N is the larger one of D and N, whatever the two minima say: a line for it would be wasted.
+    The minimum changes with epsilon at the rate -c, so that the three follow each other in this order. For eps >= 0 the
+    kernel N is the larger one of D and N: there it must be lower by `_HANDICAP`.
     """
     d, i, n = branches
-    values = np.empty((3, eps.size))
-    values[0] = np.interp(eps, d.epsilon, d.value, left=np.inf)
-    values[1] = np.interp(eps, i.epsilon, i.value, left=np.inf, right=np.inf)
-    values[2] = np.interp(eps, n.epsilon, n.value, right=np.inf)
-    values[2] += eps >= 0
-    return values
+    high = _crossing(i, d)
+    low = -high if symmetric and high > 0 else _end_of(n, i)
+    if low > high:
+        low = high = _end_of(n, d)
+    return low, high
+
+
+def _end_of(n: Branch, other: Branch) -> float:
+    """Return up to which epsilon N is preferred to another branch."""
+    end = _crossing(n, other)
+    return end if end <= 0 else max(0.0, _crossing(n, other, _HANDICAP))
+
+
+def _crossing(first: Branch, second: Branch, handicap: float = 0.0) -> float:
+    """Return about where the second branch, which falls more, comes below the first and its handicap."""
+    other = np.interp(second.epsilon, first.epsilon, first.value + handicap, left=-np.inf, right=np.inf)
+    gap = second.value - other
+    at = int(np.argmax(gap <= 0))
+    if not gap[at] <= 0:
+        return float(second.epsilon[-1])
+    if at == 0 or not math.isfinite(gap[at - 1] - gap[at]):
+        return float(second.epsilon[at])
+    share = gap[at] / (gap[at] - gap[at - 1])
+    return float(second.epsilon[at] - share * (second.epsilon[at] - second.epsilon[at - 1]))
 
 
 class Outline(NamedTuple):
@@ -310,45 +366,45 @@ def mirrored(branches: tuple[Branch, Branch, Branch]) -> tuple[Branch, Branch, B
     return _exchanged(n), _exchanged(i), _exchanged(d)
 
 
-def outline(branches: tuple[Branch, Branch, Branch], product: Product) -> Outline | None:
-    """Return the saddle point approximation of the profile, a few per cent off.
+def outline(branches: tuple[Branch, Branch, Branch], product: Product, between: tuple[float, float]) -> Outline | None:
+    """Return the saddle point approximation of the profile, a few per cent off; `between` are the `crossings`.
 
     A kernel is about e^value / sqrt(2 pi phi''), and its logarithm falls with slope c; minus the slope of delta is
     e^eps P0(L > eps).
     """
-    eps, c, value = (np.concatenate(row) for row in zip(*((b.epsilon, b.c, b.value) for b in branches), strict=True))
-    sizes = [b.c.size for b in branches]
-    if min(sizes) < 2:
-        return None
-    kind = np.repeat(np.arange(3), sizes)
-    bend = _bends(eps, c, sizes)
+    ends = (max(between[1], product.min_loss), product.max_loss), between, (product.min_loss, between[0])
+    parts = [_lowest(branch, *end) for branch, end in zip(branches, ends, strict=True)][::-1]
+    eps, c, value, bend = (np.concatenate(row) for row in zip(*parts, strict=True))
+    kind = np.repeat((2, 1, 0), [part[0].size for part in parts])
     kernel = value - 0.5 * np.log(2 * np.pi * bend)
     log_rate = kernel - eps + np.log(np.abs(c))
-    use = np.argmin(branch_values(branches, eps), axis=0) == kind
-    use &= (eps > product.min_loss) & (eps < product.max_loss) & (log_rate < _NEAR_ONE) & (kernel < 0)
-    order = np.flatnonzero(use)
-    if order.size < 2:
+    use = (log_rate < _NEAR_ONE) & (kernel < 0)
+    if not use.all():
+        kind, eps, kernel, log_rate, bend = kind[use], eps[use], kernel[use], log_rate[use], bend[use]
+    if eps.size < 2:
         return None
-    order = order[np.argsort(eps[order], kind="stable")]
-    kind, log_rate = kind[order], log_rate[order]
-    eps, size = eps[order], np.exp(kernel[order])
-    base = np.array((product.delta_inf, 1.0, 0.0))[kind]
-    delta = base + np.where(kind == 1, -size, size)
+    size = np.exp(kernel)
     left = kind == 2
-    delta[left] -= np.expm1(np.minimum(eps[left], 0.0))
+    delta = np.where(kind == 1, 1.0 - size, np.where(left, -np.expm1(np.minimum(eps, 0.0)), product.delta_inf) + size)
     other_rate = np.log(-np.expm1(log_rate))
     score = np.where(left, log_rate - other_rate, other_rate - log_rate)
-    log_delta = np.minimum.accumulate(np.log(np.clip(delta, 1e-323, 1.0)))
-    return Outline(eps, log_delta, np.maximum.accumulate(score), np.sqrt(bend[order]))
+    log_delta = np.minimum.accumulate(np.log(np.minimum(np.maximum(delta, 1e-323), 1.0)))
+    return Outline(eps, log_delta, np.maximum.accumulate(score), np.sqrt(bend))
 
 
-def _bends(eps: FloatArray, c: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """Return the slope of epsilon in c at the nodes of each branch, the mean of those on either side of a node."""
-    slope = (eps[1:] - eps[:-1]) / (c[1:] - c[:-1])
-    left, right = np.append(slope[:1], slope), np.append(slope, slope[-1:])
-    for start in (sizes[0], sizes[0] + sizes[1]):
-        left[start], right[start - 1] = slope[start], slope[start - 2]
-    return np.maximum(0.5 * (left + right), 1e-300)
+def _lowest(b: Branch, low: float, high: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return epsilon, c, value and the slope of epsilon in c of a branch between two epsilons.
+
+    The slope at a node is the mean of those on either side.
+    """
+    slope = (b.epsilon[1:] - b.epsilon[:-1]) / (b.c[1:] - b.c[:-1])
+    bend = np.empty(b.c.size)
+    if slope.size:
+        bend[1:-1] = 0.5 * (slope[1:] + slope[:-1])
+        bend[0], bend[-1] = slope[0], slope[-1]
+    first, last = np.searchsorted(b.epsilon, (low, high)).tolist() if slope.size else (0, 0)
+    use = slice(first, last)
+    return b.epsilon[use], b.c[use], b.value[use], np.maximum(bend[use], 1e-300)
 
 
 def _log_finite(masses: Iterable[tuple[float, int]]) -> float:
@@ -371,9 +427,12 @@ def _total(losses: list[tuple[float, int]]) -> float:
     """Return the smallest double that is not below the exact sum of count times loss."""
     if any(math.isinf(loss) for loss, _ in losses):
         return math.inf if any(loss > 0 for loss, _ in losses if math.isinf(loss)) else -math.inf
-    exact = sum((count * Fraction(float(loss)) for loss, count in losses), Fraction(0))
-    total = float(exact)
-    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
+    ratios = [(count, *float(loss).as_integer_ratio()) for loss, count in losses]
+    common = max((power for _, _, power in ratios), default=1)  # the denominators are powers of 2
+    exact = sum(count * top * (common // power) for count, top, power in ratios)
+    total = exact / common
+    top, power = total.as_integer_ratio()
+    return total if top * common >= exact * power else math.nextafter(total, math.inf)
 
 
 def _finite(value: float) -> float:

@@ -29,6 +29,9 @@ _SERIES_RADIUS = 2.25
 _SERIES_TERMS = ((0.04, 5), (0.25, 7), (_SERIES_RADIUS, 13))
 """(radius, terms): the first omitted term r^m / (2m+2)! is below 1e-17 of the leading 1/2."""
 
+_MIDDLE = -0.5 + 5e-7
+"""Least exponent told apart from -1/2 on the real axis: M is flat there, to the square of the difference."""
+
 _INVERSE_FACTORIALS = tuple((1 / math.factorial(2 * n), 1 / math.factorial(2 * n + 1)) for n in range(32))
 """Of the even power series behind the coefficients; far more terms than double precision needs."""
 
@@ -144,6 +147,25 @@ def log_mgf(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
             out[near] = _by_expm1(s[near], eps0)
         out[far] = _by_scaling(s[far], eps0)
     return out
+
+
+def cumulants(c: NDArray[np.float64], eps0: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Return log M(c) and its derivative at real c.
+
+    With w = 2c + 1 and E = e^{-w eps0} - 1, for c >= -1/2,
+
+    .. math:: \log M = c\,\epsilon_0 + \log(1 + cE/w), \qquad
+        (cE/w)' = E/w^2 - 2c\,\epsilon_0 (1 + E)/w ,
+
+    and M(c) = M(-1-c). Unlike `log_mgf` this keeps an error of abs(c) eps0 units where log M is smaller than that.
+    """
+    up = np.maximum(np.maximum(c, -1.0 - c), _MIDDLE)
+    width = 2.0 * up + 1.0
+    fall = np.expm1(-eps0 * width)
+    share = fall / width
+    grown = up * share
+    slope = eps0 + (share - (2.0 * eps0) * (up + up * fall)) / (width * (1.0 + grown))
+    return eps0 * up + np.log1p(grown), np.copysign(slope, c + 0.5)
 
 
 def _log_ratio(a: float, y: float, eps0: float) -> float:

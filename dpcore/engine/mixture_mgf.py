@@ -45,7 +45,7 @@ TAPER = 0.35
 _ROOM = 8.7
 _STEPS = 6.5
 _GRAIN = 2.0**-10
-_BLOCK, _FENCES = 128, np.array([-1.5, 24.0])
+_BLOCK, _FENCES = 128, (-1.5, 24.0)
 _TINY_STEP = 1e-12
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
@@ -286,44 +286,51 @@ def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
 
 
 def _scattered(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
-    """Return log M at points on many different lines, in blocks of similar c; nan too far out."""
+    """Return log M at points on many different lines, those (nearly) on the real axis together; nan too far out."""
     out = np.full(s.size, np.nan, dtype=np.complex128)
+    level = np.abs(s.imag) < _TINY_STEP
+    value, slope = cumulants(s.real[level], mu, q, cut)
+    out[level] = value + 1j * (s.imag[level] * slope)
     first, last = _range(mu, q)
-    near = np.flatnonzero((s.real >= first) & (s.real <= last))
-    turned = np.abs(s.imag[near]) >= _TINY_STEP
-    for at in near[turned].tolist():
+    for at in np.flatnonzero(~level & (s.real >= first) & (s.real <= last)).tolist():
         out[at] = _along(_lines(mu, q, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
-    near = near[~turned]
-    near = near[np.argsort(s.real[near])]
-    # what is steep needs small steps, what is tilted far a long range: neighbours share both
-    ends = [0, *np.searchsorted(s.real[near], _FENCES).tolist(), near.size]
-    for first, last in pairwise(ends):
-        for start in range(first, last, _BLOCK):
-            part = near[start : min(start + _BLOCK, last)]
-            out[part] = _block(s[part], mu, q, cut)
     return out
 
 
-def _block(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
-    """Return log M at a few (nearly) real points on common nodes, for bounds and saddle points.
+def cumulants(c: FloatArray, mu: float, q: float, cut: float = math.inf) -> tuple[FloatArray, FloatArray]:
+    """Return log M(c) and its derivative, the mean of log r under the tilted law, at real c; nan too far out."""
+    out = np.full((2, c.size), np.nan)
+    order = np.argsort(c, kind="stable")
+    # what is steep needs small steps, what is tilted far a long range: neighbours share both
+    lowest, highest = _range(mu, q)
+    fences = sorted((lowest, *(fence for fence in _FENCES if lowest < fence < highest)))
+    ends = np.searchsorted(c[order], fences).tolist()
+    for start, end in pairwise((*ends, int(np.searchsorted(c[order], highest, side="right")))):
+        for begin in range(start, end, _BLOCK):
+            part = order[begin : min(begin + _BLOCK, end)]
+            out[:, part] = _block(c[part], mu, q, cut)
+    return out[0], out[1]
+
+
+def _block(c: FloatArray, mu: float, q: float, cut: float) -> tuple[FloatArray, FloatArray]:
+    """Return log M and its derivative at a few ascending real points on common nodes, for bounds and saddle points.
 
     With e^(w t^2/2) for the growth off the axis, steps up to 1/2, 1/(2 mu) and 3/(4 sqrt(w)) leave a relative error below
     1e-13.
     """
-    lowest, highest = float(s.real.min()), float(s.real.max())
+    lowest, highest = float(c[0]), float(c[-1])
     width = 1.0 / mu if cut == math.inf else min(TAPER / 2, 0.5 / mu)
     step = min(0.5 * min(1.0, width), 0.75 / math.sqrt(_bend(mu, q, lowest)))
     x = _nodes(step, (_ends(mu, q, lowest, cut)[0], _ends(mu, q, highest, cut)[1]))
     ratio = _log_ratio(x, mu, q)
-    weight = np.multiply.outer(s.real + 1.0, ratio)
+    weight = np.multiply.outer(c + 1.0, ratio)
     weight -= x * x / 2 if cut == math.inf else x * x / 2 - log_ndtr((cut - x) / TAPER)
     top = weight.max(axis=1)
     weight -= top[:, None]
     np.exp(weight, out=weight)
-    total = weight.sum(axis=1).astype(np.complex128)
-    # a derivative is asked by a tiny step: e^(iz) is 1 + iz there
-    total.imag = s.imag * np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
-    return np.asarray(top + np.log(total * (step / np.sqrt(2 * np.pi))), dtype=np.complex128)
+    total = weight.sum(axis=1)
+    mean = np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
+    return top + np.log(total * (step / math.sqrt(2 * math.pi))), mean / total
 
 
 def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
@@ -383,10 +390,14 @@ class _Bound(NamedTuple):
     turn: FloatArray
     weight: FloatArray
 
+    def every(self, stride: int) -> _Bound:
+        """Return some of the nodes."""
+        return _Bound(*(np.ascontiguousarray(row[:, ::stride]) for row in self))
+
 
 @lru_cache(maxsize=16)
-def _paths(mu: float, q: float, low: float, high: float, cut: float) -> _Bound:
-    """Return the paths of the bound over a range of x."""
+def _paths(mu: float, q: float, low: float, high: float, cut: float) -> tuple[_Bound, _Bound]:
+    """Return the paths of the bound over a range of x, and every fourth of their nodes."""
     step = _step(_height(mu, q, -1.0, cut))
     x = _nodes(step, (low, high))
     heights = (_HEIGHTS * (min(1.0, 1.0 / mu) if cut == math.inf else min(TAPER, 0.5 / mu)))[:, None]
@@ -394,14 +405,28 @@ def _paths(mu: float, q: float, low: float, high: float, cut: float) -> _Bound:
     weight = heights**2 / 2 - x * x / 2 + math.log(step / math.sqrt(2 * math.pi))
     if cut < math.inf:
         weight += log_ndtr((cut - x - 1j * heights) / TAPER).real
-    return _Bound(size, turn, weight)
+    paths = _Bound(size, turn, weight)
+    return paths, paths.every(4)
+
+
+class _Tilt(NamedTuple):
+    """The paths of the bound for one c: (c + 1) log|r| + log weight on every fourth node, and log M(c)."""
+
+    paths: _Bound
+    turn: FloatArray
+    rough: FloatArray
+    log_total: float
 
 
 @lru_cache(maxsize=64)
-def _log_total(mu: float, q: float, c: float, cut: float = math.inf) -> float:
-    """Return log M(c)."""
-    path = _path(mu, q, _height(mu, q, c, cut), *_outward(_ends(mu, q, c, cut)), cut)
-    return float(_log_sum(((c + 1.0) * path.flat + path.flat_weight)[None])[0])
+def _tilt(mu: float, q: float, c: float, cut: float) -> _Tilt:
+    """Return what all heights y on one line share."""
+    ends = _outward(_ends(mu, q, c, cut))
+    paths, some = _paths(mu, q, *ends, cut)
+    rows = slice(None if c >= -1.0 and cut == math.inf else _STEEP)
+    path = _path(mu, q, _height(mu, q, c, cut), *ends, cut)
+    log_total = float(_log_sum(((c + 1.0) * path.flat + path.flat_weight)[None])[0])
+    return _Tilt(paths, some.turn[rows], (c + 1.0) * some.size[rows] + some.weight[rows], log_total)
 
 
 def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) -> float:
@@ -412,12 +437,10 @@ def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) ->
     first, last = _range(mu, q)
     if y <= 0 or not first <= c <= last:
         return 0.0
-    paths = _paths(mu, q, *_outward(_ends(mu, q, c, cut)), cut)
-    rows = slice(None if c >= -1.0 and cut == math.inf else _STEEP)
-    rough = (c + 1.0) * paths.size[rows, ::4] - y * paths.turn[rows, ::4] + paths.weight[rows, ::4]
-    best = int(np.argmin(_log_sum(rough)))
-    exponent = (c + 1.0) * paths.size[best] - y * paths.turn[best] + paths.weight[best]
-    log_least = float(_log_sum(exponent[None])[0]) - _log_total(mu, q, c, cut)
+    tilt = _tilt(mu, q, c, cut)
+    best = int(np.argmin(_log_sum(tilt.rough - y * tilt.turn)))
+    size, turn, weight = (row[best] for row in tilt.paths)
+    log_least = float(_log_sum(((c + 1.0) * size - y * turn + weight)[None])[0]) - tilt.log_total
     return min(0.0, math.log(math.exp(min(0.0, log_least)) * (1 + 1e-12) + _LOST))
 
 
@@ -444,6 +467,10 @@ class Trimmed:
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s) of the losses that are left."""
         return log_mgf(s, self.mu, self.share, self.cut)
+
+    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M and its derivative on the real axis."""
+        return cumulants(c, self.mu, self.share, self.cut)
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""

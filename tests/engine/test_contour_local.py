@@ -32,34 +32,40 @@ def expanded(name: str, tolerance: float = 1e-6) -> tuple[Contour, Local]:
     return engine, local
 
 
+RATES = (1e-20, 0.3, 0.8, 1 - 1e-9)
+
+
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_values_between_the_points_are_those_of_the_contour(name: str) -> None:
+@pytest.mark.parametrize("alpha", RATES)
+def test_gains_between_the_points_are_those_of_the_contour(name: str, alpha: float) -> None:
     engine, local = expanded(name)
-    at = np.random.default_rng(3).uniform(0.0, PRODUCTS[name][1], 400)
-    found = local.two_sided(at)
+    at = np.random.default_rng(3).uniform(-PRODUCTS[name][1], PRODUCTS[name][1], 400)
+    found = local.gains(np.full(at.size, alpha), at[None])
     assert found is not None
-    for (low, high), (least, most) in zip(found, engine.two_sided(at), strict=True):
-        assert (low <= high).all()
-        assert (low <= most * (1 + 1e-15)).all()
-        assert (least <= high * (1 + 1e-15)).all()
-    (low, high), _ = found
-    assert (high - low <= 1e-8 * high).all()
+    safe, free = found[0][0], found[1][0]
+    assert (safe <= free).all()
+    (low, high), (least, most) = engine.two_sided(np.abs(at))
+    price, weight = np.exp(np.maximum(at, 0.0)) * alpha, np.exp(np.minimum(at, 0.0))
+    rounded = 1e-15 * (1 + price)
+    assert (safe <= weight * (np.minimum(most, 1 - low) - price + rounded)).all()
+    assert (free >= weight * (np.maximum(least, 1 - high) - price - rounded)).all()
+    assert (free - safe <= weight * (1e-8 * np.minimum(high, most) + 1e-14 * (1 + price))).all()
 
 
-def test_the_bracket_holds_the_truth_in_high_precision() -> None:
+@pytest.mark.parametrize("alpha", RATES)
+def test_the_bracket_holds_the_truth_in_high_precision(alpha: float) -> None:
     """A Gaussian of mean 1 in disguise: the contour does not know its closed form."""
-    engine = Contour([(Gaussian(0.5), 4)], 1e-6)
-    local = engine.expanded(np.linspace(0.0, 6.0, 28))
+    local = Contour([(Gaussian(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
     assert local is not None
-    at = np.linspace(0.0, 6.0, 101)
-    found = local.two_sided(at)
+    at = np.linspace(-6.0, 6.0, 101)
+    near = np.stack((at - 1e-3, at, at + 1e-3))  # around 0 a column holds both signs
+    found = local.gains(np.full(at.size, alpha), near)
     assert found is not None
-    (low, high), (least, most) = found
     with mp.workdps(40):
-        for place, e in enumerate(at.tolist()):
-            truth = mp.ncdf(mp.mpf("0.5") - mp.mpf(e)) - mp.exp(mp.mpf(e)) * mp.ncdf(-mp.mpf("0.5") - mp.mpf(e))
-            assert mp.mpf(low[place]) <= truth <= mp.mpf(high[place])
-            assert mp.mpf(least[place]) <= 1 - truth <= mp.mpf(most[place])
+        for e, safe, free in zip(near.ravel().tolist(), found[0].ravel(), found[1].ravel(), strict=True):
+            x, a = mp.mpf(e), mp.mpf(alpha)
+            truth = mp.ncdf(x - mp.mpf("0.5")) + mp.exp(x) * (mp.ncdf(-x - mp.mpf("0.5")) - a)
+            assert mp.mpf(safe) <= truth <= mp.mpf(free)
 
 
 def test_rates_are_tails_of_the_normal_law() -> None:
@@ -78,7 +84,11 @@ def test_rates_are_tails_of_the_normal_law() -> None:
 
 def test_nothing_is_said_beyond_the_grid() -> None:
     _, local = expanded("equal")
-    assert local.two_sided(np.array([1.0, 32.0])) is None
+    rates = np.full(2, 0.5)
+    assert local.gains(rates, np.array([[1.0, 30.0]])) is not None
+    assert local.gains(rates, np.array([[1.0, 32.0]])) is None
+    assert local.gains(rates, np.array([[1.0, -32.0]])) is None
+    assert local.gains(rates, np.array([[0.0, 29.0], [1.0, 30.0], [2.0, 31.0]])) is None
 
 
 def test_a_grid_too_wide_for_its_lines_is_refused() -> None:

@@ -28,7 +28,7 @@ def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | S
     engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
     assert len(engine._buckets) >= 3
     for bucket in engine._buckets.values():
-        apart, ratio, _ = np.array(bucket.others).T
+        apart, ratio = bucket.others
         target = bucket.plan[0] * bucket.size
         for found in (bucket.plan[1:], [float(x[0]) for x in windows(apart[None], ratio[None], np.array([target]))]):
             assert found == pytest.approx(bucket.window(0.0, target), rel=1e-9)
