@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,8 +16,9 @@ from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.subsampled import Subsampled
 from dpcore.errors import DomainError, RelationError
+from dpcore.lazy import Lazy
 from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Oracle, Parameter, register
-from dpcore.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, shorten
+from dpcore.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, joinable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -48,7 +48,7 @@ def _bracketed(part: TradeOff, level: int) -> str:
 class Composite(TradeOff):
     """A product or power: its numbers come from the flat list of its factors."""
 
-    @cached_property
+    @Lazy
     def flat(self) -> Factors:
         """Its factors, each once, in the order given."""
         return factors(self)
@@ -103,6 +103,11 @@ class Product(Composite):
             flat += part.parts if type(part) is Product else (part,)
         return cls(tuple(flat))
 
+    def __mul__(self, other: TradeOff) -> Product:
+        """Composition with one more region, or with those of another product."""
+        more = other.parts if type(other) is Product else (joinable(other, "*"),)
+        return Product(self.parts + more)
+
     @property
     def text(self) -> str:
         """Return a * b * c."""
@@ -121,7 +126,8 @@ def factors(node: TradeOff) -> Factors:
             stack += [(p, count) for p in reversed(part.parts)]
         else:
             key = part.identity
-            found[key] = (part, found[key][1] + count if key in found else count)
+            before = found.get(key)
+            found[key] = (part, count if before is None else before[1] + count)
     return list(found.values())
 
 

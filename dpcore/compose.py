@@ -66,9 +66,9 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     smooth = _smooth(gaussian, others)
     if not polygons:
         return smooth
-    if isinstance(exact, Polygon) and exact.loss.size <= _most_summed(smooth):
+    if isinstance(exact, Polygon) and exact.size <= _most_summed(smooth):
         return Sum(exact, smooth)
-    rest: Parts = [(exact, 1)] if isinstance(exact, Polygon) and exact.loss.size <= _SUMMED else list(polygons)
+    rest: Parts = [(exact, 1)] if isinstance(exact, Polygon) and exact.size <= _SUMMED else list(polygons)
     if gaussian is not None:
         rest.append((gaussian, 1))
     return Certified([*rest, *others])
@@ -82,7 +82,7 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
     laplace: dict[float, int] = {}
     for curve, k in parts:
         if isinstance(curve, Polygon):
-            polygons.append((_repeated(curve, k), 1) if k > 1 and curve.loss.size == 1 else (curve, k))
+            polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
         elif isinstance(curve, Gaussian):
             square += k * curve.mu**2
         elif isinstance(curve, Laplace):
@@ -105,7 +105,7 @@ def _repeated(polygon: Polygon, k: int) -> Polygon:
 
 
 def _perfect(polygon: Polygon) -> bool:
-    return polygon.q_inf == 0 and polygon.p_inf == 0 and polygon.loss.size == 1
+    return polygon.q_inf == 0 and polygon.p_inf == 0 and polygon.size == 1
 
 
 def _check_count(parts: Sequence[tuple[Curve, int]]) -> None:
@@ -147,10 +147,13 @@ def _polygons(parts: Polygons) -> Curve | None:
         return None
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
-    at_plus = _infinite([(p.q_inf, k) for p, k in parts])
-    at_minus = _infinite([(p.p_inf, k) for p, k in parts])
+    plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
+    at_plus = _infinite(plus)
+    at_minus = at_plus if minus == plus else _infinite(minus)
     symmetric = all(p.symmetric for p, _ in parts)
-    step = lattice_step([p.loss for p, _ in parts])
+    tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
+    # Most products without a lattice are known by their largest losses.
+    step = lattice_step([p.loss for p, _ in parts]) if not tops or _divisor(tops) is not None else None
     if step is not None and (_binary(parts, step) or _count(parts) > _FEW):
         try:
             return _on_lattice(parts, step, at_minus, at_plus, symmetric)
@@ -166,16 +169,16 @@ def _polygons(parts: Polygons) -> Curve | None:
 
 def _infinite(masses: list[tuple[float, int]]) -> float:
     """Return 1 - prod (1 - mass)^k."""
-    return -float(np.expm1(math.fsum(k * math.log1p(-mass) for mass, k in masses)))
+    return -math.expm1(math.fsum([k * math.log1p(-mass) for mass, k in masses]))
 
 
 def _binary(parts: Polygons, step: float) -> bool:
     """Whether every part is the same symmetric two-point pair up to its mass at infinity."""
-    return all(p.loss.size == 2 and p.symmetric and abs(p.max_loss - step) <= _SAME * step for p, _ in parts)
+    return all(p.size == 2 and p.symmetric and abs(p.max_loss - step) <= _SAME * step for p, _ in parts)
 
 
 def _count(parts: Polygons) -> float:
-    return float(min(enumeration.count((p.loss.size, k) for p, k in parts), 10**300))
+    return float(min(enumeration.count([(p.size, k) for p, k in parts]), 1e300))
 
 
 def lattice_step(losses: list[FloatArray]) -> float | None:
@@ -184,18 +187,25 @@ def lattice_step(losses: list[FloatArray]) -> float | None:
     values = values[values > 0]
     if not values.size:
         return 0.0
-    step = float(values[0])
-    least = float(values[-1]) * 1e-4
-    for value in values[1:].tolist():
-        step = _common(step, value)
-        if step <= least:
-            return None
+    step = _divisor(values.tolist())
+    if step is None:
+        return None
     values = np.unique(values)
     multiple = np.rint(values / step)
     if np.any(np.abs(values - multiple * step) > _SAME * values):
         return None
     # the best step over all values, so that multiples of it are right to rounding
     return float(np.sum(values * multiple) / np.sum(multiple * multiple))
+
+
+def _divisor(values: list[float]) -> float | None:
+    """Return the greatest common divisor of positive ascending numbers, or None where it is below 1e-4 of the last."""
+    step, least = values[0], 1e-4 * values[-1]
+    for value in values[1:]:
+        step = _common(step, value)
+        if step <= least:
+            return None
+    return step
 
 
 def _common(a: float, b: float) -> float:
@@ -211,13 +221,13 @@ def _common(a: float, b: float) -> float:
 def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmetric: bool) -> Polygon:
     measures = []
     for polygon, k in parts:
-        index = np.rint(polygon.loss / step).astype(np.int64) if step else np.zeros(polygon.loss.size, dtype=np.int64)
+        index = np.rint(polygon.loss / step).astype(np.int64) if step else np.zeros(polygon.size, dtype=np.int64)
         measures.append((index, polygon, k))
     total = sum(k for _, _, k in measures)
     if _binary(parts, step):
         at, p, q = binomial.binomial_masses(step, total)
         share = math.exp(math.fsum(k * math.log1p(-polygon.q_inf) for _, polygon, k in measures))
-        loss = (total - 2 * at) * step
+        loss = np.asarray((total - 2 * at) * step, dtype=np.float64)
         return Polygon(
             loss,
             p * share,
@@ -235,7 +245,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
     index, p, q = lattice.lattice_product(laws)
     span = sum(k * int(i[-1] - i[0]) for i, _, k in measures) + 1
     return Polygon(
-        index * step,
+        np.asarray(index * step, dtype=np.float64),
         p,
         q,
         p_inf,
@@ -252,6 +262,6 @@ def _halves(parts: Polygons, p_inf: float, q_inf: float, symmetric: bool) -> Cur
     if any(k > _MOST_COPIES for _, k in parts):
         return None
     single = [polygon for polygon, k in parts for _ in range(k)]
-    if Halves.count([p.loss.size for p in single]) > _HALF_SIZE:
+    if Halves.count([p.size for p in single]) > _HALF_SIZE:
         return None
     return TwoHalves(single, p_inf, q_inf, symmetric=symmetric)

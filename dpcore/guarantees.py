@@ -34,8 +34,9 @@ def three_point(epsilon: float, delta: float, lost: float) -> Polygon:
         return NO_PRIVACY
     if epsilon == 0.0 or lost >= 1.0:
         return Polygon([0.0], [finite], [finite], delta, delta, symmetric=True)
-    high = finite * (1.0 - lost) / (1.0 + math.exp(-epsilon))
-    low = finite * (1.0 - lost) * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
+    ratio = math.exp(-epsilon)
+    high = finite * (1.0 - lost) / (1.0 + ratio)
+    low = finite * (1.0 - lost) * ratio / (1.0 + ratio)
     if lost <= 0.0:
         return Polygon([-epsilon, epsilon], [high, low], [low, high], delta, delta, symmetric=True)
     middle = finite * lost

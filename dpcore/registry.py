@@ -46,6 +46,8 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or raise a sentence that names it and its domain."""
+        if type(value) is float and self.low < value < self.high and self.kind == "number":
+            return value
         return _CHECKS[self.kind](self, value)
 
     @property
@@ -139,8 +141,6 @@ def _refuse(parameter: Parameter, value: Any) -> DomainError:
 
 
 def _check_number(parameter: Parameter, value: Any) -> float:
-    if type(value) is float and parameter.low < value < parameter.high:
-        return value
     if isinstance(value, bool) or not isinstance(value, (Real, Fraction)):
         raise _refuse(parameter, value)
     try:
@@ -180,7 +180,7 @@ def _items(parameter: Parameter, value: Any) -> list[Any]:
 
 def _check_numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
     one = parameter.but(kind="number")
-    return tuple(_check_number(one, _scalar(item)) for item in _items(parameter, value))
+    return tuple(one.check(item) for item in _items(parameter, value))
 
 
 def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float], ...]:
@@ -191,7 +191,7 @@ def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float]
         if len(pair) != 2:
             msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
             raise DomainError(msg)
-        out.append((_check_number(one, _scalar(pair[0])), _check_number(one, _scalar(pair[1]))))
+        out.append((one.check(pair[0]), one.check(pair[1])))
     return tuple(out)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from functools import cache, cached_property
+from functools import cache
 from numbers import Integral
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
@@ -19,6 +19,7 @@ from dpcore.curves.combined import closed
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure
 from dpcore.errors import BudgetError, DomainError
+from dpcore.lazy import Lazy
 from dpcore.limits import current, limits
 from dpcore.registry import shown
 
@@ -68,9 +69,9 @@ class TradeOff(ABC):
     def _pair(self) -> Curve:
         """Build the curve, in its own direction."""
 
-    @cached_property
+    @Lazy
     def pair(self) -> Curve:
-        """The curve in its own direction."""
+        """Curve in its own direction."""
         return self._pair()
 
     @property
@@ -78,9 +79,9 @@ class TradeOff(ABC):
         """Why products may keep its direction: '' (close first), 'add/remove' or 'pair'."""
         return ""
 
-    @cached_property
+    @Lazy
     def curve(self) -> Curve:
-        """The published curve: the symmetric closure of `pair`."""
+        """Symmetric closure of `pair`: the published curve."""
         pair = self.pair
         return closure(pair) if isinstance(pair, Polygon) else closed(pair)
 
@@ -209,13 +210,13 @@ class TradeOff(ABC):
         """Both hold: the intersection."""
         from dpcore.algebra import Intersection  # noqa: PLC0415  operations are nodes themselves
 
-        return Intersection.of(self, _region(other, "&"))
+        return Intersection.of(self, joinable(other, "&"))
 
     def __mul__(self, other: TradeOff) -> TradeOff:
         """Composition: both answers are released."""
         from dpcore.algebra import Product  # noqa: PLC0415  operations are nodes themselves
 
-        return Product.of(self, _region(other, "*"))
+        return Product.of(self, joinable(other, "*"))
 
     def __pow__(self, k: int) -> TradeOff:
         """k-fold composition."""
@@ -237,7 +238,8 @@ def exponent(k: object) -> int:
     return int(k)
 
 
-def _region(other: object, sign: str) -> TradeOff:
+def joinable(other: object, sign: str) -> TradeOff:
+    """Return a region, or say that the operator `sign` joins nothing else."""
     if not getattr(other, "is_region", False):
         msg = f"{sign} joins two regions, got {shown(other)}."
         raise DomainError(msg)
@@ -252,7 +254,10 @@ class Atom(TradeOff):
     def __post_init__(self) -> None:
         """Check every field against its parameter."""
         for name, parameter in parameters_of(type(self)):
-            object.__setattr__(self, name, parameter.check(getattr(self, name)))
+            given = getattr(self, name)
+            value = parameter.check(given)
+            if value is not given:
+                object.__setattr__(self, name, value)
 
     @property
     def text(self) -> str:

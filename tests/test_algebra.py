@@ -304,6 +304,16 @@ def test_exponents_are_whole_numbers_from_one(k: object) -> None:
         dpcore.dp(1) ** k  # type: ignore[operator]
 
 
+def test_products_take_in_regions_and_products_and_nothing_else() -> None:
+    a, b, c = dpcore.dp(1.0), dpcore.gdp(0.5), dpcore.dp(0.3, 0.01)
+    assert str(a * b * c) == str(a * (b * c)) == "dp(1.0) * gdp(0.5) * dp(0.3, 0.01)"
+    assert str((a * b) * (c * a)) == "dp(1.0) * gdp(0.5) * dp(0.3, 0.01) * dp(1.0)"
+    assert str((a * b) * (a & c)) == "dp(1.0) * gdp(0.5) * (dp(1.0) & dp(0.3, 0.01))"
+    for left in (a, a * b):
+        with pytest.raises(DomainError, match=r"^\* joins two regions, got 3\.$"):
+            left * 3  # type: ignore[operator]  # what is refused
+
+
 def test_the_wrong_power_sign_says_the_right_one() -> None:
     with pytest.raises(DomainError, match=r"\*\*"):
         dpcore.dp(1) ^ 5

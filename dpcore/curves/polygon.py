@@ -13,10 +13,11 @@ import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.engine import profile
+from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
 
 _CELLS = 2_000_000
 
@@ -26,7 +27,7 @@ class Polygon(Curve):
 
     Parameters
     ----------
-    loss, p, q : arrays of one length; q = p e^loss up to underflow.
+    loss, p, q : columns of one length, kept as they are; q = p e^loss up to underflow.
     p_inf, q_inf : P0 mass at loss -inf and P1 mass at loss +inf.
     symmetric : state it when known; otherwise it is found from the masses.
     corners, ends : how many corners the region has and its smallest and largest loss, if `loss` leaves out some
@@ -35,9 +36,9 @@ class Polygon(Curve):
 
     def __init__(  # noqa: PLR0913  masses, and what is known of them
         self,
-        loss: ArrayLike,
-        p: ArrayLike,
-        q: ArrayLike,
+        loss: FloatArray | Sequence[float],
+        p: FloatArray | Sequence[float],
+        q: FloatArray | Sequence[float],
         p_inf: float = 0.0,
         q_inf: float = 0.0,
         *,
@@ -46,16 +47,31 @@ class Polygon(Curve):
         corners: int | None = None,
         ends: tuple[float, float] | None = None,
     ) -> None:
-        self.loss = np.asarray(loss, dtype=np.float64)
-        self.p = np.asarray(p, dtype=np.float64)
-        self.q = np.asarray(q, dtype=np.float64)
+        self.columns = loss, p, q
+        self.size = len(loss)
         self.p_inf = float(p_inf)
         self.q_inf = float(q_inf)
-        kept = (float(self.loss[0]), float(self.loss[-1])) if self.loss.size else (np.inf, -np.inf)
-        self.min_loss, self.max_loss = kept if ends is None else ends
+        if ends is None:
+            ends = (float(loss[0]), float(loss[-1])) if self.size else (np.inf, -np.inf)
+        self.min_loss, self.max_loss = ends
         self.method = method
-        self.corner_count = self.loss.size if corners is None else corners
+        self.corner_count = self.size if corners is None else corners
         self.symmetric = self._mirrors_itself() if symmetric is None else symmetric
+
+    @Lazy
+    def loss(self) -> FloatArray:
+        """Finite losses, ascending and distinct."""
+        return np.asarray(self.columns[0], dtype=np.float64)
+
+    @Lazy
+    def p(self) -> FloatArray:
+        """Their masses under P0."""
+        return np.asarray(self.columns[1], dtype=np.float64)
+
+    @Lazy
+    def q(self) -> FloatArray:
+        """Their masses under P1."""
+        return np.asarray(self.columns[2], dtype=np.float64)
 
     def _mirrors_itself(self) -> bool:
         scale = 1e-13 * (1.0 + np.abs(self.loss).max(initial=0.0))

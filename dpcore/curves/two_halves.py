@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
 from dpcore.engine.halves import Halves
 
 if TYPE_CHECKING:
@@ -29,20 +29,20 @@ class TwoHalves(Curve):
 
     @cached_property
     def _halves(self) -> Halves:
-        parts = [(part.loss, part.p, part.q) for part in self.parts]
-        return Halves(parts, symmetric=all(part.symmetric for part in self.parts))
+        return Halves([part.columns for part in self.parts], symmetric=all(part.symmetric for part in self.parts))
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the sum; for negative epsilon that of the inverse."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
-        value = np.empty(epsilon.size)
         up = epsilon >= 0
+        if up.all():
+            value = np.minimum(self.q_inf + self._halves.delta(epsilon), 1.0)
+            return value, value
+        value = np.empty(epsilon.size)
         if up.any():
-            value[up] = self.q_inf + self._halves.delta(epsilon[up])
-        if not up.all():
-            e = epsilon[~up]
-            value[~up] = -np.expm1(e) + np.exp(e) * self.inverse().delta_bounds(-e)[0]
-        value = np.asarray(np.minimum(value, 1.0), dtype=np.float64)
+            value[up] = self.delta_bounds(epsilon[up])[0]
+        below = epsilon[~up]
+        value[~up] = np.minimum(mirrored_delta(below, self.inverse().delta_bounds(-below)[0]), 1.0)
         return value, value
 
     def inverse(self) -> Curve:

@@ -169,7 +169,7 @@ class Local:
     def _sums(self, apart: FloatArray, place: NDArray[np.intp]) -> FloatArray:
         """Return S at a distance from the points of the grid."""
         series = self._series.take(place, axis=1)
-        total = series[-1] * apart
+        total: FloatArray = series[-1] * apart
         for row in series[-2:0:-1]:
             total += row
             total *= apart

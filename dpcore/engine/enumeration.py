@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
     Part = tuple[FloatArray, FloatArray, FloatArray]
+    Column = FloatArray | Sequence[float]
+    Columns = tuple[Column, Column, Column]
 
 _UNSORTED = 4096
 """Up to so many atoms it is cheaper to let equal losses stand than to look for them."""
@@ -61,7 +63,7 @@ def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, siz
     return np.where(np.abs(loss) <= same, 0.0, loss), p, q
 
 
-def product(parts: Sequence[Part]) -> Part:
+def product(parts: Sequence[Columns]) -> Part:
     """Return the product of all parts as one (loss, p, q), losses ascending and distinct.
 
     The empty product is a single loss 0 of mass 1. Relative error of a mass: one unit in the last place per part.
@@ -71,9 +73,9 @@ def product(parts: Sequence[Part]) -> Part:
     loss, p, q = np.zeros(1), np.ones(1), np.ones(1)
     size, merged = 0.0, 1
     with np.errstate(under="ignore"):
-        for done, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: part[0].size)):
+        for done, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: len(part[0]))):
             size += float(np.max(np.abs(more), initial=0.0))
-            limits.claim(80.0 * loss.size * more.size, f"A list of {loss.size * more.size} combinations of losses")
+            limits.claim(80.0 * loss.size * len(more), f"A list of {loss.size * len(more)} combinations of losses")
             loss = np.add.outer(more, loss).ravel()
             p = np.multiply.outer(more_p, p).ravel()
             q = np.multiply.outer(more_q, q).ravel()
@@ -86,15 +88,15 @@ def product(parts: Sequence[Part]) -> Part:
     return merge(loss, p, q, len(parts), size=size)
 
 
-def few(parts: Sequence[Part]) -> bool:
+def few(parts: Sequence[Columns]) -> bool:
     """Whether the parts have one number of atoms and so few combinations that they are listed before any is merged."""
-    sizes = {part[0].size for part in parts}
+    sizes = {len(part[0]) for part in parts}
     return len(sizes) == 1 and 0 < min(sizes) ** len(parts) <= _UNSORTED
 
 
-def _equal(parts: Sequence[Part]) -> Part:
+def _equal(parts: Sequence[Columns]) -> Part:
     """Return the product of a few parts of one size: all pairs of neighbours at once, then pairs of those."""
-    rows = np.array(parts).transpose(1, 0, 2)
+    rows = np.array(parts, dtype=np.float64).transpose(1, 0, 2)
     size = float(np.abs(rows[0]).max(axis=1).sum())
     with np.errstate(under="ignore"):
         loss, p, q = _joined(rows[0], np.add), _joined(rows[1], np.multiply), _joined(rows[2], np.multiply)
@@ -104,9 +106,9 @@ def _equal(parts: Sequence[Part]) -> Part:
 class Listed:
     """The product of a `few` parts with ascending and distinct losses, and masses only as they are asked for."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Columns]) -> None:
         self._parts = parts
-        losses = np.array([part[0] for part in parts])
+        losses = np.array([part[0] for part in parts], dtype=np.float64)
         same = max(4, len(parts)) * 2.0**-52 * float(np.abs(losses).max(axis=1).sum())
         loss = _joined(losses, np.add)
         self._order = np.argsort(loss)
@@ -126,7 +128,8 @@ class Listed:
 
     def _masses(self, column: int) -> FloatArray:
         with np.errstate(under="ignore"):
-            masses = _joined(np.array([part[column] for part in self._parts]), np.multiply)[self._order]
+            rows = np.array([part[column] for part in self._parts], dtype=np.float64)
+            masses = _joined(rows, np.multiply)[self._order]
             return masses if self._starts.size == masses.size else np.add.reduceat(masses, self._starts)
 
 
@@ -137,11 +140,11 @@ class Signed:
     total loss L has :math:`q = \prod h_i\, e^{(L - \sum\varepsilon_i)/2}` and, by symmetry, p is q read backwards.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        losses = np.array([part[0] for part in parts])[:, 1]
-        self._top = float(losses.sum())
-        self._highest = float(np.array([part[2] for part in parts])[:, 1].prod())
-        loss = losses @ _signs(len(parts))
+    def __init__(self, parts: Sequence[Columns]) -> None:
+        losses = _largest(parts)
+        self._top = float(sum(losses))
+        self._highest = float(prod([part[2][1] for part in parts]))
+        loss = np.array(losses, dtype=np.float64) @ _signs(len(parts))
         loss.sort()
         starts = _starts(loss, max(4, len(parts)) * 2.0**-52 * self._top)
         self.loss = loss[starts]
@@ -160,16 +163,23 @@ class Signed:
 
 def _starts(loss: FloatArray, same: float) -> IntArray:
     """Return where each loss begins that is above the one before it by more than `same`."""
-    return np.concatenate(([0], np.flatnonzero(loss[1:] - loss[:-1] > same) + 1))
+    begins = np.ones(loss.size, dtype=bool)
+    np.greater(loss[1:] - loss[:-1], same, out=begins[1:])
+    return begins.nonzero()[0]
 
 
 _SIGNED = 30.0
 """Sum of losses up to which the exponential of half a sum is as exact as a product of masses (1e-14)."""
 
 
-def signed(parts: Sequence[Part]) -> bool:
-    """Whether symmetric parts are two-point ones, with losses small enough for `Signed`."""
-    return parts[0][0].size == 2 and few(parts) and float(sum(part[0][1] for part in parts)) <= _SIGNED
+def signed(parts: Sequence[Columns]) -> bool:
+    """Whether a few symmetric parts are two-point ones, with losses small enough for `Signed`."""
+    return len(parts[0][0]) == 2 and sum(_largest(parts)) <= _SIGNED
+
+
+def _largest(parts: Sequence[Columns]) -> list[float]:
+    """Return the upper loss of each two-point part."""
+    return [part[0][1] for part in parts]
 
 
 @cache

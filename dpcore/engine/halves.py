@@ -20,14 +20,14 @@ import numpy as np
 
 from dpcore import limits
 from dpcore.engine import profile
-from dpcore.engine.enumeration import Listed, Signed, count, few, product, signed
+from dpcore.engine.enumeration import Listed, Signed, few, product, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from dpcore.engine.enumeration import FloatArray, IntArray, Part
+    from dpcore.engine.enumeration import Columns, FloatArray, IntArray
 
 _CHUNK = 1 << 13
 """Look-ups at once: working arrays of 64 kB are reused, larger ones are fetched anew from the system each time."""
@@ -51,8 +51,7 @@ class Tails(NamedTuple):
 def _deal(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
     """Deal parts, by their numbers of atoms, into two halves of nearly equal numbers of combinations, the largest first."""
     if len(set(sizes)) == 1:
-        places = list(range(len(sizes)))
-        return places[::2], places[1::2]
+        return list(range(0, len(sizes), 2)), list(range(1, len(sizes), 2))
     halves: tuple[list[int], list[int]] = ([], [])
     weight = [0.0, 0.0]
     for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
@@ -60,6 +59,11 @@ def _deal(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
         halves[lighter].append(place)
         weight[lighter] += math.log(max(1, sizes[place]))
     return halves
+
+
+def _most(sizes: Sequence[int], dealt: tuple[list[int], list[int]]) -> int:
+    """Return the number of combinations of the larger half."""
+    return max(math.prod([sizes[place] for place in half]) for half in dealt)
 
 
 class Halves:
@@ -77,13 +81,16 @@ class Halves:
     look-up for each combination of the smaller half (about 40 ns).
     """
 
-    def __init__(self, parts: Sequence[Part], *, symmetric: bool = False) -> None:
-        first, second = ([parts[place] for place in half] for half in _deal([part[0].size for part in parts]))
-        atoms = max(count((part[0].size, 1) for part in half) for half in (first, second))
-        limits.claim(100.0 * min(atoms, 1e300), f"Half the list of combinations of {len(parts)} parts")
+    def __init__(self, parts: Sequence[Columns], *, symmetric: bool = False) -> None:
+        sizes = [len(part[0]) for part in parts]
+        dealt = _deal(sizes)
+        limits.claim(100.0 * min(_most(sizes, dealt), 1e300), f"Half the list of combinations of {len(parts)} parts")
+        first, second = ([parts[place] for place in half] for half in dealt)
         if few(first) and few(second):
             kind = Signed if symmetric and signed(first) and signed(second) else Listed
-            smaller, larger = sorted((kind(first), kind(second)), key=lambda half: half.loss.size)
+            smaller, larger = kind(first), kind(second)
+            if larger.loss.size < smaller.loss.size:
+                smaller, larger = larger, smaller
             self._lists = smaller, larger
             left, right = (smaller.loss, smaller.q), (larger.loss, larger.q)
         else:
@@ -105,7 +112,7 @@ class Halves:
     @staticmethod
     def count(sizes: Sequence[int]) -> int:
         """Return the number of combinations in the larger half, for parts of the given numbers of atoms."""
-        return max(count((sizes[place], 1) for place in half) for half in _deal(sizes))
+        return _most(sizes, _deal(sizes))
 
     @cached_property
     def _tables(self) -> profile.Tables:
@@ -126,7 +133,7 @@ class Halves:
 
         Chunks whose thresholds all reach `stop` are left out.
         """
-        size, other = self._loss.size, self._other_loss
+        size = self._loss.size
         rows = max(1, _CHUNK // size)
         for row in range(0, values.size, rows):
             some = values[row : row + rows, None]
@@ -135,12 +142,18 @@ class Halves:
                 threshold = some - self._loss[part]
                 if stop is not None and some.size == 1 and threshold[0, 0] >= stop:
                     break
-                # Thresholds ascend along a row: a short stretch of the other half holds all places.
-                first = int(np.searchsorted(other, threshold[:, 0].min()))
-                last = int(np.searchsorted(other, threshold[:, -1].max(), side="right"))
-                place = first + np.searchsorted(other[first:last], threshold, side="right")
-                visit(row, some.size, part, threshold, place)
+                visit(row, some.size, part, threshold, self._places(threshold))
             limits.checkpoint(row / values.size)
+
+    def _places(self, threshold: FloatArray) -> IntArray:
+        """Return how many losses of the other half are at most each threshold."""
+        other = self._other_loss
+        if len(threshold) > 1:
+            return other.searchsorted(threshold, side="right")
+        # Thresholds ascend along a row: a short stretch of the other half holds the places of a piece of one.
+        first = int(other.searchsorted(threshold[0, 0]))
+        last = int(other.searchsorted(threshold[0, -1], side="right"))
+        return first + other[first:last].searchsorted(threshold, side="right")
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         """Return sum over pairs with L_a + L_b > epsilon of q_a q_b (1 - e^(epsilon - L_a - L_b)), positive terms."""
@@ -149,11 +162,11 @@ class Halves:
         out = np.zeros(values.size)
         if not self._other_loss.size or not self._loss.size:
             return out.reshape(shape)
-        table, last = self._tables, self._other_loss.size - 1
+        table = self._tables
 
         def visit(row: int, rows: int, part: slice, threshold: FloatArray, place: IntArray) -> None:
-            exponent = threshold - self._other_loss[np.minimum(place, last)]
-            terms = table.delta[place] - np.expm1(np.minimum(exponent, 0.0)) * table.discounted[place]
+            exponent = threshold - self._other_loss.take(place, mode="clip")
+            terms = table.delta.take(place) - np.expm1(np.minimum(exponent, 0.0)) * table.discounted.take(place)
             out[row : row + rows] += terms @ self._q[part]
 
         with np.errstate(under="ignore"):

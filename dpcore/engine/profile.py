@@ -94,7 +94,9 @@ def suffix_sums(values: FloatArray) -> FloatArray:
     because the sums run in blocks of about sqrt(n) terms instead of one chain.
     """
     out = np.zeros(values.size + 1)
-    if values.size:
+    if values.size <= _CHAIN:
+        values[::-1].cumsum(out=out[-2::-1])
+    else:
         out[:-1] = _running(np.asarray(values[::-1], dtype=np.float64))[::-1]
     return out
 
@@ -170,9 +172,9 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
 def _narrow_tables(loss: FloatArray, q: FloatArray, q_inf: float) -> Tables:
     """Return the same over a short range of losses, where one reference serves all: S_j = e^(L_j) sum of q_i e^(-L_i)."""
     rise = -np.expm1(loss[:-1] - loss[1:])
-    shift = loss - 0.5 * (loss[0] + loss[-1])
-    discounted = suffix_sums(q * np.exp(-shift))
-    discounted[:-1] *= np.exp(shift)
+    ratio = np.exp(loss - 0.5 * (loss[0] + loss[-1]))
+    discounted = suffix_sums(q / ratio)
+    discounted[:-1] *= ratio
     delta = np.full(loss.size + 1, q_inf)
     delta[:-1] += suffix_sums(rise * discounted[1:-1])
     return Tables(delta, discounted)

@@ -109,6 +109,22 @@ def test_halves_of_many_parts_against_another_split(n):
     assert tails.beta.tolist() == pytest.approx([0.0, 1.0], abs=1e-13)
 
 
+@pytest.mark.parametrize("sizes", [[2] * 9, [2, 3, 2, 1, 3], [1, 1]])
+def test_columns_may_be_lists_or_arrays(sizes):
+    rng = np.random.default_rng(7)
+    lists = []
+    for size in sizes:
+        whole = sorted(rng.choice(np.arange(-9, 10), size, replace=False).tolist())
+        lists.append((whole, rng.uniform(0, 1, size).tolist(), rng.uniform(0, 1, size).tolist()))
+    arrays = [tuple(np.array(column, dtype=np.float64) for column in part) for part in lists]
+    for made, kept in zip(enumeration.product(lists), enumeration.product(arrays), strict=True):
+        assert made.dtype == np.float64
+        assert made.tolist() == kept.tolist()
+    at = [-1.5, 0.0, 0.5, 3.0]
+    assert Halves(lists).delta(at).tolist() == Halves(arrays).delta(at).tolist()
+    assert Halves(lists).tails(at).beta.tolist() == Halves(arrays).tails(at).beta.tolist()
+
+
 def test_equal_parts_merge_into_the_binomial_law():
     k, epsilon = 30, 0.3
     loss, p, q = enumeration.product([two_point(epsilon)] * k)

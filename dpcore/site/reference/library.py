@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.site.docstrings import as_markdown, first_line, signature
@@ -108,5 +109,5 @@ def _members(value: Any) -> Iterator[tuple[str, str]]:
             continue
         if inspect.isroutine(made):
             yield signature(name, made), first_line(made.__doc__)
-        elif isinstance(made, property) or type(made).__name__ == "cached_property":
+        elif isinstance(made, (property, cached_property)):
             yield name, first_line(made.__doc__)

@@ -1,0 +1,52 @@
+"""Attributes made when first asked for."""
+
+from __future__ import annotations
+
+import threading
+
+from dpcore.lazy import Lazy
+
+
+class Counted:
+    def __init__(self, gate: threading.Event | None = None) -> None:
+        self.made = 0
+        self.begun = threading.Event()
+        self.gate = gate
+
+    @Lazy
+    def value(self) -> int:
+        """How often it was made."""
+        self.begun.set()
+        if self.gate is not None:
+            assert self.gate.wait(20)
+        self.made += 1
+        return self.made
+
+
+def test_a_value_is_made_once_and_kept_in_the_object() -> None:
+    first, second = Counted(), Counted()
+    assert "value" not in vars(first)
+    assert (first.value, first.value, first.made) == (1, 1, 1)
+    assert vars(first)["value"] == 1
+    assert second.made == 0
+
+
+def test_the_class_shows_the_attribute_and_its_words() -> None:
+    assert isinstance(Counted.value, Lazy)
+    assert Counted.value.__doc__ == "How often it was made."
+
+
+def test_a_long_computation_holds_up_no_other_object() -> None:
+    gate = threading.Event()
+    slow, quick = Counted(gate), Counted()
+    worker = threading.Thread(target=lambda: slow.value)
+    other = threading.Thread(target=lambda: quick.value)
+    worker.start()
+    assert slow.begun.wait(20)
+    other.start()
+    other.join(5)
+    done = quick.made
+    gate.set()
+    worker.join(20)
+    other.join(20)
+    assert (done, slow.made) == (1, 1)
