@@ -66,15 +66,16 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, delta, epsilon, epsilon_lower, kind, theorem`; `inf` where no epsilon reaches that delta.
+        `region, delta, epsilon, epsilon_lower, kind, theorem`; `inf` where no epsilon reaches that delta. The largest
+        loss, at delta 0, is exact for a certified product as well.
     """
     at = _values("delta", parse_list(DEFAULT_DELTA) if delta is None else delta)
     parts = []
     for region in _several(regions):
         lower, upper = region.epsilon_bounds(at)
-        parts.append(
-            _part(region, delta=at, epsilon=upper, epsilon_lower=lower, kind=region.kind, theorem=region.theorem)
-        )
+        known = (lower == upper) & region.curve.certified
+        kind = np.where(known, "exact", region.kind).tolist()
+        parts.append(_part(region, delta=at, epsilon=upper, epsilon_lower=lower, kind=kind, theorem=region.theorem))
     return _joined(parts)
 
 

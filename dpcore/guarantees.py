@@ -16,11 +16,14 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.errors import DomainError, DomainWarning
-from dpcore.registry import DELTA, EPSILON, ETA, MU, REGION, Oracle, Parameter, register
+from dpcore.registry import DELTA, EPSILON, ETA, MU, REGION, Oracle, Parameter, register, shown
 from dpcore.tradeoff import Atom, TradeOff, shorten
 
 if TYPE_CHECKING:
-    from dpcore.curves.base import Bounds, Curve
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import Bounds, Curve, FloatArray
 
 NO_PRIVACY = Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
 
@@ -332,6 +335,27 @@ class Pmf(Atom):
 
     def _pair(self) -> Curve:
         return pmf_polygon(np.array(self.p), np.array(self.q))
+
+    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+        """Return the probability of the outcomes x = 0, 1, ...: of P0 at shift 0, of P1 at shift 1."""
+        masses = self._masses(shift)
+        at = np.asarray(x, dtype=np.float64)
+        known = (at >= 0) & (at < masses.size) & (at == np.floor(at))
+        return np.asarray(np.where(known, masses[np.where(known, at, 0).astype(np.int64)], 0.0), dtype=np.float64)
+
+    def sample(self, rng: Generator, size: int, shift: float = 0.0) -> NDArray[np.int64]:
+        """Return draws of the outcome, integers from 0: of P0 at shift 0, of P1 at shift 1.
+
+        For simulation, not for releasing data: floating-point noise is attackable.
+        """
+        masses = self._masses(shift)
+        return rng.choice(masses.size, size, p=masses / masses.sum())
+
+    def _masses(self, shift: float) -> FloatArray:
+        if shift not in (0.0, 1.0):
+            msg = f"shift must be 0 (the first distribution) or 1 (the second), got {shown(shift)}."
+            raise DomainError(msg)
+        return np.array(self.q if shift else self.p)
 
 
 def pmf_polygon(p: np.ndarray[Any, np.dtype[np.float64]], q: np.ndarray[Any, np.dtype[np.float64]]) -> Polygon:

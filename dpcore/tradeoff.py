@@ -337,12 +337,12 @@ def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *,
         msg = f"{name} must be a real number or a flat list of them, got {shown(value)}."
         raise DomainError(msg)
     array = np.atleast_1d(raw).astype(np.float64)
-    wrong = np.isnan(array) | (array < low) | (array > high)
-    if not infinite:
-        wrong |= np.isinf(array)
-    if wrong.any():
+    right = (array >= low) & (array <= high)
+    if not infinite and not (np.isfinite(low) and np.isfinite(high)):
+        right &= np.isfinite(array)
+    if not right.all():
         limits = f"in [{low:g}, {high:g}]" if np.isfinite(low) else "a real number"
-        msg = f"{name} must be {limits}, got {array[wrong][0]!r}."
+        msg = f"{name} must be {limits}, got {array[~right][0]!r}."
         raise DomainError(msg.replace("np.float64(", "").replace(")", ""))
     return np.asarray(array, dtype=np.float64)
 

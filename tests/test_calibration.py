@@ -102,6 +102,18 @@ class TestFrame:
         assert value("gaussian(3)^2", epsilon=1) == region.delta(1)
         assert value("gaussian(3)^2", fpr=0.1) == region.power(0.1)
 
+    @pytest.mark.parametrize("text", ["gaussian(3)^2", "dp(1, 0.1)", "laplace(0.1)^1000", "poisson_gaussian(1, 0.1)^9"])
+    @pytest.mark.parametrize("tpr", [0.0, 1e-9, 0.05, 0.3, 0.75, 1.0])
+    def test_the_least_false_positive_rate_is_left_out(self, text: str, tpr: float) -> None:
+        """Nobody reaches the true-positive rate with fewer false positives, and somebody does with a few more."""
+        row = calibrate(text, tpr=tpr).iloc[0]
+        curve = parse(text).curve
+        assert row.parameter == "fpr"
+        assert row.kind in {"exact", "lower"}
+        if row.value > 0:
+            assert curve.power_bounds(np.array([row.value * (1 - 1e-6)]))[0][0] <= tpr
+        assert curve.power_bounds(np.array([min(1.0, row.value * (1 + 1e-6) + 1e-300)]))[1][0] >= tpr * (1 - 1e-6)
+
 
 class TestSafeAndTight:
     @pytest.mark.parametrize(

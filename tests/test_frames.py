@@ -42,6 +42,15 @@ def test_columns_and_values(text: str) -> None:
         assert delta["delta"].tolist() == delta["delta_lower"].tolist()
 
 
+def test_the_largest_loss_of_a_certified_product_is_exact() -> None:
+    """At delta 0 the answer of a bounded loss is no bracket; of an unbounded one it is infinite."""
+    frame = frames.epsilons([parse("laplace(1)^3 * laplace(0.5)^2"), parse("laplace(1) * gdp(1)")], [0.0, 0.1])
+    assert frame["kind"].tolist() == ["exact", "upper", "exact", "upper"]
+    assert frame["epsilon"].tolist()[::2] == frame["epsilon_lower"].tolist()[::2] == [4.0, np.inf]
+    loose = frames.epsilons(parse("subsample(laplace(1), 0.1)^2"), 0.0)
+    assert loose["kind"].item() == "upper"  # the closure is larger than what mechanisms attain
+
+
 def test_deltas_of_a_gaussian_by_its_formula() -> None:
     frame = frames.deltas(parse("gdp(1)"))
     eps = frame["epsilon"].to_numpy()

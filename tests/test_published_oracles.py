@@ -15,9 +15,13 @@ import pytest
 from scipy.special import ndtri
 
 from dpcore import parse
+from dpcore.amplification.gradients import renyi as divergence
+from dpcore.calibration import epsilon_for_error
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainWarning
 from dpcore.limits import limits
+from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.theorems.bounds import kov_simplified
 
 if TYPE_CHECKING:
@@ -29,7 +33,8 @@ FILE = Path(__file__).parents[1] / "data" / "oracles" / "published.toml"
 ROWS: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["oracle"]
 TESTED = [row for row in ROWS if row["status"] == "tested"]
 INVERSE = "crossing"
-SPECIAL = {INVERSE, "clamped", "theorem", "law"}
+NOISE = "noise_for_error"
+SPECIAL = {INVERSE, NOISE, "clamped", "theorem", "law"}
 POLYGONS = ["dp(0.6, 0.05)^5", "dp(1, 0.1) * dp(2, 0.2)", "dptv(0.6, 0.05, 0.15)^5", "rr(1, 4)"]
 SMOOTH = ["laplace(1)", "laplace(1)^2", "gaussian(1)", "poisson_gaussian(1, 0.1)^3"]
 
@@ -87,10 +92,29 @@ def corner_epsilon(region: TradeOff, delta: float) -> float:
     return float(np.min(np.abs(epsilons[(deltas <= delta) & (epsilons >= 0)])))
 
 
+def error_of_noise(region: TradeOff, probability: float) -> float:
+    """Return the error that the noise exceeds, on either side, with the given probability: half of it in each tail."""
+    assert isinstance(region, Mechanism)
+    low, high = 0.0, 100.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        more = 2 * float(region.survival(np.array([middle]))[0]) > probability
+        low, high = (middle, high) if more else (low, middle)
+    return high
+
+
+def renyi_of_the_pair(region: TradeOff, order: float) -> float:
+    """Return the Rényi divergence of the mixture from the Gaussian without the record, as it is published."""
+    assert isinstance(region, PoissonGaussian)
+    return float(divergence(region.sigma, region.q, order)[0])
+
+
 POINTS: dict[str, Callable[[TradeOff, float], float]] = {
     "mu": lambda region, _: smallest_mu(region),
     "renyi": renyi,
     "corner_epsilon": corner_epsilon,
+    "error_of_noise": error_of_noise,
+    "renyi_of_the_pair": renyi_of_the_pair,
 }
 
 
@@ -132,6 +156,14 @@ def test_parameter_where_the_budget_is_met(row: dict[str, Any]) -> None:
     with limits(tolerance=1e-5):  # the sides of a bracket decide, however wide it is
         assert spent(row["value"] + slack(row))[1] <= delta
         assert spent(row["value"] - slack(row))[0] > delta
+
+
+@pytest.mark.parametrize("row", select(NOISE))
+def test_noise_for_an_error(row: dict[str, Any]) -> None:
+    """The largest noise whose error stays below a bound but for a given probability."""
+    found = epsilon_for_error(row["expression"].split("(")[0], *row["at"])
+    scale = 1 / found.value if found.parameter == "epsilon" else found.value
+    assert scale == pytest.approx(row["value"], abs=slack(row), rel=0)
 
 
 @pytest.mark.parametrize("row", select("clamped"))

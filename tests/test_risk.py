@@ -66,6 +66,31 @@ def test_table(text: str) -> None:
     assert (belief["value"] >= belief["at"].astype(float) * (1 - 1e-15)).all()
 
 
+@pytest.mark.parametrize(
+    ("text", "gain", "rest"),
+    [("dp(1, 0.01)^3", "exact", "exact"), ("laplace(1) * gaussian(1)", "upper", "lower")],
+)
+def test_every_row_is_its_measure_and_says_what_it_is(text: str, gain: str, rest: str) -> None:
+    """Of a certified product what an attacker gains is an upper bound, the errors that remain are lower ones."""
+    region = parse(text)
+    frame = risk(region, [1e-12, 0.3], [0.2])
+    loss = largest_loss(region)[0]
+    expected = {
+        ("advantage", None): (region.total_variation, gain),
+        ("true_positive_rate", 1e-12): (true_positive_rate(region, [1e-12])[0], gain),
+        ("true_positive_rate", 0.3): (true_positive_rate(region, [0.3])[0], gain),
+        ("equal_error_rate", None): (equal_error_rate(region), rest),
+        ("best_posterior", 0.2): (best_posterior(region, [0.2])[0], "exact"),
+        ("best_accuracy", 0.2): (best_accuracy(region, [0.2])[0], gain),
+        ("odds_factor", None): (math.exp(loss) if not region.curve.q_inf else math.inf, "exact"),
+        ("area", None): (area(region), rest),
+    }
+    found = {(row.measure, row.at): (row.value, row.kind) for row in frame.itertuples()}
+    assert found.keys() == expected.keys()
+    for key, (value, kind) in expected.items():
+        assert found[key] == (pytest.approx(value, rel=1e-6), kind), key
+
+
 class TestTruePositives:
     def test_gaussian_down_to_1e_10(self) -> None:
         # dp-accounting, privacy_loss_distribution_test.py

@@ -91,7 +91,7 @@ def _answer(pair: Noisy) -> Draw:
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
         if isinstance(noise, PoissonGaussian):  # its own draws are those with the record in the data
             return noise.sample(rng, size) if inside else Gaussian(noise.sigma).sample(rng, size)
-        return pair.answers[inside] + noise.sample(rng, size)
+        return np.asarray(pair.answers[inside] + noise.sample(rng, size), dtype=np.float64)
 
     return draw
 

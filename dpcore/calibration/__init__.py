@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from dpcore.language.syntax import Power, unknowns
 
 if TYPE_CHECKING:
     from dpcore.language.syntax import Region
+    from dpcore.tradeoff import TradeOff
 
 __all__ = ["COLUMNS", "Accuracy", "calibrate", "epsilon_for_error", "largest_k", "noise_for"]
 
@@ -41,7 +44,7 @@ def calibrate(
     ----------
     expression : an expression with one ``?`` as a number or as an exponent: ``gaussian(?)^10``, ``laplace(0.1)^?``.
         Without ``?`` the number left out of the target is returned: epsilon for a delta, delta for an epsilon, the
-        true-positive rate for a false-positive rate.
+        true-positive rate for a false-positive rate, or the least false-positive rate that such a rate takes.
     epsilon, delta : the target delta(epsilon) <= delta.
     advantage : the target total variation <= advantage, in (0, 1).
     tpr, fpr : the target: a true-positive rate of at most `tpr` at the false-positive rate `fpr`.
@@ -96,8 +99,24 @@ def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
     if asked.fpr is not None and asked.tpr is None:
         value = float(region.power(asked.fpr))
         return _row(str(region), "tpr", value, 0.0, region.total_variation, k, region.kind)
+    if asked.tpr is not None and asked.fpr is None:
+        value, kind = _least_fpr(region, asked.tpr)
+        return _row(str(region), "fpr", value, 0.0, region.total_variation, k, kind)
     msg = f"There is no ? to calibrate in {registry.shown(text)}: write it in the place of one number."
     raise DomainError(msg)
+
+
+def _least_fpr(region: TradeOff, tpr: float) -> tuple[float, str]:
+    """Return the false-positive rate below which no attacker finds the share `tpr`, and its kind.
+
+    A published curve is its own inverse: 1 - f(alpha) reaches `tpr` first at alpha = f(1 - tpr).
+    """
+    missed = 1.0 - tpr
+    rounded = Fraction(missed) != 1 - Fraction(tpr)
+    if rounded and Fraction(missed) < 1 - Fraction(tpr):
+        missed = math.nextafter(missed, 1.0)
+    lower, upper = region.beta_bounds(missed)
+    return float(lower[0]), "exact" if lower[0] == upper[0] and not rounded else "lower"
 
 
 def noise_for(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _TABLE = 400
 _ROUNDS = 7
 _NODES = 80
+_UP = 1.0 + 1e-15  # a few roundings
 
 
 def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
@@ -122,10 +123,11 @@ def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 def _at_rates(curve: Curve, alpha: FloatArray, answer: Callable[[_Dual], Bounds]) -> Bounds:
     alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
-    lower = np.zeros(alpha.size)
-    upper = np.zeros(alpha.size)
-    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
     inside = (alpha > 0) & (alpha < 1.0 - curve.p_inf)
+    if inside.all():
+        return answer(_Dual(curve, alpha))
+    lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
+    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
     if inside.any():
         lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
     return lower, upper
@@ -217,7 +219,7 @@ class _Dual:
 
     def _fit(self, beta: FloatArray) -> FloatArray:
         """Keep a beta between 0 and the line of blind guessing."""
-        return np.asarray(np.clip(beta, 0.0, 1.0 - self.alpha), dtype=np.float64)
+        return np.asarray(np.minimum(np.maximum(beta, 0.0), 1.0 - self.alpha), dtype=np.float64)
 
     def gains(self, epsilon: FloatArray) -> Bounds:
         """Return 1 - delta(epsilon) - e^epsilon alpha, with the upper delta (safe) and with the lower one."""
@@ -335,11 +337,10 @@ class _Dual:
         """Return the safe gain, the ceiling, and whether the ceiling is proved, for one width of the fence."""
         points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
         safe, free = self.gains(points)
+        # in e^epsilon the left step is e^-reach times the right one; a chord prolonged over the other step
         y = np.exp(np.minimum(reach, 50.0))
-        left_step, right_step = 1.0 - 1.0 / y, y - 1.0
-        to_left = free[1] + (free[1] - safe[2]) * left_step / right_step
-        to_right = free[1] + (free[1] - safe[0]) * right_step / left_step
-        ceiling = np.maximum(free[1], np.maximum(to_left, to_right))
+        rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
+        ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
         fenced = (safe[1] >= free[0]) & (safe[1] >= free[2])
         return safe.max(axis=0), ceiling, fenced
 

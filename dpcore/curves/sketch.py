@@ -115,7 +115,8 @@ def optima(
     wanted = np.log1p(-alpha) - np.log(alpha)
     first, last = float(wanted.min()), float(wanted.max())
     low, high = np.interp([first, last], outline.score, outline.epsilon).tolist()
-    scale = float(np.interp(np.linspace(low, high, 9), outline.epsilon, outline.scale).min())
+    begin, end = np.searchsorted(outline.epsilon, (low, high)).tolist()
+    scale = float(outline.scale[max(begin - 1, 0) : end + 1].min())
     count = (high - low + 2 * _MARGIN * scale) / (_SPACING * scale) + 12
     if not count < _TABLE:
         return None
@@ -123,7 +124,7 @@ def optima(
     node, score, missed, density = local.rates() if local is not None else _differences(low, high, scale, both_sides)
     if not ((score[1:] > score[:-1]).all() and -np.inf < score[0] <= first <= last <= score[-1] < np.inf):
         return None
-    centre = _interpolate(score, node, wanted)
+    centre = _interpolate(score, node, wanted, 4)
     length = np.minimum(np.sqrt(missed / np.maximum(density, 1e-300)), _LONGEST * scale)
     return Optima(centre, np.asarray(np.interp(centre, node, length), dtype=np.float64), local)
 

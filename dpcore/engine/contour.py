@@ -39,7 +39,7 @@ from dpcore.engine.contour_table import (
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -139,11 +139,14 @@ class Contour:
         return crossings(self.branches, symmetric=self.product.symmetric)
 
     @cached_property
-    def _starts(self) -> FloatArray:
+    def _starts(self) -> list[tuple[float, float]]:
         """Where the counting of lines begins on each branch, and where it ends at the latest, in standard deviations."""
         low, high = self._crossings
         ends = (high, math.inf), (low, high), (-math.inf, low)
-        return np.array([np.interp(end, b.epsilon, b.steps) for b, end in zip(self.branches, ends, strict=True)])
+        return [
+            (float(start), float(end))
+            for start, end in (np.interp(at, b.epsilon, b.steps) for b, at in zip(self.branches, ends, strict=True))
+        ]
 
     @cached_property
     def _atoms(self) -> Atoms | None:
@@ -205,7 +208,6 @@ class Contour:
         """
         half = REACH * float(grid[-1] - grid[0]) / (grid.size - 1)
         shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid)]
-        shares.sort(key=lambda share: share.eps[0])
         for share in shares:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not _NOTHING or share.bucket.kind == _N or not inside:
@@ -317,32 +319,43 @@ class Contour:
         if len(self._buckets) > _BUCKETS:
             self._buckets.clear()
             self._room = Room()
-        kinds = 2 - np.searchsorted(self._crossings, eps, side="right")
+        order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
+        ascending = eps if order is None else eps[order]
+        low, high = np.searchsorted(ascending, self._crossings).tolist()
         found: list[tuple[tuple[int, int], _Index]] = []
         new: list[_Place] = []
-        for kind, branch in enumerate(self.branches):
-            index = np.flatnonzero(kinds == kind)
-            if not index.size:
+        for kind, begin, end in ((_N, 0, low), (_I, low, high), (_D, high, eps.size)):
+            if begin == end:
                 continue
-            own = eps[index]
-            steps = np.interp(own, branch.epsilon, branch.steps) - self._starts[kind, 0]
-            for at, part, first, last in _grouped(own, steps, index, self._width):
-                bucket = self._buckets.get((kind, at))
-                inside = branch.epsilon[0] < eps[part[0]] and eps[part[-1]] < branch.epsilon[-1]
-                if bucket is None and inside:
-                    new.append(_Place((kind, at), first, last))
-                elif bucket is None or not bucket.low <= eps[part[0]] <= eps[part[-1]] <= bucket.high:
-                    new.append(_Place((kind, at), at * self._width, (at + 1) * self._width))
-                found.append(((kind, at), part))
+            for name, part in self._sorted(kind, ascending[begin:end], new):
+                index = slice(begin + part.start, begin + part.stop)
+                found.append((name, index if order is None else order[index]))
         self._prepare(new)
         return [(self._buckets[name], index) for name, index in found]
+
+    def _sorted(self, kind: int, eps: FloatArray, new: list[_Place]) -> Iterator[tuple[tuple[int, int], slice]]:
+        """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
+        branch, width = self.branches[kind], self._width
+        steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
+        position = np.floor(steps / width).astype(np.int64)
+        cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
+        for begin, end in pairwise((0, *cuts, eps.size)):
+            at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
+            bucket = self._buckets.get((kind, at))
+            if bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
+                new.append(_Place((kind, at), float(steps[begin]), float(steps[end - 1])))
+            elif bucket is None or not bucket.low <= first <= last <= bucket.high:
+                new.append(_Place((kind, at), at * width, (at + 1) * width))
+            yield (kind, at), slice(begin, end)
 
     def _prepare(self, places: list[_Place]) -> None:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
         if not places:
             return
         kinds = np.array([place.name[0] for place in places])
-        columns = [self._chosen(kind, [p for p in places if p.name[0] == kind]) for kind in sorted(set(kinds.tolist()))]
+        columns = [
+            self._chosen(kind, [p for p in places if p.name[0] == kind]) for kind in dict.fromkeys(kinds.tolist())
+        ]
         c, low, high, slope = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
         pole = c * (c + 1)
         curvature = np.maximum(slope, (2 * pole + 1) / pole**2)
@@ -375,19 +388,17 @@ class Contour:
     def _chosen(self, kind: int, places: list[_Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
-        start, end = self._starts[kind].tolist()
-        first, last = np.array([(place.first, place.last) for place in places]).T
-        edges = np.array((first + start - _SPARE, np.minimum(last + start, end) + _SPARE))
-        middle = np.minimum(0.5 * (edges[0] + edges[1]), branch.steps[-1])
+        (start, end), top = self._starts[kind], float(branch.steps[-1])
+        edges = [(place.first + start - _SPARE, min(place.last + start, end) + _SPARE) for place in places]
+        first, last = np.array(edges).T
+        middle = np.minimum(0.5 * (first + last), top)
         c = np.interp(middle, branch.steps, branch.c)
-        low, high = np.interp(edges, branch.steps, branch.epsilon)
+        low, high = np.interp((first, last), branch.steps, branch.epsilon)
         if kind == _D and math.isfinite(product.max_loss):
-            high[edges[1] >= branch.steps[-1]] = product.max_loss
+            high[last >= top] = product.max_loss
         if kind == _N and math.isfinite(product.min_loss):
-            low[edges[0] <= 0] = product.min_loss
-        segment = np.minimum(np.maximum(np.searchsorted(branch.steps, middle) - 1, 0), branch.c.size - 2)
-        slope = (branch.epsilon[segment + 1] - branch.epsilon[segment]) / (branch.c[segment + 1] - branch.c[segment])
-        return np.array((c, low, high, slope))
+            low[first <= 0] = product.min_loss
+        return np.array((c, low, high, branch.slope[branch.steps[1:-1].searchsorted(middle)]))
 
     def _relative(self, bucket: Bucket) -> float:
         """Estimate delta over the kernel, at least 1: a small kernel needs that much less relative accuracy."""
@@ -466,18 +477,6 @@ class _Place(NamedTuple):
     name: tuple[int, int]
     first: float
     last: float
-
-
-def _grouped(
-    epsilon: FloatArray, steps: FloatArray, index: NDArray[np.intp], width: float
-) -> list[tuple[int, NDArray[np.intp], float, float]]:
-    """Return each multiple of a width that occurs in `steps`, with the indices that have it, by epsilon, and their ends."""
-    if not (epsilon[1:] >= epsilon[:-1]).all():
-        order = np.argsort(epsilon, kind="stable")
-        steps, index = steps[order], index[order]
-    position = np.floor(steps / width).astype(np.int64)
-    cuts = [0, *(np.flatnonzero(position[1:] != position[:-1]) + 1).tolist(), index.size]
-    return [(int(position[a]), index[a:b], float(steps[a]), float(steps[b - 1])) for a, b in pairwise(cuts)]
 
 
 def _short(share: _Share) -> None:

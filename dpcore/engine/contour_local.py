@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-ORDER = 9
+ORDER = 7
 _ORDERS = np.arange(1.0, ORDER + 1)[:, None, None]
 _TURNS = np.array([-1j, -1, 1j, 1])[np.arange(ORDER) % 4][:, None, None]  # powers of -i
 REACH = 0.55
@@ -54,7 +54,7 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
     terms, sizes, errors = ([row for row in rows if row is not None] for rows in zip(*found, strict=True))
     if len(terms) < len(lines) or len({row.size for row in terms}) > 1:
         return None
-    blocks = np.stack(terms)
+    blocks = np.array(terms)
     count, rows, width = blocks.shape
     step, reference = np.array([(line.step, line.reference) for line in lines]).T
     y = step[:, None] * np.arange(rows * width)
@@ -66,7 +66,7 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
     turned = np.multiply(coarse.T[:, :, None], fine.T[:, None, :], order="C").reshape(own.size, -1).view(np.float64)
     ends = np.cumsum(points).tolist()
     series = [weight[:, at] @ turned[end - points[at] : end].T for at, end in enumerate(ends)]
-    return series, (left_out + _errors(stretches, np.stack(sizes), np.stack(errors), y, half)).tolist()
+    return series, (left_out + _errors(stretches, np.array(sizes), np.array(errors), y, half)).tolist()
 
 
 def _derivatives(terms: ComplexArray, y: FloatArray, half: float) -> tuple[FloatArray, FloatArray]:
@@ -97,6 +97,15 @@ def _errors(
         more = UNIT * (4 * (ORDER + 1) + y.shape[1]) * total
         bounds.append(rounding((total, exponent, phase), y.shape[1], away, scale) + more + line.cut)
     return np.array(bounds)
+
+
+def _gain(base: FloatArray, total: FloatArray, scale: FloatArray, factor: FloatArray, price: FloatArray) -> FloatArray:
+    """Return (base - scale total) factor - price, written over `total`."""
+    total *= scale
+    np.subtract(base, total, out=total)
+    total *= factor
+    total -= price
+    return total
 
 
 class Rates(NamedTuple):
@@ -142,11 +151,11 @@ class Local:
         Parameters
         ----------
         alpha : false-positive rates inside (0, 1).
-        epsilon : of either sign, a column of values close to each other for each alpha.
+        epsilon : of either sign, a column of ascending values close to each other for each alpha.
         """
         centre = epsilon[epsilon.shape[0] // 2]
         up = centre >= 0
-        away = np.where(up, epsilon, -epsilon)
+        away = np.where(up, 1.0, -1.0) * epsilon
         place = np.rint((np.abs(centre) - self.at[0]) / self.step).astype(np.intp)
         if int(place.min()) < 0 or int(place.max()) >= self.at.size:
             return None
@@ -155,16 +164,17 @@ class Local:
             return None
         total = self._sums(apart, place)
         c, log_scale, below, above, low, high, rest_low, rest_high = self._facts.take(place, axis=1)
-        scale = np.exp(log_scale - c * away)
-        total *= scale
-        small = up | (alpha < 0.5)
-        least, most = np.where(small, rest_low, (1.0 - alpha) - high), np.where(small, rest_high, (1.0 - alpha) - low)
-        slack, part = _ROUNDED * np.abs(most), np.where(small, alpha, 0.0)
-        weight = np.exp(epsilon)
-        factor = np.where(up, 1.0, weight)
-        safe = ((least - slack) - scale * above - total) * factor - weight * (part * (1.0 + _ROUNDED))
-        free = ((most + slack) + scale * below - total) * factor - weight * (part * (1.0 - _ROUNDED))
-        return safe, free
+        away *= -c
+        away += log_scale
+        scale = np.exp(away, out=away)
+        small, rest = up | (alpha < 0.5), 1.0 - alpha
+        least, most = np.where(small, rest_low, rest - high), np.where(small, rest_high, rest - low)
+        part, weight = np.where(small, alpha, 0.0), np.exp(epsilon)
+        slack = _ROUNDED * (np.abs(most) + part * np.maximum(weight[-1], 1.0))
+        factor, price = np.where(up, 1.0, weight), weight * part
+        return _gain(least - slack, total + above, scale, factor, price), _gain(
+            most + slack, total - below, scale, factor, price
+        )
 
     def _sums(self, apart: FloatArray, place: NDArray[np.intp]) -> FloatArray:
         """Return S at a distance from the points of the grid."""

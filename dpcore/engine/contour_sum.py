@@ -50,14 +50,15 @@ def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
 
     More nodes than a line asked for do no harm: they belong to the same infinite sum.
     """
-    c, step, reference, log_scale = np.array([(line.c, line.step, line.reference, line.log_scale) for line in lines]).T[
-        :, :, None
-    ]
+    facts = np.array([(line.c, line.step, line.reference, line.log_scale) for line in lines])
+    c, step, reference, log_scale = facts.T[:, :, None]
     y = np.arange(count) * step
     z = c + 1j * y
     power, error = product.exponent(z)
-    error += (4 * np.abs(reference)) * y + 10
-    power -= log_scale + 1j * (reference * y)
+    turn = reference * y
+    error += 4 * np.abs(turn) + 10
+    power.real -= log_scale
+    power.imag -= turn
     term = np.exp(power)
     term *= step / math.pi
     term[:, 0] *= 0.5

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -223,7 +223,7 @@ class Branch:
     """Saddle points on one of the three intervals: `epsilon` (increasing) is where `c` is the minimum of phi.
 
     `steps` counts standard deviations of the tilted loss along the epsilon axis; `value` is phi at its minimum.
-    `log_m` is log M(c).
+    `log_m` is log M(c), and `slope` the one of epsilon in c between two nodes.
     """
 
     c: FloatArray
@@ -231,6 +231,7 @@ class Branch:
     steps: FloatArray
     value: FloatArray
     log_m: FloatArray
+    slope: FloatArray
 
 
 def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
@@ -283,35 +284,37 @@ def _refined(product: Product, c: FloatArray, log_m: FloatArray, mean: FloatArra
 
 def _leaps(branch: Branch) -> NDArray[np.intp]:
     """Return the cells of a branch that are longer than a standard deviation or so and whose ends differ in deviation."""
-    gap = branch.steps[1:] - branch.steps[:-1]
     value = branch.value if branch.c[0] > 0 else branch.value - branch.epsilon  # that of the exchanged pair
-    far = np.flatnonzero((gap > _LEAP) & (np.maximum(value[:-1], value[1:]) > _LEAST))
+    far = np.flatnonzero((branch.steps[1:] - branch.steps[:-1] > _LEAP) & (np.maximum(value[:-1], value[1:]) > _LEAST))
     if not far.size:
         return far
+    first = max(int(far[0]) - 1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = np.log(gap / (branch.c[1:] - branch.c[:-1]))
-        bend = 2.0 * np.abs(deviation[1:] - deviation[:-1])
-    sharp = np.zeros(gap.size, dtype=np.bool_)
-    sharp[:-1] |= bend > _SHARP
-    sharp[1:] |= bend > _SHARP
-    return np.asarray(far[sharp[far]], dtype=np.intp)
+        log_slope = np.log(branch.slope[first : int(far[-1]) + 2])
+        sharp = np.abs(log_slope[1:] - log_slope[:-1]) > _SHARP
+    near = np.zeros(log_slope.size + 1, dtype=np.bool_)
+    near[:-2] |= sharp
+    near[1:-1] |= sharp
+    return np.asarray(far[near[far - first]], dtype=np.intp)
 
 
 def _exchanged(b: Branch) -> Branch:
     """Return the branch of the exchanged pair, whose transform is M(-1 - s): phi(-1 - c) at -eps is phi(c) - eps."""
     steps, value = b.steps[-1] - b.steps[::-1], (b.value - b.epsilon)[::-1]
-    return Branch(-1.0 - b.c[::-1], -b.epsilon[::-1], steps, value, b.log_m[::-1])
+    return Branch(-1.0 - b.c[::-1], -b.epsilon[::-1], steps, value, b.log_m[::-1], b.slope[::-1])
 
 
 def _branch(c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
-    known = np.isfinite(log_m) & np.isfinite(mean)
+    known = np.isfinite(log_m + mean)
     if not known.all():
         c, log_m, mean = c[known], log_m[known], mean[known]
-    epsilon = np.maximum.accumulate(mean - (2 * c + 1) / (pole := c * (c + 1)))
+    pole = c * (c + 1)
+    epsilon = np.maximum.accumulate(mean - (2 * c + 1) / pole)
     value = log_m - c * epsilon - np.log(np.abs(pole))
+    rise, run = epsilon[1:] - epsilon[:-1], c[1:] - c[:-1]
     steps = np.zeros(c.size)
-    np.cumsum(np.sqrt((epsilon[1:] - epsilon[:-1]) * (c[1:] - c[:-1])), out=steps[1:])
-    return Branch(c, epsilon, steps, value, log_m)
+    np.cumsum(np.sqrt(rise * run), out=steps[1:])
+    return Branch(c, epsilon, steps, value, log_m, rise / run)
 
 
 def crossings(branches: tuple[Branch, Branch, Branch], *, symmetric: bool) -> tuple[float, float]:
@@ -347,17 +350,40 @@ def _crossing(first: Branch, second: Branch, handicap: float = 0.0) -> float:
     return float(second.epsilon[at] - share * (second.epsilon[at] - second.epsilon[at - 1]))
 
 
-class Outline(NamedTuple):
+@dataclass(frozen=True)
+class Outline:
     """A rough picture of a profile, for where to look and never for an answer.
 
-    `epsilon` increases; `log_delta` is the logarithm of delta, `score` that of (1 - a)/a for a = P0(L > epsilon), and
-    `scale` the standard deviation of the tilted loss.
+    Attributes
+    ----------
+    epsilon : where it is known, ascending.
+    kind : the kernel used there, 0 for D, 1 for I, 2 for N.
+    kernel : its logarithm.
+    log_rate : logarithm of P0(L > epsilon), of P0(L <= epsilon) for N.
+    scale : standard deviation of the tilted loss.
+    delta_inf : delta at infinity.
     """
 
     epsilon: FloatArray
-    log_delta: FloatArray
-    score: FloatArray
+    kind: NDArray[np.int64]
+    kernel: FloatArray
+    log_rate: FloatArray
     scale: FloatArray
+    delta_inf: float
+
+    @cached_property
+    def log_delta(self) -> FloatArray:
+        """Logarithm of delta."""
+        size = np.exp(self.kernel)
+        below = np.where(self.kind == 2, -np.expm1(np.minimum(self.epsilon, 0.0)), self.delta_inf)
+        delta = np.where(self.kind == 1, 1.0 - size, below + size)
+        return np.minimum.accumulate(np.log(np.minimum(np.maximum(delta, 1e-323), 1.0)))
+
+    @cached_property
+    def score(self) -> FloatArray:
+        """Logarithm of (1 - a)/a for a = P0(L > epsilon)."""
+        gap = np.log(-np.expm1(self.log_rate)) - self.log_rate
+        return np.maximum.accumulate(np.where(self.kind == 2, -gap, gap))
 
 
 def mirrored(branches: tuple[Branch, Branch, Branch]) -> tuple[Branch, Branch, Branch]:
@@ -376,6 +402,7 @@ def outline(branches: tuple[Branch, Branch, Branch], product: Product, between: 
     parts = [_lowest(branch, *end) for branch, end in zip(branches, ends, strict=True)][::-1]
     eps, c, value, bend = (np.concatenate(row) for row in zip(*parts, strict=True))
     kind = np.repeat((2, 1, 0), [part[0].size for part in parts])
+    bend = np.maximum(bend, 1e-300)
     kernel = value - 0.5 * np.log(2 * np.pi * bend)
     log_rate = kernel - eps + np.log(np.abs(c))
     use = (log_rate < _NEAR_ONE) & (kernel < 0)
@@ -383,28 +410,14 @@ def outline(branches: tuple[Branch, Branch, Branch], product: Product, between: 
         kind, eps, kernel, log_rate, bend = kind[use], eps[use], kernel[use], log_rate[use], bend[use]
     if eps.size < 2:
         return None
-    size = np.exp(kernel)
-    left = kind == 2
-    delta = np.where(kind == 1, 1.0 - size, np.where(left, -np.expm1(np.minimum(eps, 0.0)), product.delta_inf) + size)
-    other_rate = np.log(-np.expm1(log_rate))
-    score = np.where(left, log_rate - other_rate, other_rate - log_rate)
-    log_delta = np.minimum.accumulate(np.log(np.minimum(np.maximum(delta, 1e-323), 1.0)))
-    return Outline(eps, log_delta, np.maximum.accumulate(score), np.sqrt(bend))
+    return Outline(eps, kind, kernel, log_rate, np.sqrt(bend), product.delta_inf)
 
 
 def _lowest(b: Branch, low: float, high: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return epsilon, c, value and the slope of epsilon in c of a branch between two epsilons.
-
-    The slope at a node is the mean of those on either side.
-    """
-    slope = (b.epsilon[1:] - b.epsilon[:-1]) / (b.c[1:] - b.c[:-1])
-    bend = np.empty(b.c.size)
-    if slope.size:
-        bend[1:-1] = 0.5 * (slope[1:] + slope[:-1])
-        bend[0], bend[-1] = slope[0], slope[-1]
-    first, last = np.searchsorted(b.epsilon, (low, high)).tolist() if slope.size else (0, 0)
-    use = slice(first, last)
-    return b.epsilon[use], b.c[use], b.value[use], np.maximum(bend[use], 1e-300)
+    """Return epsilon, c, value and the slope of epsilon in c, behind each node, of a branch between two epsilons."""
+    first, last = np.searchsorted(b.epsilon, (low, high)).tolist()
+    use = slice(first, min(last, b.slope.size))
+    return b.epsilon[use], b.c[use], b.value[use], b.slope[use]
 
 
 def _log_finite(masses: Iterable[tuple[float, int]]) -> float:

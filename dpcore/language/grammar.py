@@ -57,11 +57,8 @@ class _Parser:
         self.allow_unknown = allow_unknown
         self.tokens = tokenise(self.text)
         self.position = 0
+        self.token = self.tokens[0]
         self.depth = 0
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.position]
 
     @property
     def following(self) -> Token:
@@ -70,6 +67,7 @@ class _Parser:
     def take(self) -> Token:
         token = self.token
         self.position = min(self.position + 1, len(self.tokens) - 1)
+        self.token = self.tokens[self.position]
         return token
 
     def accept(self, kind: str) -> bool:

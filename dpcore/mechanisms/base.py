@@ -9,9 +9,13 @@ from dpcore.errors import DomainError
 from dpcore.tradeoff import Atom
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
+
+    Draws = FloatArray | NDArray[np.int64]
 
 
 def check_noise(text: str, width: float) -> None:
@@ -38,8 +42,8 @@ class Mechanism(Atom):
         """Return the probability that the noisy answer exceeds x when the true answer is `shift`."""
         raise DomainError(self._no_noise)
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:  # noqa: ARG002  for those that have noise
-        """Return `size` draws of the noise.
+    def sample(self, rng: Generator, size: int) -> Draws:  # noqa: ARG002  for those that have noise
+        """Return `size` draws of the noise, integers where the noise is.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """

@@ -15,6 +15,7 @@ from dpcore.registry import EPSILON, Oracle, Parameter, register
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from dpcore.curves.base import Curve, FloatArray
 
@@ -87,10 +88,10 @@ class Geometric(Mechanism):
         n = np.floor(np.asarray(x, dtype=np.float64)) - shift
         return np.where(n >= 0, r ** np.maximum(n + 1, 0) / (1 + r), 1.0 - r ** np.maximum(-n, 0) / (1 + r))
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:
+    def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
         """Return integer draws: the difference of two geometric ones.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
         p = -math.expm1(-self._rate)
-        return (rng.geometric(p, size) - rng.geometric(p, size)).astype(np.float64)
+        return np.asarray(rng.geometric(p, size) - rng.geometric(p, size), dtype=np.int64)

@@ -15,6 +15,7 @@ from dpcore.registry import EPSILON, Oracle, Parameter, register
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from dpcore.curves.base import Curve, FloatArray
 
@@ -62,13 +63,13 @@ class RandomizedResponse(Mechanism):
         other = (1.0 - self.truth) / (self.size - 1)
         return np.where(np.asarray(x) == shift, self.truth, other)
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:
+    def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
         """Return draws of (answer - truth) modulo the number of answers, integers.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
         lie = rng.integers(1, self.size, size)
-        return np.where(rng.random(size) < self.truth, 0, lie).astype(np.float64)
+        return np.asarray(np.where(rng.random(size) < self.truth, 0, lie), dtype=np.int64)
 
 
 def from_gamma(gamma: float) -> RandomizedResponse:

@@ -13,7 +13,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 import dpcore
 from dpcore import DomainError
 from dpcore.limits import limits
-from dpcore.mechanisms.log_concave import log_concave
+from dpcore.mechanisms.log_concave import Added, log_concave
 
 E = np.array([-3.0, -1.0, -0.2, 0.0, 0.1, 0.5, 0.9, 2.0, 5.0])
 ALPHA = np.concatenate((np.geomspace(1e-12, 0.1, 12), np.linspace(0.15, 0.95, 9), 1 - np.geomspace(0.04, 1e-9, 8)))
@@ -27,7 +27,7 @@ def laplace_quantile(u: np.ndarray) -> np.ndarray:
     return np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u)))
 
 
-def gumbel(sensitivity: float = 1.0, *, digits: bool = True) -> dpcore.TradeOff:
+def gumbel(sensitivity: float = 1.0, *, digits: bool = True) -> Added:
     """Return Gumbel noise, asymmetric: one tail is exponential, the other doubly so."""
     more = {
         "survival": lambda x: -np.expm1(-np.exp(-x)),
@@ -81,6 +81,24 @@ def test_logistic_has_a_closed_form() -> None:
         inside(np.array([delta]), lower, upper, 1e-6)
     # the same curve as the worst case of the exponential mechanism with epsilon = D
     np.testing.assert_allclose(region.delta(E), dpcore.exponential(move).delta(E), atol=1e-9)
+
+
+def test_the_noise_can_be_drawn_and_simulated() -> None:
+    """Its density against the closed form, far tails included; its draws by mean and variance (4 standard errors)."""
+    x = np.array([-3.0, -1.0, 0.3, 2.0, 9.0, 30.0])
+    region = gumbel()
+    np.testing.assert_allclose(region.density(x + 2.0, 2.0), np.exp(-x - np.exp(-x)), rtol=2e-6)
+    np.testing.assert_allclose(region.survival(x + 2.0, 2.0), -np.expm1(-np.exp(-x)), rtol=1e-12)
+    logistic = log_concave(expit, logit, 1.0, "logistic", symmetric=True)
+    np.testing.assert_allclose(logistic.density(x), expit(x) * expit(-x), rtol=1e-7)
+    n = 40_000
+    for noise, mean, variance, fourth in (
+        (region, np.euler_gamma, np.pi**2 / 6, 5.4),
+        (logistic, 0, np.pi**2 / 3, 4.2),
+    ):
+        draws = noise.sample(np.random.default_rng(11), n)
+        assert abs(draws.mean() - mean) < 4 * math.sqrt(variance / n)
+        assert abs(draws.var() - variance) < 4 * variance * math.sqrt((fourth - 1) / n)
 
 
 def test_gumbel_both_directions_by_brute_force() -> None:
@@ -151,6 +169,9 @@ def test_asymmetric_noise_closes_before_it_composes() -> None:
         assert upper[n] >= max(same, mixed) - 1e-6
         assert lower[n] <= upper[n]
         assert lower[n] == pytest.approx(same, rel=2e-3)
+        assert upper[n] > 1.02 * max(same, mixed)  # one direction alone would be below what the closure allows
+    with limits(tolerance=1e-3):
+        np.testing.assert_allclose(upper, (gumbel().symmetric() ** 2).delta_bounds([0.5, 1.5])[1], rtol=2e-3)
     assert region.kind == "upper"
 
 

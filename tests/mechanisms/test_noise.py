@@ -10,7 +10,10 @@ import pytest
 
 import dpcore
 from dpcore import DomainError, parse, registry
+from dpcore.guarantees import Pmf
 from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.exponential import from_scores
+from dpcore.mechanisms.log_concave import Added
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +153,7 @@ def test_geometric_is_an_integer_law(epsilon: float, steps: int) -> None:
     assert mass.sum() == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(mechanism.survival(n)[3900:4100], 1 - np.cumsum(mass)[3900:4100], atol=1e-12)
     draws = mechanism.sample(np.random.default_rng(5), 20_000)
-    assert np.array_equal(draws, np.rint(draws))
+    assert draws.dtype == np.int64
     moments_agree(draws, n, mass)
     moved = mechanism.density(n, steps)
     for e in EPSILONS:
@@ -165,13 +168,29 @@ def test_randomized_response_is_a_law_on_answers(epsilon: float, size: int) -> N
     mass, other = mechanism.density(answers), mechanism.density(answers, 1.0)
     assert mass.sum() == pytest.approx(1.0, abs=1e-14)
     draws = mechanism.sample(np.random.default_rng(6), 20_000)
-    assert np.array_equal(draws, np.rint(draws))
+    assert draws.dtype == np.int64
     assert draws.min() >= 0
     assert draws.max() <= size - 1
     moments_agree(draws, answers, mass)
     for e in EPSILONS:
         brute = np.maximum(other - math.exp(e) * mass, 0.0).sum()
         assert mechanism.delta(e) == pytest.approx(brute, abs=1e-14)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_two_mass_functions_are_laws_on_outcomes(shift: float) -> None:
+    """Also the exponential mechanism on two given datasets."""
+    pair = from_scores(1.0, [3.0, 2.0, 0.0, 7.5], [2.0, 3.0, 1.0, 7.0])
+    outcomes = np.arange(4.0)
+    score = np.array([2.0, 3.0, 1.0, 7.0] if shift else [3.0, 2.0, 0.0, 7.5])
+    expected = np.exp(score / 2) / np.exp(score / 2).sum()
+    np.testing.assert_allclose(pair.density(outcomes, shift), expected, rtol=1e-14)
+    assert not pair.density(np.array([-1.0, 0.5, 4.0]), shift).any()
+    draws = pair.sample(np.random.default_rng(6), 20_000, shift)
+    assert draws.dtype == np.int64
+    moments_agree(draws, outcomes, expected)
+    with pytest.raises(DomainError, match="shift must be 0"):
+        pair.sample(np.random.default_rng(6), 1, 0.5)
 
 
 def test_a_billion_answers_keep_their_digits() -> None:
@@ -264,7 +283,7 @@ def test_a_worst_case_has_no_noise() -> None:
 def test_every_sampler_says_what_it_is_not_for() -> None:
     classes = [type(entry.build(*entry.oracles[0].arguments)) for entry in registry.entries("mechanism")]
     assert len(classes) >= 13
-    for cls in [*classes, Mechanism]:
+    for cls in [*classes, Mechanism, Pmf, Added]:
         words = " ".join((cls.sample.__doc__ or "").split())
         assert "not for releasing data: floating-point noise is attackable" in words, cls
 
