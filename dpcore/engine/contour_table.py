@@ -39,7 +39,7 @@ _MANY_SLOW, _STRONGEST = 200, 100
 """Parts with a costly bound of their decay beyond which only the strongest are asked for it, and how many."""
 
 _NEAR_ONE = -1e-4
-_HANDICAP = 1.0
+_HANDICAP, _BETWEEN = 1.0, 33
 
 
 _LEAP, _SHARP = 1.5, 1.4
@@ -339,15 +339,24 @@ def _end_of(n: Branch, other: Branch) -> float:
 
 def _crossing(first: Branch, second: Branch, handicap: float = 0.0) -> float:
     """Return about where the second branch, which falls more, comes below the first and its handicap."""
-    other = np.interp(second.epsilon, first.epsilon, first.value + handicap, left=-np.inf, right=np.inf)
-    gap = second.value - other
+    epsilon, gap = second.epsilon, _gap(first, second, second.epsilon, handicap)
     at = int(np.argmax(gap <= 0))
+    if 0 < at and math.isinf(gap[at - 1]):  # the first branch begins in this cell
+        epsilon = np.linspace(epsilon[at - 1], epsilon[at], _BETWEEN)
+        gap = _gap(first, second, epsilon, handicap)
+        at = int(np.argmax(gap <= 0))
     if not gap[at] <= 0:
-        return float(second.epsilon[-1])
+        return float(epsilon[-1])
     if at == 0 or not math.isfinite(gap[at - 1] - gap[at]):
-        return float(second.epsilon[at])
+        return float(epsilon[at])
     share = gap[at] / (gap[at] - gap[at - 1])
-    return float(second.epsilon[at] - share * (second.epsilon[at] - second.epsilon[at - 1]))
+    return float(epsilon[at] - share * (epsilon[at] - epsilon[at - 1]))
+
+
+def _gap(first: Branch, second: Branch, epsilon: FloatArray, handicap: float) -> FloatArray:
+    """Return by how much the minimum of the second branch is above that of the first and its handicap."""
+    value = second.value if epsilon is second.epsilon else np.interp(epsilon, second.epsilon, second.value)
+    return value - np.interp(epsilon, first.epsilon, first.value + handicap, left=-np.inf, right=np.inf)
 
 
 @dataclass(frozen=True)
