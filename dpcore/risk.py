@@ -25,9 +25,10 @@ import pandas as pd
 
 from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
 from dpcore.curves import tangents
+from dpcore.curves.base import Curve
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
+from dpcore.errors import BudgetError, DomainError
 from dpcore.registry import shown
 from dpcore.tradeoff import TradeOff
 from dpcore.words import factor, of_100
@@ -45,6 +46,7 @@ DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
 DEFAULT_PRIOR = (0.01, 0.1, 0.5)
 COLUMNS = ("region", "measure", "at", "value", "kind", "words")
 _LARGEST_EXPONENT = 709.0
+_EXACT = 1e-10
 
 Row = tuple[str, float | None, float, str, str]
 
@@ -86,8 +88,9 @@ def _rows(region: TradeOff, rates: FloatArray, priors: FloatArray) -> list[Row]:
     loss_kind = "exact" if known else "upper"
     below, area_exact = tangents.area(region.curve)
     rows: list[Row] = [("advantage", None, gain, kind, advantage_words(gain))]
-    for rate, value in zip(rates.tolist(), true_positive_rate(region, rates).tolist(), strict=True):
-        rows.append(("true_positive_rate", rate, value, kind, true_positive_words(rate, value)))
+    powers = true_positive_rate(region, rates)
+    for rate, value, says in zip(rates.tolist(), powers.tolist(), _power_kinds(region, rates, powers), strict=True):
+        rows.append(("true_positive_rate", rate, value, says, true_positive_words(rate, value)))
     rows.append(("equal_error_rate", None, error / 2, "exact" if exact else "lower", equal_error_words(error / 2)))
     beliefs, correct = best_posterior(region, priors), best_accuracy(region, priors)
     for prior, value in zip(priors.tolist(), beliefs.tolist(), strict=True):
@@ -99,6 +102,18 @@ def _rows(region: TradeOff, rates: FloatArray, priors: FloatArray) -> list[Row]:
     rows.append(("odds_factor", None, times, "upper" if overflow else loss_kind, odds_words(loss)))
     rows.append(("area", None, below, "exact" if area_exact else "lower", area_words(below)))
     return rows
+
+
+def _power_kinds(region: TradeOff, rates: FloatArray, powers: FloatArray) -> list[str]:
+    """Return what each true-positive rate is: exact deltas alone do not make it exact, its own formula or bracket does."""
+    curve = region.curve
+    if not curve.exact or type(curve).beta_bounds is not Curve.beta_bounds:
+        return [region.kind] * rates.size
+    try:
+        attained = curve.power_bounds(rates)[0]
+    except BudgetError:
+        return ["upper"] * rates.size
+    return np.where(powers <= attained * (1 + _EXACT), "exact", "upper").tolist()
 
 
 # ---- the numbers ---------------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from dpcore.calibration import calibrate
 from dpcore.cli import main
 from dpcore.curves import tangents
 from dpcore.errors import DomainError
@@ -89,6 +91,21 @@ def test_every_row_is_its_measure_and_says_what_it_is(text: str, gain: str, rest
     assert found.keys() == expected.keys()
     for key, (value, kind) in expected.items():
         assert found[key] == (pytest.approx(value, rel=1e-6), kind), key
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.3, 0.35])
+def test_a_rate_found_by_search_is_not_called_exact(alpha: float) -> None:
+    """The union's deltas are exact, its rates on the common tangent are the safe side of a search."""
+    text = "union(dp(1), gdp(1))"
+    kink = brentq(lambda e: parse("gdp(1)").delta(e) - parse("dp(1)").delta(e), 0.3, 0.99, xtol=1e-15)
+    delta = parse("dp(1)").delta(kink)
+    missed = max(1 - delta - math.exp(kink) * alpha, math.exp(-kink) * (1 - delta - alpha))
+    row = risk(parse(text), [alpha], [0.5]).set_index("measure").loc["true_positive_rate"]
+    assert row["value"] >= (1 - missed) * (1 - 1e-12)
+    assert row["value"] == pytest.approx(1 - missed, rel=1e-4)
+    if row["value"] > (1 - missed) * (1 + 1e-10):
+        assert row["kind"] == "upper"
+    assert calibrate(text, fpr=alpha)["kind"].item() == "upper"
 
 
 class TestTruePositives:

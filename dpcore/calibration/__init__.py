@@ -7,6 +7,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dpcore import registry
@@ -97,8 +98,9 @@ def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
         value = float(region.epsilon(asked.delta))
         return _row(str(region), "epsilon", value, value, asked.delta, k, region.kind)
     if asked.fpr is not None and asked.tpr is None:
-        value = float(region.power(asked.fpr))
-        return _row(str(region), "tpr", value, 0.0, region.total_variation, k, region.kind)
+        low, value = (float(bound[0]) for bound in region.curve.power_bounds(np.array([asked.fpr])))
+        kind = region.kind if value == low else "upper"
+        return _row(str(region), "tpr", value, 0.0, region.total_variation, k, kind)
     if asked.tpr is not None and asked.fpr is None:
         value, kind = _least_fpr(region, asked.tpr)
         return _row(str(region), "fpr", value, 0.0, region.total_variation, k, kind)

@@ -97,7 +97,8 @@ class Problem:
                 if value > _NUMERIC_COPIES and self.place.exponent:
                     break
             else:
-                self.answers[value] = _Answer(lower, upper, region.kind)
+                kind = region.kind if upper - lower <= _EXACT_CLOSE * upper else "upper"
+                self.answers[value] = _Answer(lower, upper, kind)
                 return self.answers[value]
         return None
 

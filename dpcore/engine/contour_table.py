@@ -341,7 +341,7 @@ def _crossing(first: Branch, second: Branch, handicap: float = 0.0) -> float:
     """Return about where the second branch, which falls more, comes below the first and its handicap."""
     epsilon, gap = second.epsilon, _gap(first, second, second.epsilon, handicap)
     at = int(np.argmax(gap <= 0))
-    if 0 < at and math.isinf(gap[at - 1]):  # the first branch begins in this cell
+    if at > 0 and math.isinf(gap[at - 1]):  # the first branch begins in this cell
         epsilon = np.linspace(epsilon[at - 1], epsilon[at], _BETWEEN)
         gap = _gap(first, second, epsilon, handicap)
         at = int(np.argmax(gap <= 0))
