@@ -113,7 +113,7 @@ def _power_kinds(region: TradeOff, rates: FloatArray, powers: FloatArray) -> lis
         attained = curve.power_bounds(rates)[0]
     except BudgetError:
         return ["upper"] * rates.size
-    return np.where(powers <= attained * (1 + _EXACT), "exact", "upper").tolist()
+    return ["exact" if sure else "upper" for sure in powers <= attained * (1 + _EXACT)]
 
 
 # ---- the numbers ---------------------------------------------------------------------------------------------

@@ -372,8 +372,8 @@ def _log(mass: FloatArray) -> FloatArray:
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
-    """Return what the splines would cost; far beyond their range the estimate itself would take long."""
-    return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST else np.inf
+    """Return what the splines would cost, inf where they do not reach or the estimate itself would take long."""
+    return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST and splines.reach(epsilon, k) else np.inf
 
 
 class LaplaceFold(Curve):
@@ -469,6 +469,8 @@ class LaplaceFold(Curve):
         return (low, high), rest
 
     def _by_splines(self, e: FloatArray, low: FloatArray, high: FloatArray) -> Bounds:
+        if not splines.reach(self.epsilon, self.k):
+            return low, high
         cells = splines.cells_above(self.epsilon, self.k, float(e.min()))
         if _spline_seconds(self.epsilon, self.k, cells) > _SPLINE_SECONDS:
             return low, high

@@ -150,8 +150,12 @@ class _Dual:
             return self._bracket(centre, scale * width / 8)
         self.local = sketched.local
         low, high, fenced = self.fence(sketched.centre, 0.7 * width * sketched.length)
+        guess = 1.0 - self.alpha
+        if fenced.all():
+            lower = self._fit(low)
+            return lower, np.maximum(np.minimum(high, guess), lower)
         lower = self._fit(np.maximum(low, self._corner_gain()))
-        upper = np.where(fenced, np.minimum(high, 1.0 - self.alpha), 1.0 - self.alpha)
+        upper = np.where(fenced, np.minimum(high, guess), guess)
         open_ = ~fenced & (upper - lower > 0.5 * current().tolerance * upper)
         if open_.any():
             rest = _Dual(self.curve, self.alpha[open_])

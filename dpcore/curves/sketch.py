@@ -135,7 +135,8 @@ def _around_grid(curve: Curve, low: float, high: float, scale: float) -> Local |
         return None
     far = max(-low, high) + _MARGIN * scale
     near = max(0.0, max(low, -high) - _MARGIN * scale)
-    return curve.expanded(np.linspace(near, far, int((far - near) / (_SPACING * scale)) + 8))
+    cells = int((far - near) / (_SPACING * scale)) + 7
+    return curve.expanded(near + (far - near) / cells * np.arange(cells + 1))
 
 
 def _differences(

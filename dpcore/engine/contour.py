@@ -49,11 +49,13 @@ if TYPE_CHECKING:
     _Side = float | FloatArray
     _Four = tuple[_Side, _Side, _Side, _Side]
     _Index = slice | NDArray[np.intp]
+    _Name = tuple[int, int, float]
 
 __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 
-_WIDTH, _NARROW = 4.0, 2.0
-"""Standard deviations of the tilted loss covered by one line, and by one line of so many parts that rounding counts."""
+_WIDTH, _NARROW, _LONG = 4.0, 2.0, 6.0
+"""Standard deviations of the tilted loss covered by one line, by one line of so many parts that rounding counts, and by one
+line of a grid, whose values need fewer digits."""
 
 _SPARE = 0.2
 """Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""
@@ -125,7 +127,7 @@ class Contour:
         self.product = Product(factors)
         self.tolerance = tolerance
         self._exchanged = exchanged
-        self._buckets: dict[tuple[int, int], Bucket] = {}
+        self._buckets: dict[_Name, Bucket] = {}
         self._room = Room()
 
     @cached_property
@@ -207,7 +209,7 @@ class Contour:
         Every value within half a step is on the line of its grid point, whose excess is bounded that far.
         """
         half = REACH * float(grid[-1] - grid[0]) / (grid.size - 1)
-        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid)]
+        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid, _LONG)]
         for share in shares:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not _NOTHING or share.bucket.kind == _N or not inside:
@@ -259,7 +261,7 @@ class Contour:
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
         """Bracket delta and 1 - delta inside the finite losses by Chernoff's bound and, where that is wide, the contour."""
-        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps)]
+        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps, self._width)]
         work = [share for share in shares if share.todo is not None]
         self._fill([share.bucket for share in work])
         for done, share in enumerate(work):
@@ -310,8 +312,8 @@ class Contour:
                 evaluate_terms(self.product, some, max(line.count for line in some))
             least = most
 
-    def _assign(self, eps: FloatArray) -> list[tuple[Bucket, _Index]]:
-        """Sort the values of eps into buckets; return these with the places of their values.
+    def _assign(self, eps: FloatArray, width: float) -> list[tuple[Bucket, _Index]]:
+        """Sort the values of eps into buckets of a width; return these with the places of their values.
 
         A new bucket covers what is asked of it and a little more; asked for more later, it is made once again, in full. So
         is one beyond the tabulated exponents, the last of which serves only atoms well.
@@ -322,31 +324,32 @@ class Contour:
         order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
-        found: list[tuple[tuple[int, int], _Index]] = []
+        found: list[tuple[_Name, _Index]] = []
         new: list[_Place] = []
         for kind, begin, end in ((_N, 0, low), (_I, low, high), (_D, high, eps.size)):
             if begin == end:
                 continue
-            for name, part in self._sorted(kind, ascending[begin:end], new):
+            for name, part in self._sorted(kind, ascending[begin:end], width, new):
                 index = slice(begin + part.start, begin + part.stop)
                 found.append((name, index if order is None else order[index]))
         self._prepare(new)
         return [(self._buckets[name], index) for name, index in found]
 
-    def _sorted(self, kind: int, eps: FloatArray, new: list[_Place]) -> Iterator[tuple[tuple[int, int], slice]]:
+    def _sorted(self, kind: int, eps: FloatArray, width: float, new: list[_Place]) -> Iterator[tuple[_Name, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
-        branch, width = self.branches[kind], self._width
+        branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
         position = np.floor(steps / width).astype(np.int64)
         cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
-            bucket = self._buckets.get((kind, at))
+            name = kind, at, width
+            bucket = self._buckets.get(name)
             if bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
-                new.append(_Place((kind, at), float(steps[begin]), float(steps[end - 1])))
+                new.append(_Place(name, float(steps[begin]), float(steps[end - 1])))
             elif bucket is None or not bucket.low <= first <= last <= bucket.high:
-                new.append(_Place((kind, at), at * width, (at + 1) * width))
-            yield (kind, at), slice(begin, end)
+                new.append(_Place(name, at * width, (at + 1) * width))
+            yield name, slice(begin, end)
 
     def _prepare(self, places: list[_Place]) -> None:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
@@ -374,16 +377,20 @@ class Contour:
         ]
         for bucket in buckets:
             bucket.relative = self._relative(bucket)
-        accuracy = [self._fine(bucket) for bucket in buckets]
+        accuracy = [self._fine(bucket, place.name[2]) for place, bucket in zip(places, buckets, strict=True)]
         target = np.array([share * bucket.size for share, bucket in zip(accuracy, buckets, strict=True)])
         plans = (column.tolist() for column in windows(apart, ratio, target))
         for place, bucket, *plan in zip(places, buckets, accuracy, *plans, strict=True):
             bucket.plan = plan[0], plan[1], plan[2]
             self._buckets[place.name] = bucket
 
-    def _fine(self, bucket: Bucket) -> float:
-        """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is."""
-        return max(_ACCURACY, _DIGITS * self.tolerance) * (1.0 if bucket.kind == _I else bucket.relative)
+    def _fine(self, bucket: Bucket, width: float) -> float:
+        """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is.
+
+        At the ends of a wide line the kernel is smaller than in its middle by about e^(-width^2/8).
+        """
+        least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
+        return least * (1.0 if bucket.kind == _I else bucket.relative)
 
     def _chosen(self, kind: int, places: list[_Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
@@ -419,7 +426,7 @@ class Contour:
         if level == 0:
             s = math.sqrt(min(0.4 * wanted * bucket.size / bucket.density, 0.1 / bucket.curvature))
             line = (
-                plain_line(product, bucket, self._fine(bucket), _FINE_NODES)
+                plain_line(product, bucket, bucket.plan[0], _FINE_NODES)
                 # a loss far from normal can be much rarer than the saddle point estimate says: keep digits in hand
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
                 or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
@@ -472,9 +479,9 @@ class _Share:
 
 
 class _Place(NamedTuple):
-    """A bucket to be made: its kind and number, and which standard deviations it shall cover, from the branch's start."""
+    """A bucket to be made: its kind, number and width, and which deviations it shall cover, from the branch's start."""
 
-    name: tuple[int, int]
+    name: _Name
     first: float
     last: float
 

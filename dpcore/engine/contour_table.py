@@ -113,8 +113,7 @@ class Product:
         value, slope = np.zeros(c.size), np.zeros(c.size)
         with np.errstate(over="ignore", invalid="ignore"):
             for factor, count in self.parts:
-                known = getattr(factor, "cumulants", None)
-                own, mean = known(c) if known is not None else _by_step(factor, c)
+                own, mean = _cumulants(factor, c)
                 value += count * own
                 slope += count * mean
         return value, slope
@@ -204,6 +203,12 @@ class Product:
                 smallest = min(smallest, scale)
                 whole += count * scale
         return (smallest, whole) if whole > 0 else (1.0, 1.0)
+
+
+def _cumulants(factor: Factor, c: FloatArray) -> Bounds:
+    """Return log M(c) and its derivative, the factor's own way where it has one."""
+    known = getattr(factor, "cumulants", None)
+    return _by_step(factor, c) if known is None else known(c)
 
 
 def _by_step(factor: Factor, c: FloatArray) -> Bounds:

@@ -42,7 +42,9 @@ _END = 1024
 """Largest number of masses at an end of the support that come from the recurrence, while values are neighbours."""
 _NOISE = 4e-15
 """A tilted mass below this part of the largest is rounding: the transform of a value that is never taken."""
-_CHUNK = 1 << 13
+_CHUNK, _CELLS = 1 << 13, 1 << 20
+_MANY_VALUES, _FEW_COPIES = 1 << 10, 10_000
+"""Parts of so many values and so few copies are transformed at once: the k-th power of a transform known to 1e-16 serves."""
 _GAPS = 12
 _WIDEST = 1 << 15
 _TAIL = 55.0
@@ -110,7 +112,13 @@ def _part(index: IntArray, weight: FloatArray, k: int) -> _Part:
 
 
 def _log_mean_exp(part: _Part, theta: FloatArray) -> FloatArray:
-    """Return log E e^(theta (X - centre)) for one copy; log1p of a small number while the tilt is small."""
+    """Return log E e^(theta (X - centre)) for one copy, a few tilts at a time."""
+    rows = max(1, _CELLS // part.offset.size)
+    return np.concatenate([_some_log_mean_exp(part, theta[i : i + rows]) for i in range(0, theta.size, rows)])
+
+
+def _some_log_mean_exp(part: _Part, theta: FloatArray) -> FloatArray:
+    """Return the same at once; log1p of a small number while the tilt is small."""
     exponent = theta[:, None] * part.offset
     weighted = exponent + np.log(part.weight)
     largest = weighted.max(axis=1)
@@ -193,21 +201,45 @@ class _Sum:
         """Return the masses at low..high by one transform of the tilted law."""
         around = self.origin + round(tilt.mean + self.rest)
         length = self._length(tilt, max(high - around, around - low))
-        limits.claim(48.0 * length, f"A transform of length {length}")
+        limits.claim(64.0 * length, f"A transform of length {length}")
+        transform = self._whole(tilt.theta, length, around) if self._wide else self._nodes(tilt.theta, length, around)
+        raw = np.fft.irfft(transform, length)
+        position = np.arange(low, high + 1, dtype=np.int64)
+        tilted = raw[(position - around) % length]
+        tilted[tilted < _NOISE * raw.max()] = 0.0
+        return np.asarray(tilted * np.exp(self.scale(tilt, position)))
+
+    @property
+    def _wide(self) -> bool:
+        values, copies = max(part.offset.size for part in self.parts), sum(part.k for part in self.parts)
+        return values > _MANY_VALUES and copies <= _FEW_COPIES
+
+    def _whole(self, theta: float, length: int, around: int) -> NDArray[np.complex128]:
+        """Return the transform at all nodes from those of the parts; what is beyond the length wraps around."""
+        total = np.ones(length // 2 + 1, dtype=np.complex128)
+        for part in self.parts:
+            place = np.rint(part.offset - part.offset[0]).astype(np.int64) % length
+            one = np.fft.rfft(np.bincount(place, weights=self.weights(part, theta), minlength=length))
+            for bit in bin(part.k)[:1:-1]:
+                if bit == "1":
+                    total *= one
+                one *= one
+            limits.checkpoint(0.0)
+        turn = np.arange(total.size) * (around % length) % length
+        return np.asarray(total * np.exp(2j * pi / length * turn), dtype=np.complex128)
+
+    def _nodes(self, theta: float, length: int, around: int) -> NDArray[np.complex128]:
+        """Return the transform at the nodes where it is not negligible."""
         transform = np.zeros(length // 2 + 1, dtype=np.complex128)
-        damping = self._damping(tilt.theta)
+        damping = self._damping(theta)
         for start in range(0, transform.size, _CHUNK):
             node = np.arange(start, min(transform.size, start + _CHUNK))
             t = np.asarray(2.0 * pi / length * node, dtype=np.float64)
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
             used = lost < _TAIL
             if used.any():
-                transform[node[used]] = self._transform(tilt.theta, node[used], length, around)
-        raw = np.fft.irfft(transform, length)
-        position = np.arange(low, high + 1, dtype=np.int64)
-        tilted = raw[(position - around) % length]
-        tilted[tilted < _NOISE * raw.max()] = 0.0
-        return np.asarray(tilted * np.exp(self.scale(tilt, position)))
+                transform[node[used]] = self._transform(theta, node[used], length, around)
+        return transform
 
     def _length(self, tilt: _Tilt, kept: int) -> int:
         """Return a length at which what wraps into the kept stretch is below e^-55, by Chernoff's bound."""

@@ -250,6 +250,11 @@ def cost(k: int, cells: int, epsilon: float = MAX_EPSILON) -> float:
     return 5e-4 + 7e-5 * order + 2e-8 * elements + 1e-10 * spread
 
 
+def reach(epsilon: float, k: int) -> bool:
+    """Whether doubles can hold the splines of k steps of loss `epsilon`."""
+    return 0 < epsilon <= MAX_EPSILON and k * epsilon <= MAX_REACH
+
+
 def _checked(epsilon: float, k: int) -> tuple[float, int]:
     epsilon, k = float(epsilon), operator.index(k)
     if not 0 < epsilon <= MAX_EPSILON:

@@ -19,7 +19,7 @@ from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
-from dpcore.engine.contour_table import Product
+from dpcore.engine.contour_table import Product, crossings
 
 
 @pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])
@@ -170,3 +170,71 @@ def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds
         assert whole <= found < 0
         assert found <= math.fsum(k * part.log_decay(c, y) for part, k in many.parts[-101:])
         assert few.log_decay(c, y) == math.fsum(k * part.log_decay(c, y) for part, k in few.parts)
+
+
+@pytest.mark.parametrize("eps0", [1e-6, 1e-3, 0.1, 1.0, 10.0, 50.0])
+def test_laplace_on_the_real_axis_in_high_precision(eps0: float) -> None:
+    c = np.array([-30.0, -3.0, -1.0, -0.7, -0.5001, -0.4, -1e-3, 0.0, 1e-5, 0.01, 1.0, 30.0, 1e4])
+    value, slope = Laplace(eps0).cumulants(c)
+    with mp.workdps(40):
+
+        def log_m(s: mp.mpf) -> mp.mpf:
+            z = s + mp.mpf("0.5")
+            return mp.log(mp.cosh(z * eps0) + mp.sinh(z * eps0) / (2 * z)) - mp.mpf(eps0) / 2
+
+        for at, found, mean in zip(c.tolist(), value, slope, strict=True):
+            assert abs(log_m(mp.mpf(at)) - found) <= 1e-15 * (1 + abs(at) * eps0)
+            assert abs(mp.diff(log_m, mp.mpf(at)) - mean) <= 1e-11 * eps0
+
+
+def test_laplace_is_level_in_the_middle_of_the_real_axis() -> None:
+    value, slope = Laplace(2.0).cumulants(np.array([-0.5, -0.5 + 1e-9]))
+    assert value == pytest.approx(np.log(2.0 * np.exp(-1.0)), rel=1e-11)
+    assert np.abs(slope).max() < 1e-5
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+def test_subsampled_gaussian_on_the_real_axis_is_its_transform_there(mu: float, *, flipped: bool) -> None:
+    curve = Subsampled(Gaussian(mu), 0.02, flipped=flipped)
+    c = np.array([-4.0, -1.0, -0.3, 0.0, 0.7, 3.0, 9.0])
+    value, slope = curve.cumulants(c)
+    assert value == pytest.approx(curve.log_mgf(c.astype(np.complex128)).real, rel=1e-11, abs=1e-13)
+    h = 1e-4
+    high, low = (curve.log_mgf((c + step).astype(np.complex128)).real for step in (h, -h))
+    assert slope == pytest.approx((high - low) / (2 * h), rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(Laplace(0.1), 1000)],
+        [(Laplace(3.0), 4)],
+        [(Subsampled(Gaussian(1.0), 0.01), 1000)],
+        [(Subsampled(Gaussian(1.25), 0.001), 100)],
+        [(Subsampled(Gaussian(1.25), 0.001, flipped=True), 100)],
+    ],
+)
+def test_between_two_crossings_a_kernel_loses_the_fewest_digits(parts: list[tuple[Laplace | Subsampled, int]]) -> None:
+    branches = Contour(parts, 1e-6).branches
+    low, high = crossings(branches, symmetric=False)
+    assert low <= high
+    eps = np.concatenate([low + np.array([-0.5, -0.1, 0.1]), high + np.array([0.1, 0.5]), [0.5 * (low + high)]])
+    inside = eps[(eps > branches[0].epsilon[0]) & (eps < branches[0].epsilon[-1])]
+    for e in inside.tolist():
+        d, i, n = (float(np.interp(e, b.epsilon, b.value)) for b in branches)
+        n = n + 1.0 if e >= 0 else n  # the handicap
+        chosen = n if e < low else d if e >= high else i
+        assert chosen <= min(d, i, n) + 0.7
+
+
+def test_a_line_asked_for_more_than_it_covers_is_made_again() -> None:
+    parts = [(Laplace(0.1), 1000)]
+    at = np.array([14.0, 9.0, 16.5, 10.0])
+    engine = Contour(parts, 1e-6)
+    one_by_one = [engine.delta_bounds(at[i : i + 1]) for i in range(at.size)]
+    together = Contour(parts, 1e-6).delta_bounds(at)
+    for i, (low, high) in enumerate(one_by_one):
+        assert high[0] - low[0] <= 1e-9 * high[0]
+        assert low[0] <= together[1][i]
+        assert together[0][i] <= high[0]

@@ -18,7 +18,7 @@ HELP = "the value of ? that meets a target, rounded to the safe side"
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
-    text = "a region with one ?, e.g. 'gaussian(?)^10' or 'laplace(0.1)^?'"
+    text = "a region with one ?, e.g. 'gaussian(?)^10' or 'laplace(0.1)^?'; without ?, the rest of the target is found"
     parser.add_argument("expression", metavar="EXPR", help=text)
     parser.add_argument("--epsilon", type=number, metavar="E", help="target delta(E) <= D: its epsilon")
     parser.add_argument("--delta", type=number, metavar="D", help="target delta(E) <= D: its delta")
