@@ -65,7 +65,7 @@ def statements(region: TradeOff, delta: float) -> list[Statement]:
 
 def _approximate(region: TradeOff, delta: float) -> Statement:
     notion = "(ε, δ)-DP"
-    low, high = (float(bound[0]) for bound in region.epsilon_bounds(np.array([delta])))
+    low, high = (float(bound[0]) for bound in region.curve.epsilon_bounds(np.array([delta])))
     kind = "exact" if low == high else "upper bound"
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)

@@ -117,7 +117,7 @@ class TradeOff(ABC):
         at = _reals(epsilon, "epsilon", infinite=True)
         lower, upper = (bound + 0.0 for bound in self.curve.delta_bounds(at))
         if self.curve.certified:
-            _check_width(at, lower, upper)
+            _check_width("delta at epsilon", at, lower, upper)
         return (upper, upper) if self.curve.exact else (lower, upper)
 
     def epsilon(self, delta: Any) -> Any:
@@ -125,8 +125,11 @@ class TradeOff(ABC):
         return _answer(delta, self.epsilon_bounds(delta)[1])
 
     def epsilon_bounds(self, delta: Any) -> Bounds:
-        """Return (lower, upper) of epsilon(delta) as arrays."""
-        lower, upper = self.curve.epsilon_bounds(_reals(delta, "delta", low=0.0, high=1.0))
+        """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
+        at = _reals(delta, "delta", low=0.0, high=1.0)
+        lower, upper = self.curve.epsilon_bounds(at)
+        if self.curve.certified:
+            _check_width("epsilon at delta", at, lower, upper)
         return (upper, upper) if self.curve.exact else (lower, upper)
 
     def beta(self, alpha: Any) -> Any:
@@ -134,8 +137,12 @@ class TradeOff(ABC):
         return _answer(alpha, self.curve.beta_safe(_reals(alpha, "alpha", low=0.0, high=1.0)))
 
     def beta_bounds(self, alpha: Any) -> Bounds:
-        """Return (lower, upper) of beta(alpha) as arrays; lower is safe."""
-        return self.curve.beta_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))
+        """Return (lower, upper) of beta(alpha) as arrays; lower is safe. Refused where wider than the tolerance."""
+        at = _reals(alpha, "alpha", low=0.0, high=1.0)
+        lower, upper = self.curve.beta_bounds(at)
+        if self.curve.certified:
+            _check_width("beta at alpha", at, lower, upper)
+        return lower, upper
 
     def power(self, alpha: Any) -> Any:
         """Return the attacker's largest true-positive rate at false-positive rate alpha, the safe (upper) side."""
@@ -347,14 +354,15 @@ def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *,
     return np.asarray(array, dtype=np.float64)
 
 
-def _check_width(epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     """Refuse a bracket wider than asked, naming the width that was reached."""
     tolerance = current().tolerance
-    width = np.where(upper > _NEGLIGIBLE, (upper - lower) / np.maximum(upper, _NEGLIGIBLE), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 and infinity on both sides
+        width = np.where((lower < upper) & (upper > _NEGLIGIBLE), 1.0 - lower / upper, 0.0)
     worst = int(np.argmax(width))
     if width[worst] > tolerance:
         msg = (
-            f"The bracket of delta at epsilon = {float(epsilon[worst])!r} reached the relative width "
+            f"The bracket of {what} = {float(at[worst])!r} reached the relative width "
             f"{width[worst]:.2g}, not the {tolerance:.2g} asked; allow a larger tolerance."
         )
         raise BudgetError(msg)

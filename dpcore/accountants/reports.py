@@ -78,7 +78,7 @@ class Uses:
     @cached_property
     def bracket(self) -> tuple[float, float]:
         """The certified bracket of epsilon."""
-        low, high = self.total.epsilon_bounds(np.array([self.delta]))
+        low, high = self.total.curve.epsilon_bounds(np.array([self.delta]))
         return float(low[0]), float(high[0])
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.curves import sketch
 from dpcore.curves.combined import Either
-from dpcore.limits import current
+from dpcore.limits import checkpoint, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _TABLE = 400
 _ROUNDS = 7
 _NODES = 80
-_UP = 1.0 + 1e-15  # a few roundings
+_UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
+_COARSE, _HALVINGS, _FEWER = 65, 60, 3
 
 
 def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
@@ -106,9 +107,17 @@ def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> flo
     width = 1e-3 * current().tolerance * high
     while high - width > 0:
         if gaps(high - width)[0] >= 0:
-            return high - width
+            return high - _halved(lambda w: gaps(high - w)[0] >= 0, width / 3, width)
         width *= 3
     return 0.0
+
+
+def _halved(enough: Callable[[float], bool], least: float, most: float) -> float:
+    """Return a width that is enough, between one that may not be and one that is, a few halvings of their ratio nearer."""
+    for _ in range(_FEWER):
+        middle = float(np.sqrt(least * most))
+        least, most = (least, middle) if enough(middle) else (middle, most)
+    return most
 
 
 def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
@@ -117,7 +126,7 @@ def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
 
 
 def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
-    """Return the lower, safe side of beta alone: a third of the work."""
+    """Return the lower, safe side of beta alone: a third of the work where the curve sketches itself."""
     return _at_rates(curve, alpha, lambda dual: (dual.safe(), np.zeros(dual.alpha.size)))[0]
 
 
@@ -142,6 +151,16 @@ class _Dual:
         self.local: Local | None = None
 
     def bounds(self) -> Bounds:
+        """Bracket each beta; what stays wider than asked, as at a kink, is pinched."""
+        lower, upper = self._sketched()
+        wide = np.flatnonzero(upper - lower > current().tolerance * upper)
+        if wide.size:
+            below, above = _Dual(self.curve, self.alpha[wide])._pinched()
+            lower[wide] = np.maximum(lower[wide], below)
+            upper[wide] = np.maximum(np.minimum(upper[wide], above), lower[wide])
+        return lower, upper
+
+    def _sketched(self) -> Bounds:
         """Find the optimum, then bracket it from both sides."""
         width = float(np.sqrt(current().tolerance))
         sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
@@ -165,12 +184,12 @@ class _Dual:
         return lower, np.asarray(np.maximum(upper, lower), dtype=np.float64)
 
     def safe(self) -> FloatArray:
-        """Return the gain at the optimum found, or at a finite end of the losses where that is better."""
+        """Return the gain at the optimum a sketch leads to, or at a finite end of the losses where that is better."""
         sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
-        if sketched is not None:
-            self.local = sketched.local
-        centre = sketched.centre if sketched is not None else self._optimum()[0]
-        return self._fit(np.maximum(self.gains(centre[None])[0][0], self._corner_gain()))
+        if sketched is None:
+            return self.bounds()[0]
+        self.local = sketched.local
+        return self._fit(np.maximum(self.gains(sketched.centre[None])[0][0], self._corner_gain()))
 
     def _corner_gain(self) -> FloatArray:
         """Return the gain at known corners: a finite end of the losses, and 0 for a closure."""
@@ -231,19 +250,65 @@ class _Dual:
         return known if known is not None else self._general_gains(epsilon)
 
     def _general_gains(self, epsilon: FloatArray) -> Bounds:
-        alpha = np.broadcast_to(self.alpha, epsilon.shape).ravel()
         e = epsilon.ravel()
-        up = e >= 0
-        (low, high), (least, most) = self.both_sides(e, up)
+        delta, rest = self.both_sides(e, e >= 0)
+        low, high, least, most = (side.reshape(epsilon.shape) for side in (*delta, *rest))
+        return self._combined(epsilon, (low, high), (least, most))
+
+    def _combined(self, epsilon: FloatArray, delta: Bounds, rest: Bounds) -> Bounds:
+        """Return the gains from bounds of delta and of 1 - delta; epsilon and alpha are broadcast."""
+        up, alpha = epsilon >= 0, self.alpha
+        (low, high), (least, most) = delta, rest
         with np.errstate(over="ignore"):
-            weight = np.exp(np.minimum(e, 709.0))
+            weight = np.exp(np.minimum(epsilon, 709.0))
         # 1 - d - alpha from 1 - d where that is small, from 1 - alpha where d is
         small = up | (alpha < 0.5)
         price = np.where(up, weight * alpha, np.where(small, alpha, 1.0 - alpha))
         safe = np.where(small, least - price, price - high)
         free = np.where(small, most - price, price - low)
         scale = np.where(up, 1.0, weight)
-        return (scale * safe).reshape(epsilon.shape), (scale * free).reshape(epsilon.shape)
+        return scale * safe, scale * free
+
+    def _pinched(self) -> Bounds:
+        """Bracket the optimum of each alpha by halving an interval that holds it, for optima no parabola finds.
+
+        The gain is concave in e^epsilon: the best of several points lies between two that are certainly worse, and between
+        those the gain stays below the chords prolonged over it. A kink costs a round for each binary digit.
+        """
+        left, best, right = self._three()
+        lower, upper = np.zeros(self.alpha.size), 1.0 - self.alpha
+        todo = np.arange(self.alpha.size)
+        for done in range(_HALVINGS):
+            checkpoint(done / _HALVINGS)
+            part = _Dual(self.curve, self.alpha[todo])
+            l, b, r = left[todo], best[todo], right[todo]
+            points = np.stack((l, 0.5 * (l + b), b, 0.5 * (b + r), r))
+            safe, free = part.gains(points)
+            low, high, (l, b, r) = _closer(points, safe, free)
+            lower[todo] = np.maximum(lower[todo], low)
+            upper[todo] = np.minimum(upper[todo], high)
+            left[todo], best[todo], right[todo] = l, b, r
+            open_ = (upper[todo] - lower[todo] > 0.5 * current().tolerance * upper[todo]) & (r - l > 1e-15 * np.abs(b))
+            todo = todo[open_]
+            if not todo.size:
+                break
+        return self._fit(lower), upper
+
+    def _three(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return for each alpha a point of a grid that is best or nearly so, and the nearest ones certainly worse."""
+        low, high = self._range()
+        known = [e for e in (self.curve.min_loss, self.curve.max_loss, 0.0) if low <= e <= high]
+        grid = np.unique(np.concatenate((np.linspace(low, high, _COARSE), known)))
+        grid = np.concatenate(([low - 1.0], grid, [high + 1.0]))
+        delta, rest = self.both_sides(grid, grid >= 0)
+        (a, b), (c, d) = delta, rest
+        safe, free = self._combined(grid[:, None], (a[:, None], b[:, None]), (c[:, None], d[:, None]))
+        best = np.clip(np.argmax(safe, axis=0), 1, grid.size - 2)
+        worse = free <= safe[best, np.arange(self.alpha.size)]
+        place = np.arange(grid.size)[:, None]
+        left = np.where(worse & (place < best), place, 0).max(axis=0)
+        right = np.where(worse & (place > best), place, grid.size - 1).min(axis=0)
+        return grid[left], grid[best], grid[right]
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
         """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
@@ -347,6 +412,28 @@ class _Dual:
         ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
         fenced = (safe[1] >= free[0]) & (safe[1] >= free[2])
         return safe.max(axis=0), ceiling, fenced
+
+
+def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the best gain, a ceiling of all gains, and three of five points (rows) around the best.
+
+    The outer two are the nearest to the best whose gains are certainly not larger, or the ends.
+    """
+    column = np.arange(points.shape[1])
+    best = 1 + np.argmax(safe[1:4], axis=0)
+    top = safe[best, column]
+    worse, place = free <= top, np.arange(5)[:, None]
+    left = np.where(worse & (place < best), place, 0).max(axis=0)
+    right = np.where(worse & (place > best), place, 4).min(axis=0)
+    three = np.stack([points[left, column], points[best, column], points[right, column]])
+    # lengths of the two sides in e^epsilon, over the middle
+    before, after = -np.expm1(three[0] - three[1]), np.expm1(three[2] - three[1])
+    peak = free[best, column]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        to_left = (peak - safe[right, column]) * (before / after)
+        to_right = (peak - safe[left, column]) * (after / before)
+    rise = np.maximum(np.where(np.isfinite(to_left), to_left, np.inf), np.where(np.isfinite(to_right), to_right, np.inf))
+    return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, three
 
 
 def _score(grid: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:

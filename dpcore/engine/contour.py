@@ -75,6 +75,9 @@ _LONGEST = 1_000_000
 _HOPELESS = 4
 """A refinement that would need this many times the nodes allowed is not begun."""
 
+_AIM = 0.05
+"""Share of the tolerance that a smoothed line aims at: an epsilon is several times as wide as the deltas it comes from."""
+
 _FINER = 3
 """Decades by which the accuracy of a refined line grows at most."""
 
@@ -424,19 +427,19 @@ class Contour:
         wanted = self.tolerance * relative
         coarse = min(0.02 * wanted, 1e-2)
         if level == 0:
-            s = math.sqrt(min(0.4 * wanted * bucket.size / bucket.density, 0.1 / bucket.curvature))
+            s = math.sqrt(min(_AIM * wanted * bucket.size / bucket.density, 0.1 / bucket.curvature))
             line = (
                 plain_line(product, bucket, bucket.plan[0], _FINE_NODES)
                 # a loss far from normal can be much rarer than the saddle point estimate says: keep digits in hand
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
                 or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
                 or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
-                or smooth_line(product, bucket, s, coarse, cap)
+                or smooth_line(product, bucket, s, 0.05 * coarse, cap)
             )
         elif bucket.lines[-1].count < shrink * _HOPELESS * cap and bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the nodes left out, not the smoothing, are what is wide
             s = max(shrink, 0.1) * bucket.lines[-1].smoothing
-            line = smooth_line(product, bucket, s, coarse * 0.1 ** min(level, _FINER), cap)
+            line = smooth_line(product, bucket, s, 0.05 * coarse * 0.1 ** min(level, _FINER), cap)
         else:
             line = None
         if line is not None:

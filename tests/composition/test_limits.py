@@ -190,7 +190,7 @@ def test_the_band_holds_around_smooth_curves(text: str, k: int) -> None:
     alpha = np.linspace(*row.found.span(k), 40)
     lower, upper = row.found.edges(k, alpha)
     with limits(tolerance=1e-3):
-        below, above = row.composed.beta_bounds(alpha)
+        below, above = row.composed.curve.beta_bounds(alpha)
     assert np.all(lower <= above)
     assert np.all(below <= upper)
 
