@@ -9,13 +9,12 @@ worst case of k choices obeys, with delta_0(x) = (1 - e^x)_+ (Dong, Durfee, Roge
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
-from dpcore.limits import checkpoint
+from dpcore.limits import checkpoint, current
 
 
 class BoundedRange(Curve):
@@ -55,50 +54,61 @@ class AdaptiveRange(Curve):
     """k choices, each made after seeing the others: a bracket from the recursion on a grid of losses.
 
     With t and x on the grid h Z, h = eps / m, the recursion needs no interpolation and gives a lower delta. For the
-    upper one the maximum over each cell of t is bounded by chords (see `_upper_step`); both errors are of order h^2.
+    upper one the maximum over each cell of t is bounded by chords (see `_upper_step`); both errors are of order h^2. The grid
+    is halved while the tolerance asks for it and the work allows.
     """
 
-    exact = False
+    exact, certified = False, True
     LARGEST_K: ClassVar[int] = 256
     _WORK: ClassVar[float] = 6e6
+    _MOST_WORK: ClassVar[float] = 1.5e8
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k
         self.max_loss, self.min_loss = k * epsilon, -k * epsilon
-        self.cells = int(np.clip(np.sqrt(self._WORK / (k * k)), 8, 600))
+        self.cells = int(np.clip(np.sqrt(self._WORK) / k, 8, 600))
         self.method = "bounded range, adaptive composition"
+        self._kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
 
-    @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the grid of x and the lower and upper deltas on it after k choices."""
+        if self._kept is None:
+            self._kept = self._computed()
+        return self._kept
+
+    def _computed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        low, high = np.zeros(1), np.zeros(1)
+        for step in range(1, self.k + 1):
+            low, high = self._lower_step(low, step), self._upper_step(high, step)
+            checkpoint((step / self.k) ** 2)
+        return self._grid(self.k), low, high
+
+    def _grid(self, step: int) -> FloatArray:
+        """Return the epsilons from 0 to the largest loss after some choices."""
+        return np.asarray(np.arange(step * self.cells + 1) * (self.epsilon / self.cells), dtype=np.float64)
+
+    def _padded(self, delta: FloatArray) -> FloatArray:
+        """Return delta with one epsilon of room below 0, by symmetry, and two above its end, where it is 0."""
+        m = self.cells
+        beyond = np.concatenate((delta, np.zeros(2 * m)))
+        below = np.arange(-m, 0) * (self.epsilon / m)
+        return np.concatenate((mirrored_delta(below, beyond[m:0:-1]), beyond))
+
+    def _shifted(self, padded: FloatArray, by: int, step: int) -> FloatArray:
+        """Return delta(x - by h) for every x of the grid after `step` choices, a view."""
+        start = self.cells - by
+        return padded[start : start + step * self.cells + 1]
+
+    def _lower_step(self, delta: FloatArray, step: int) -> FloatArray:
         m, h = self.cells, self.epsilon / self.cells
-        x = np.asarray(np.arange(-self.k * m, self.k * m + 1) * h, dtype=np.float64)
-        low = np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0)
-        high = low.copy()
-        for step in range(self.k):
-            low, high = self._lower_step(x, low), self._upper_step(x, high)
-            checkpoint((step + 1) / self.k)
-        return x, np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-
-    def _padded(self, x: FloatArray, delta: FloatArray) -> FloatArray:
-        """Return delta with one epsilon of room on both sides: 1 - e^x below the grid, 0 above it."""
-        below = x[0] - np.arange(self.cells, 0, -1) * (self.epsilon / self.cells)
-        return np.concatenate((-np.expm1(below), delta, np.zeros(self.cells)))
-
-    def _shifted(self, padded: FloatArray, by: int) -> FloatArray:
-        """Return delta(x - by h) for every x of the grid, a view."""
-        return padded[self.cells - by : padded.size - self.cells - by]
-
-    def _lower_step(self, x: FloatArray, delta: FloatArray) -> FloatArray:
-        m, h = self.cells, self.epsilon / self.cells
-        best = np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0)
-        room = self._padded(x, delta)
+        best = np.zeros(step * m + 1)
+        room = self._padded(delta)
         for j in range(m + 1):
             q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
-            np.maximum(best, q * self._shifted(room, j) + (1 - q) * self._shifted(room, j - m), out=best)
+            np.maximum(best, q * self._shifted(room, j, step) + (1 - q) * self._shifted(room, j - m, step), out=best)
         return best
 
-    def _upper_step(self, x: FloatArray, delta: FloatArray) -> FloatArray:
+    def _upper_step(self, delta: FloatArray, step: int) -> FloatArray:
         """Bound the maximum over each cell of t from above.
 
         In u = e^-t the value is ((u - r) A(u) + (1 - u) B(u)) / (1 - r), r = e^-eps, with A(u) = D(yu)/u and
@@ -107,12 +117,12 @@ class AdaptiveRange(Curve):
         """
         m, h = self.cells, self.epsilon / self.cells
         r = np.exp(-self.epsilon)
-        best = np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0)
-        room = self._padded(x, delta)
-        right = (1.0, self._shifted(room, 0), r * self._shifted(room, -m))
+        best = np.zeros(step * m + 1)
+        room = self._padded(delta)
+        right = (1.0, self._shifted(room, 0, step), r * self._shifted(room, -m, step))
         for j in range(1, m + 1):
             u = float(np.exp(-j * h))
-            left = (u, self._shifted(room, j) / u, (r / u) * self._shifted(room, j - m))
+            left = (u, self._shifted(room, j, step) / u, (r / u) * self._shifted(room, j - m, step))
             width, a, b = right[0] - left[0], left[1], left[2]
             da, db = right[1] - a, right[2] - b
             constant = (left[0] - r) * a + (1 - left[0]) * b
@@ -126,9 +136,17 @@ class AdaptiveRange(Curve):
         return np.asarray(np.minimum(best * (1 + 1e-15), 1.0), dtype=np.float64)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the bracket: chords above, the grid's next smaller value below; negative epsilon by symmetry."""
+        """Return the bracket, on as fine a grid as the tolerance asks for."""
+        lower, upper = self._bracket(epsilon)
+        while (upper - lower > current().tolerance * upper).any() and 4 * (self.k * self.cells) ** 2 <= self._MOST_WORK:
+            self.cells, self._kept = 2 * self.cells, None
+            lower, upper = self._bracket(epsilon)
+        return lower, upper
+
+    def _bracket(self, epsilon: FloatArray) -> Bounds:
+        """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""
         e = np.abs(np.asarray(epsilon, dtype=np.float64))
-        x, low, high = self._tables
+        x, low, high = self._tables()
         upper = np.interp(np.exp(np.minimum(e, self.max_loss)), np.exp(x), high)
         lower = self._from_the_right(x, low, high, e)
         inside = e < self.max_loss

@@ -432,7 +432,9 @@ def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[Flo
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         to_left = (peak - safe[right, column]) * (before / after)
         to_right = (peak - safe[left, column]) * (after / before)
-    rise = np.maximum(np.where(np.isfinite(to_left), to_left, np.inf), np.where(np.isfinite(to_right), to_right, np.inf))
+    rise = np.maximum(
+        np.where(np.isfinite(to_left), to_left, np.inf), np.where(np.isfinite(to_right), to_right, np.inf)
+    )
     return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, three
 
 

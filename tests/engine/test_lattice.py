@@ -235,3 +235,17 @@ def test_refusals():
         lattice_product([(one, -1)])
     with limits(memory=10**5), pytest.raises(BudgetError, match=r"lattice|transform"):
         lattice_product([(one, 10**9)])
+
+
+def test_wide_parts_transformed_at_once_agree_with_node_by_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = np.arange(1030)
+    weight = np.exp(-np.abs(index - 500) / 90.0)
+    parts = [(index, weight / weight.sum(), 20), (np.arange(4), np.array([0.4, 0.3, 0.2, 0.1]), 7)]
+    assert lattice_windows._Sum(parts)._wide
+    start, mass = lattice_windows.sum_law(parts, np.log(1e-7))
+    monkeypatch.setattr(lattice_windows, "_FEW_COPIES", 0)
+    assert not lattice_windows._Sum(parts)._wide
+    other_start, other = lattice_windows.sum_law(parts, np.log(1e-7))
+    assert start == other_start
+    seen = other > 1e-7
+    np.testing.assert_allclose(mass[seen], other[seen], rtol=1e-9)
