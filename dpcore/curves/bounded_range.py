@@ -91,7 +91,7 @@ class AdaptiveRange(Curve):
         """Return delta with one epsilon of room below 0, by symmetry, and two above its end, where it is 0."""
         m = self.cells
         beyond = np.concatenate((delta, np.zeros(2 * m)))
-        below = np.arange(-m, 0) * (self.epsilon / m)
+        below = np.asarray(np.arange(-m, 0) * (self.epsilon / m), dtype=np.float64)
         return np.concatenate((mirrored_delta(below, beyond[m:0:-1]), beyond))
 
     def _shifted(self, padded: FloatArray, by: int, step: int) -> FloatArray:

@@ -136,7 +136,7 @@ def _around_grid(curve: Curve, low: float, high: float, scale: float) -> Local |
     far = max(-low, high) + _MARGIN * scale
     near = max(0.0, max(low, -high) - _MARGIN * scale)
     cells = int((far - near) / (_SPACING * scale)) + 7
-    return curve.expanded(near + (far - near) / cells * np.arange(cells + 1))
+    return curve.expanded(np.asarray(near + (far - near) / cells * np.arange(cells + 1), dtype=np.float64))
 
 
 def _differences(

@@ -27,7 +27,7 @@ HALFWIDTH = Parameter("halfwidth", low=0.0, low_open=True, label="a", meaning="n
     formula=r"f_{0,\eta},\quad \eta=\min\{1,\ \Delta/(2a)\}",
     meaning="The answer plus noise uniform on [-a, a].",
     assumptions="The query moves by exactly the sensitivity at most.",
-    reference="overlap of two intervals",
+    reference="Geng and Viswanath, IEEE Trans. Inf. Theory 62 (2016), 952-969",
     oracles=(Oracle((5.0,), "delta", 3.0, 0.1, 1e-15, "Δ / (2a) at every ε"),),
 )
 @dataclass(frozen=True, eq=False, repr=False)
