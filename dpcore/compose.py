@@ -153,7 +153,8 @@ def _polygons(parts: Polygons) -> Curve | None:
     symmetric = all(p.symmetric for p, _ in parts)
     tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
     # Most products without a lattice are known by their largest losses.
-    step = lattice_step([p.loss for p, _ in parts]) if not tops or _divisor(tops) is not None else None
+    possible = not tops or _divisor(tops, sum(p.size for p, _ in parts)) is not None
+    step = lattice_step([p.loss for p, _ in parts]) if possible else None
     if step is not None and (_binary(parts, step) or _count(parts) > _FEW):
         try:
             return _on_lattice(parts, step, at_minus, at_plus, symmetric)
@@ -187,7 +188,7 @@ def lattice_step(losses: list[FloatArray]) -> float | None:
     values = values[values > 0]
     if not values.size:
         return 0.0
-    step = _divisor(values.tolist())
+    step = _divisor(values.tolist(), 2 * values.size)
     if step is None:
         return None
     values = np.unique(values)
@@ -198,9 +199,12 @@ def lattice_step(losses: list[FloatArray]) -> float | None:
     return float(np.sum(values * multiple) / np.sum(multiple * multiple))
 
 
-def _divisor(values: list[float]) -> float | None:
-    """Return the greatest common divisor of positive ascending numbers, or None where it is below 1e-4 of the last."""
-    step, least = values[0], 1e-4 * values[-1]
+def _divisor(values: list[float], count: int) -> float | None:
+    """Return the greatest common divisor of positive ascending numbers, or None where it is far too small.
+
+    Any numbers are nearly multiples of a tiny one: it must be 1e-4 of the last, or as small as `count` even losses have it.
+    """
+    step, least = values[0], min(1e-4, 0.5 / count) * values[-1]
     for value in values[1:]:
         step = _common(step, value)
         if step <= least:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.compose import lattice_step
 from dpcore.engine import lattice, lattice_windows, profile
 from dpcore.engine.binomial import binomial_masses
 from dpcore.engine.lattice import LatticeMeasure, lattice_power, lattice_product
@@ -249,3 +250,10 @@ def test_wide_parts_transformed_at_once_agree_with_node_by_node(monkeypatch: pyt
     assert start == other_start
     seen = other > 1e-7
     np.testing.assert_allclose(mass[seen], other[seen], rtol=1e-9)
+
+
+def test_the_step_of_very_many_even_losses_is_found_and_none_in_any_numbers() -> None:
+    assert lattice_step([np.arange(-100_000, 100_001) * 1e-5]) == pytest.approx(1e-5, rel=1e-12)
+    assert lattice_step([np.array([-0.3, 0.1]), np.array([0.25])]) == pytest.approx(0.05, rel=1e-12)
+    assert lattice_step([np.sort(np.random.default_rng(3).uniform(0.0, 1.0, 4000))]) is None
+    assert lattice_step([np.array([1.0]), np.array([np.sqrt(2.0)])]) is None
