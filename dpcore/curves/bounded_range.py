@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint, current
 
 
@@ -50,42 +51,24 @@ class BoundedRange(Curve):
         return self
 
 
-class AdaptiveRange(Curve):
-    """k choices, each made after seeing the others: a bracket from the recursion on a grid of losses.
+class _Recursion:
+    """The recursion for k choices on a grid of losses, `cells` to an epsilon.
 
-    With t and x on the grid h Z, h = eps / m, the recursion needs no interpolation and gives a lower delta. For the
-    upper one the maximum over each cell of t is bounded by chords (see `_upper_step`); both errors are of order h^2. The grid
-    is halved while the tolerance asks for it and the work allows.
+    With t and x on the grid h Z, h = eps / cells, it needs no interpolation and gives a lower delta. For the upper one the
+    maximum over each cell of t is bounded by chords (see `_upper_step`); both errors are of order h^2.
     """
 
-    exact, certified = False, True
-    LARGEST_K: ClassVar[int] = 256
-    _WORK: ClassVar[float] = 6e6
-    _MOST_WORK: ClassVar[float] = 1.5e8
+    def __init__(self, epsilon: float, k: int, cells: int) -> None:
+        self.epsilon, self.k, self.cells = epsilon, k, cells
 
-    def __init__(self, epsilon: float, k: int) -> None:
-        self.epsilon, self.k = epsilon, k
-        self.max_loss, self.min_loss = k * epsilon, -k * epsilon
-        self.cells = int(np.clip(np.sqrt(self._WORK) / k, 8, 600))
-        self.method = "bounded range, adaptive composition"
-        self._kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
-
-    def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the grid of x and the lower and upper deltas on it after k choices."""
-        if self._kept is None:
-            self._kept = self._computed()
-        return self._kept
-
-    def _computed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @Lazy
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Grid of x from 0 upwards, and the lower and upper deltas on it after k choices."""
         low, high = np.zeros(1), np.zeros(1)
         for step in range(1, self.k + 1):
             low, high = self._lower_step(low, step), self._upper_step(high, step)
             checkpoint((step / self.k) ** 2)
-        return self._grid(self.k), low, high
-
-    def _grid(self, step: int) -> FloatArray:
-        """Return the epsilons from 0 to the largest loss after some choices."""
-        return np.asarray(np.arange(step * self.cells + 1) * (self.epsilon / self.cells), dtype=np.float64)
+        return np.asarray(np.arange(self.k * self.cells + 1) * (self.epsilon / self.cells)), low, high
 
     def _padded(self, delta: FloatArray) -> FloatArray:
         """Return delta with one epsilon of room below 0, by symmetry, and two above its end, where it is 0."""
@@ -135,18 +118,37 @@ class AdaptiveRange(Curve):
             right = left
         return np.asarray(np.minimum(best * (1 + 1e-15), 1.0), dtype=np.float64)
 
+
+class AdaptiveRange(Curve):
+    """k choices, each made after seeing the others: a bracket, the grid halved while the tolerance asks and the work allows."""
+
+    exact, certified = False, True
+    LARGEST_K: ClassVar[int] = 256
+    _WORK: ClassVar[float] = 6e6
+    _MOST_WORK: ClassVar[float] = 1.5e8
+
+    def __init__(self, epsilon: float, k: int) -> None:
+        self.epsilon, self.k = epsilon, k
+        self.max_loss, self.min_loss = k * epsilon, -k * epsilon
+        self.method = "bounded range, adaptive composition"
+        self._finest = _Recursion(epsilon, k, int(np.clip(np.sqrt(self._WORK) / k, 8, 600)))
+
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the bracket, on as fine a grid as the tolerance asks for."""
-        lower, upper = self._bracket(epsilon)
-        while (upper - lower > current().tolerance * upper).any() and 4 * (self.k * self.cells) ** 2 <= self._MOST_WORK:
-            self.cells, self._kept = 2 * self.cells, None
-            lower, upper = self._bracket(epsilon)
+        recursion = self._finest
+        lower, upper = self._bracket(recursion, epsilon)
+        while (upper - lower > current().tolerance * upper).any():
+            if (2 * self.k * recursion.cells) ** 2 > self._MOST_WORK:
+                break
+            recursion = _Recursion(self.epsilon, self.k, 2 * recursion.cells)
+            lower, upper = self._bracket(recursion, epsilon)
+            self._finest = recursion
         return lower, upper
 
-    def _bracket(self, epsilon: FloatArray) -> Bounds:
+    def _bracket(self, recursion: _Recursion, epsilon: FloatArray) -> Bounds:
         """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""
         e = np.abs(np.asarray(epsilon, dtype=np.float64))
-        x, low, high = self._tables()
+        x, low, high = recursion.tables
         upper = np.interp(np.exp(np.minimum(e, self.max_loss)), np.exp(x), high)
         lower = self._from_the_right(x, low, high, e)
         inside = e < self.max_loss

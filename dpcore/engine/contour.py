@@ -327,18 +327,21 @@ class Contour:
         order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
-        found: list[tuple[_Name, _Index]] = []
+        found: list[tuple[_Name, Bucket | None, _Index]] = []
         new: list[_Place] = []
         for kind, begin, end in ((_N, 0, low), (_I, low, high), (_D, high, eps.size)):
             if begin == end:
                 continue
-            for name, part in self._sorted(kind, ascending[begin:end], width, new):
+            for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new):
                 index = slice(begin + part.start, begin + part.stop)
-                found.append((name, index if order is None else order[index]))
-        self._prepare(new)
-        return [(self._buckets[name], index) for name, index in found]
+                found.append((name, bucket, index if order is None else order[index]))
+        made = self._prepare(new)
+        self._buckets.update(made)
+        return [(bucket or made[name], index) for name, bucket, index in found]
 
-    def _sorted(self, kind: int, eps: FloatArray, width: float, new: list[_Place]) -> Iterator[tuple[_Name, slice]]:
+    def _sorted(
+        self, kind: int, eps: FloatArray, width: float, new: list[_Place]
+    ) -> Iterator[tuple[_Name, Bucket | None, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
@@ -348,16 +351,19 @@ class Contour:
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
             name = kind, at, width
             bucket = self._buckets.get(name)
+            if bucket is not None and bucket.low <= first <= last <= bucket.high:
+                yield name, bucket, slice(begin, end)
+                continue
             if bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
                 new.append(_Place(name, float(steps[begin]), float(steps[end - 1])))
-            elif bucket is None or not bucket.low <= first <= last <= bucket.high:
+            else:
                 new.append(_Place(name, at * width, (at + 1) * width))
-            yield name, slice(begin, end)
+            yield name, None, slice(begin, end)
 
-    def _prepare(self, places: list[_Place]) -> None:
+    def _prepare(self, places: list[_Place]) -> dict[_Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
         if not places:
-            return
+            return {}
         kinds = np.array([place.name[0] for place in places])
         columns = [
             self._chosen(kind, [p for p in places if p.name[0] == kind]) for kind in dict.fromkeys(kinds.tolist())
@@ -383,9 +389,9 @@ class Contour:
         accuracy = [self._fine(bucket, place.name[2]) for place, bucket in zip(places, buckets, strict=True)]
         target = np.array([share * bucket.size for share, bucket in zip(accuracy, buckets, strict=True)])
         plans = (column.tolist() for column in windows(apart, ratio, target))
-        for place, bucket, *plan in zip(places, buckets, accuracy, *plans, strict=True):
+        for bucket, *plan in zip(buckets, accuracy, *plans, strict=True):
             bucket.plan = plan[0], plan[1], plan[2]
-            self._buckets[place.name] = bucket
+        return {place.name: bucket for place, bucket in zip(places, buckets, strict=True)}
 
     def _fine(self, bucket: Bucket, width: float) -> float:
         """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is.
