@@ -32,7 +32,7 @@ _PER_POINT = 5e-7
 _WORTH = 0.8
 _HOPELESS = 20.0
 _MODERATE = 1 << 16
-_STAGES = 20
+_STAGES, _COARSER = 20, 2.0
 _SMALLEST = 1e-318
 
 
@@ -49,6 +49,11 @@ class _Lattice:
         self.seconds = time.thread_time() - begun
         self.inner = Fold([(both[0], k) for both, k in pairs], h)
         self.outer = Fold([(both[1], k) for both, k in pairs], h)
+
+    @property
+    def cramped(self) -> bool:
+        """Whether a product of very many copies was longer than a transform may be: then nothing is known of it."""
+        return any(window.outside >= 1.0 for fold in (self.outer, self.inner) for window in fold.windows)
 
     def bounds(self, epsilon: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
         """Return (lower, upper) of delta."""
@@ -88,6 +93,9 @@ class Sandwich:
             low, high = lattice.bounds(epsilon[open_], tolerance)
             self.spent += time.thread_time() - begun
             lower[open_], upper[open_] = np.maximum(lower[open_], low), np.minimum(upper[open_], high)
+            if lattice.cramped:
+                self._build(_COARSER * lattice.h, tolerance)
+                continue
             if self._too_short(lattice, low, high, tolerance):
                 continue
             width = upper - lower

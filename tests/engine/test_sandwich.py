@@ -283,3 +283,13 @@ def test_certified_uses_the_lattice_only_without_transforms() -> None:
     np.testing.assert_allclose(-np.expm1(-0.4) + np.exp(-0.4) * up[1], down[1], rtol=1e-12)
     above = product.delta_bounds(np.array([1.5, 9.0]))[1]
     assert above.tolist() == [0.0, 0.0]
+
+
+def test_very_many_copies_take_a_coarser_lattice_rather_than_none() -> None:
+    """A Gaussian in disguise: so many copies do not fit into one transform on the first lattice."""
+    k, mu = 100_000, 0.003
+    low, high = Sandwich([(Gaussian(mu), k)]).delta_bounds(np.array([0.5, 2.0]), 1e-2)
+    truth = Gaussian(mu * np.sqrt(k)).delta_bounds(np.array([0.5, 2.0]))[0]
+    assert (low <= truth).all()
+    assert (truth <= high).all()
+    assert (high - low <= 1e-2 * high).all()
