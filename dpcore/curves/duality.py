@@ -184,12 +184,17 @@ class _Dual:
         return lower, np.asarray(np.maximum(upper, lower), dtype=np.float64)
 
     def safe(self) -> FloatArray:
-        """Return the gain at the optimum a sketch leads to, or at a finite end of the losses where that is better."""
+        """Return the gain at the optimum found, or at a finite end of the losses where that is better.
+
+        Where deltas cost little both sides are found, and with them the kinks.
+        """
         sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
-        if sketched is None:
+        if sketched is None and not self.curve.certified:
             return self.bounds()[0]
-        self.local = sketched.local
-        return self._fit(np.maximum(self.gains(sketched.centre[None])[0][0], self._corner_gain()))
+        if sketched is not None:
+            self.local = sketched.local
+        centre = sketched.centre if sketched is not None else self._optimum()[0]
+        return self._fit(np.maximum(self.gains(centre[None])[0][0], self._corner_gain()))
 
     def _corner_gain(self) -> FloatArray:
         """Return the gain at known corners: a finite end of the losses, and 0 for a closure."""
@@ -275,27 +280,25 @@ class _Dual:
         The gain is concave in e^epsilon: the best of several points lies between two that are certainly worse, and between
         those the gain stays below the chords prolonged over it. A kink costs a round for each binary digit.
         """
-        left, best, right = self._three()
+        three, safe, free = self._three()
         lower, upper = np.zeros(self.alpha.size), 1.0 - self.alpha
         todo = np.arange(self.alpha.size)
         for done in range(_HALVINGS):
             checkpoint(done / _HALVINGS)
-            part = _Dual(self.curve, self.alpha[todo])
-            l, b, r = left[todo], best[todo], right[todo]
-            points = np.stack((l, 0.5 * (l + b), b, 0.5 * (b + r), r))
-            safe, free = part.gains(points)
-            low, high, (l, b, r) = _closer(points, safe, free)
-            lower[todo] = np.maximum(lower[todo], low)
-            upper[todo] = np.minimum(upper[todo], high)
-            left[todo], best[todo], right[todo] = l, b, r
-            open_ = (upper[todo] - lower[todo] > 0.5 * current().tolerance * upper[todo]) & (r - l > 1e-15 * np.abs(b))
-            todo = todo[open_]
+            between = 0.5 * (three[:-1] + three[1:])
+            points, (low, high) = _woven(three, between), _Dual(self.curve, self.alpha[todo]).gains(between)
+            best, ceiling, kept = _closer(points, low := _woven(safe, low), high := _woven(free, high))
+            lower[todo], upper[todo] = np.maximum(lower[todo], best), np.minimum(upper[todo], ceiling)
+            three, safe, free = (np.take_along_axis(rows, kept, axis=0) for rows in (points, low, high))
+            open_ = upper[todo] - lower[todo] > 0.5 * current().tolerance * upper[todo]
+            open_ &= three[2] - three[0] > 1e-15 * np.abs(three[1])
+            todo, three, safe, free = todo[open_], three[:, open_], safe[:, open_], free[:, open_]
             if not todo.size:
                 break
         return self._fit(lower), upper
 
     def _three(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return for each alpha a point of a grid that is best or nearly so, and the nearest ones certainly worse."""
+        """Return for each alpha the best point of a grid between the nearest certainly worse ones, and bounds of their gains."""
         low, high = self._range()
         known = [e for e in (self.curve.min_loss, self.curve.max_loss, 0.0) if low <= e <= high]
         grid = np.unique(np.concatenate((np.linspace(low, high, _COARSE), known)))
@@ -308,7 +311,8 @@ class _Dual:
         place = np.arange(grid.size)[:, None]
         left = np.where(worse & (place < best), place, 0).max(axis=0)
         right = np.where(worse & (place > best), place, grid.size - 1).min(axis=0)
-        return grid[left], grid[best], grid[right]
+        kept = np.stack((left, best, right))
+        return grid[kept], np.take_along_axis(safe, kept, axis=0), np.take_along_axis(free, kept, axis=0)
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
         """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
@@ -414,18 +418,23 @@ class _Dual:
         return safe.max(axis=0), ceiling, fenced
 
 
-def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the best gain, a ceiling of all gains, and three of five points (rows) around the best.
+def _woven(outer: FloatArray, inner: FloatArray) -> FloatArray:
+    """Return three rows with two others between them."""
+    return np.stack((outer[0], inner[0], outer[1], inner[1], outer[2]))
+
+
+def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    """Return the best gain, a ceiling of all gains, and the rows of three of five points around the best.
 
     The outer two are the nearest to the best whose gains are certainly not larger, or the ends.
     """
     column = np.arange(points.shape[1])
     best = 1 + np.argmax(safe[1:4], axis=0)
-    top = safe[best, column]
-    worse, place = free <= top, np.arange(5)[:, None]
+    worse, place = free <= safe[best, column], np.arange(5)[:, None]
     left = np.where(worse & (place < best), place, 0).max(axis=0)
     right = np.where(worse & (place > best), place, 4).min(axis=0)
-    three = np.stack([points[left, column], points[best, column], points[right, column]])
+    kept = np.stack((left, best, right))
+    three = np.take_along_axis(points, kept, axis=0)
     # lengths of the two sides in e^epsilon, over the middle
     before, after = -np.expm1(three[0] - three[1]), np.expm1(three[2] - three[1])
     peak = free[best, column]
@@ -435,7 +444,7 @@ def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[Flo
     rise = np.maximum(
         np.where(np.isfinite(to_left), to_left, np.inf), np.where(np.isfinite(to_right), to_right, np.inf)
     )
-    return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, three
+    return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, kept
 
 
 def _score(grid: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -75,7 +75,7 @@ _LONGEST = 1_000_000
 _HOPELESS = 4
 """A refinement that would need this many times the nodes allowed is not begun."""
 
-_AIM = 0.05
+_AIM = 0.3
 """Share of the tolerance that a smoothed line aims at: an epsilon is several times as wide as the deltas it comes from."""
 
 _FINER = 3

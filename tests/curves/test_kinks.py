@@ -75,9 +75,9 @@ def test_the_ceiling_of_five_points_is_never_below_the_concave_function() -> Non
         best = rng.uniform(left, right)
         points = np.array([left, 0.5 * (left + best), best, 0.5 * (best + right), right])[:, None]
         error = 1e-9
-        low, high, (a, _, c) = _closer(points, gain(points) - error, gain(points) + error)
+        low, high, kept = _closer(points, gain(points) - error, gain(points) + error)
         assert low[0] <= start <= high[0]
-        assert a[0] <= 0.0 <= c[0]
+        assert points[kept[0, 0], 0] <= 0.0 <= points[kept[2, 0], 0]
 
 
 @pytest.mark.parametrize("text", ["exponential(0.1)^30", "exponential(2)^12"])
