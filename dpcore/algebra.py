@@ -70,7 +70,7 @@ class Composite(TradeOff):
         return _orientation(factors(self))
 
     def _pair(self) -> Curve:
-        self.neighbours  # noqa: B018  raises when the factors disagree
+        _ = self.neighbours  # raises when the factors disagree
         return composed(self.flat)
 
 
@@ -241,7 +241,7 @@ class Intersection(TradeOff):
         return "intersection of regions"
 
     def _pair(self) -> Curve:
-        self.neighbours  # noqa: B018  raises when the parts disagree
+        _ = self.neighbours  # raises when the parts disagree
         curves = [part.curve for part in self.parts]
         smooth: list[Curve] = [c for c in curves if not isinstance(c, Polygon)]
         polygons = [c for c in curves if isinstance(c, Polygon)]
@@ -318,7 +318,7 @@ class Union(Atom):
         return relation(self.parts)
 
     def _pair(self) -> Curve:
-        self.neighbours  # noqa: B018  raises when the parts disagree
+        _ = self.neighbours  # raises when the parts disagree
         return either([part.curve for part in self.parts])
 
 
@@ -496,7 +496,7 @@ class Subsample(Atom, Loose):
         return polygon_algebra.mixed_in(curve, self.p) if isinstance(curve, Polygon) else Subsampled(curve, self.p)
 
     def _pair(self) -> Curve:
-        self.neighbours  # noqa: B018  raises when the part disagrees
+        _ = self.neighbours  # raises when the part disagrees
         one_way = self._one_way()
         return polygon_algebra.closure(one_way) if isinstance(one_way, Polygon) else closed(one_way, "subsampling")
 

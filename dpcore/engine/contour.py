@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +24,18 @@ import numpy as np
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
-from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums, short_error, short_sums
+from dpcore.engine.contour_share import (
+    KERNEL_D,
+    KERNEL_I,
+    KERNEL_N,
+    LOG_HUGE,
+    NOTHING,
+    TINY,
+    Share,
+    tighten,
+    tighten_short,
+)
+from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
 from dpcore.engine.contour_table import (
     Branch,
     Factor,
@@ -41,14 +51,10 @@ from dpcore.limits import checkpoint
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from dpcore.engine.contour_share import Four, Index
     from dpcore.engine.contour_table import FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
-    _Side = float | FloatArray
-    _Four = tuple[_Side, _Side, _Side, _Side]
-    _Index = slice | NDArray[np.intp]
     _Name = tuple[int, int, float]
 
 __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
@@ -87,12 +93,9 @@ _BUCKETS = 4096
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
-_D, _I, _N = 0, 1, 2
 _ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))
-_TINY = 1e-321
-_NOTHING = np.zeros(0)  # no bracket yet
 _SLACK = 1e-9  # of a tabulated log M, many times its error
-_LOG_TINY, _LOG_HUGE = -700.0, 700.0
+_LOG_TINY = -700.0
 
 
 def delta_bounds(
@@ -196,10 +199,10 @@ class Contour:
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return an upper bound of delta at epsilon >= 0 for almost nothing: Chernoff's, at the saddle points."""
-        c, log_m = self.branches[_D].c, self.branches[_D].log_m
+        c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
         top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
         bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
-        grown = np.exp(np.maximum(bound + 1e-9, -745.0)) + _TINY
+        grown = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
         return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + grown, 1.0), dtype=np.float64)
 
     def outline(self) -> Outline | None:
@@ -215,7 +218,7 @@ class Contour:
         shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid, _LONG)]
         for share in shares:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
-            if share.least is not _NOTHING or share.bucket.kind == _N or not inside:
+            if share.least is not NOTHING or share.bucket.kind == KERNEL_N or not inside:
                 return None
         self._fill([share.bucket for share in shares])
         stretches = [Stretch(share.bucket.lines[0], share.eps, share.bucket.low, share.bucket.high) for share in shares]
@@ -224,8 +227,7 @@ class Contour:
             return None
         facts = []
         for share, (line, *_), error in zip(shares, stretches, found[1], strict=True):
-            below, above = (error, error + line.excess) if share.bucket.kind == _I else (error + line.excess, error)
-            facts.append((line.c, line.log_scale, below, above, *share.base))
+            facts.append((line.c, line.log_scale, *share.margins(error), *share.base))
         columns = np.repeat(np.array(facts).T, [share.eps.size for share in shares], axis=1)
         return Local(grid, np.concatenate(found[0], axis=1), columns)
 
@@ -249,17 +251,17 @@ class Contour:
         upper = np.where(eps <= product.min_loss, high, product.delta_inf * (1 + 8 * UNIT) + room)
         return np.minimum(np.maximum(lower, 0.0), 1.0), np.minimum(np.maximum(upper, 0.0), 1.0)
 
-    def _base(self, kind: int, eps: FloatArray) -> _Four:
+    def _base(self, kind: int, eps: FloatArray) -> Four:
         """Bracket what the kernel is added to (delta_inf for D, 1 for -I, 1 - e^eps M(-1) for N), and 1 minus that."""
         product = self.product
-        if kind == _I:
+        if kind == KERNEL_I:
             return 1.0, 1.0, 0.0, 0.0
-        if kind == _D:
+        if kind == KERNEL_D:
             low, high = product.delta_inf * (1 - 8 * UNIT), product.delta_inf * (1 + 8 * UNIT)
             return low, high, 1.0 - high, 1.0 - low
         x = eps + product.log_finite0
         value = np.exp(np.clip(x, -745.0, 700.0))
-        wobble = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + _TINY
+        wobble = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + TINY
         return *self._all_above(eps), value - wobble, value + wobble
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
@@ -270,7 +272,7 @@ class Contour:
         for done, share in enumerate(work):
             checkpoint(done / len(work))
             if share.bucket.lines and not share.bucket.lines[0].smoothing:
-                _short(share)
+                tighten_short(share)
             else:
                 self._long(share)
         out = np.empty((4, eps.size))
@@ -280,27 +282,27 @@ class Contour:
             out[:, share.index] = low + least, high + most, rest_low - most, rest_high - least
         return (out[0], out[1]), (out[2], out[3])
 
-    def _begun(self, bucket: Bucket, index: _Index, eps: FloatArray) -> _Share:
+    def _begun(self, bucket: Bucket, index: Index, eps: FloatArray) -> Share:
         """Return Chernoff's bracket in one bucket, and which of its values need the contour."""
         base = self._base(bucket.kind, eps)
         if self._wholly_open(bucket) and bucket.low <= eps[0] <= eps[-1] <= bucket.high:
-            return _Share(bucket, index, eps, base, _NOTHING, _NOTHING, slice(None))
+            return Share(bucket, index, eps, base, NOTHING, NOTHING, slice(None))
         log_bound = bucket.log_bound - bucket.c * eps
-        bound = 1.01 * np.exp(np.minimum(np.maximum(log_bound, -745.0), 700.0)) + _TINY
+        bound = 1.01 * np.exp(np.minimum(np.maximum(log_bound, -745.0), 700.0)) + TINY
         none = np.zeros(eps.size)
         open_ = (log_bound >= _LOG_TINY) & (eps >= bucket.low) & (eps <= bucket.high)
-        if bucket.kind != _I:
+        if bucket.kind != KERNEL_I:
             open_ &= bound > 1e-3 * self.tolerance * base[0]
-        least, most = (-bound, none) if bucket.kind == _I else (none, bound)
+        least, most = (-bound, none) if bucket.kind == KERNEL_I else (none, bound)
         todo = slice(None) if open_.all() else np.flatnonzero(open_) if open_.any() else None
-        return _Share(bucket, index, eps, base, least, most, todo)
+        return Share(bucket, index, eps, base, least, most, todo)
 
     def _wholly_open(self, bucket: Bucket) -> bool:
         """Whether Chernoff's bound alone is too wide everywhere in a bucket, and a short line is at hand or to be had."""
         ends = [bucket.log_bound - bucket.c * bucket.low, bucket.log_bound - bucket.c * bucket.high]
-        if not (min(ends) >= _LOG_TINY and max(ends) <= _LOG_HUGE):
+        if not (min(ends) >= _LOG_TINY and max(ends) <= LOG_HUGE):
             return False
-        enough = 0.0 if bucket.kind == _I else self.product.delta_inf if bucket.kind == _D else 1.0
+        enough = 0.0 if bucket.kind == KERNEL_I else self.product.delta_inf if bucket.kind == KERNEL_D else 1.0
         line = self._line(bucket, 0)
         return math.exp(min(ends)) > 1e-3 * self.tolerance * enough and line is not None and not line.smoothing
 
@@ -315,7 +317,7 @@ class Contour:
                 evaluate_terms(self.product, some, max(line.count for line in some))
             least = most
 
-    def _assign(self, eps: FloatArray, width: float) -> list[tuple[Bucket, _Index]]:
+    def _assign(self, eps: FloatArray, width: float) -> list[tuple[Bucket, Index]]:
         """Sort the values of eps into buckets of a width; return these with the places of their values.
 
         A new bucket covers what is asked of it and a little more; asked for more later, it is made once again, in full. So
@@ -327,9 +329,9 @@ class Contour:
         order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
-        found: list[tuple[_Name, Bucket | None, _Index]] = []
+        found: list[tuple[_Name, Bucket | None, Index]] = []
         new: list[_Place] = []
-        for kind, begin, end in ((_N, 0, low), (_I, low, high), (_D, high, eps.size)):
+        for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
             for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new):
@@ -399,7 +401,7 @@ class Contour:
         At the ends of a wide line the kernel is smaller than in its middle by about e^(-width^2/8).
         """
         least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
-        return least * (1.0 if bucket.kind == _I else bucket.relative)
+        return least * (1.0 if bucket.kind == KERNEL_I else bucket.relative)
 
     def _chosen(self, kind: int, places: list[_Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
@@ -410,9 +412,9 @@ class Contour:
         middle = np.minimum(0.5 * (first + last), top)
         c = np.interp(middle, branch.steps, branch.c)
         low, high = np.interp((first, last), branch.steps, branch.epsilon)
-        if kind == _D and math.isfinite(product.max_loss):
+        if kind == KERNEL_D and math.isfinite(product.max_loss):
             high[last >= top] = product.max_loss
-        if kind == _N and math.isfinite(product.min_loss):
+        if kind == KERNEL_N and math.isfinite(product.min_loss):
             low[first <= 0] = product.min_loss
         return np.array((c, low, high, branch.slope[branch.steps[1:-1].searchsorted(middle)]))
 
@@ -452,7 +454,7 @@ class Contour:
             bucket.lines.append(line)
         return line
 
-    def _long(self, share: _Share) -> None:
+    def _long(self, share: Share) -> None:
         """Tighten the brackets of one bucket by smoothed sums, finer and finer until they are narrow enough."""
         bucket, level, shrink = share.bucket, 0, 1.0
         index = np.arange(share.eps.size)[share.todo]
@@ -461,30 +463,17 @@ class Contour:
             x = share.eps[index]
             kernel, correction, error = long_sums(self.product, line, x, self._room)
             scale = np.exp(np.clip(line.log_scale - line.c * x, -745.0, 700.0))
-            below, above = (0.0, line.excess) if bucket.kind == _I else (line.excess, 0.0)
-            result = scale * (kernel - correction - error - below) - _TINY, scale * (kernel + error + above) + _TINY
+            below, above = (0.0, line.excess) if bucket.kind == KERNEL_I else (line.excess, 0.0)
+            result = scale * (kernel - correction - error - below) - TINY, scale * (kernel + error + above) + TINY
             if self._atoms is not None:
                 add, take = self._atoms.corrections(x, line.smoothing)
                 result = result[0] + add, result[1] - take
-            _tighten(share, index, result)
+            tighten(share, index, result)
             upper = high[index] + share.most[index]
             width = (upper - low[index] - share.least[index]) / upper
             shrink = min(0.7, 0.7 * self.tolerance / max(float(width.max()), 1e-300))
             index = index[width > self.tolerance]
             level += 1
-
-
-@dataclass(slots=True)
-class _Share:
-    """The values of one bucket: where they stand, what the kernel is added to, and what it adds at least and at most."""
-
-    bucket: Bucket
-    index: _Index
-    eps: FloatArray
-    base: _Four
-    least: FloatArray
-    most: FloatArray
-    todo: _Index | None
 
 
 class _Place(NamedTuple):
@@ -495,26 +484,7 @@ class _Place(NamedTuple):
     last: float
 
 
-def _short(share: _Share) -> None:
-    """Tighten the brackets of one bucket by a sum without smoothing."""
-    bucket, line, x = share.bucket, share.bucket.lines[0], share.eps[share.todo]
-    kernel, error = short_sums(line, x), short_error(share.bucket.lines[0], bucket.low, bucket.high)
-    scale = np.exp(np.minimum(np.maximum(line.log_scale - line.c * x, -745.0), _LOG_HUGE))
-    below, above = (error, error + line.excess) if bucket.kind == _I else (error + line.excess, error)
-    result = scale * (kernel - below) - _TINY, scale * (kernel + above) + _TINY
-    if share.least is _NOTHING:
-        share.least, share.most = result
-    else:
-        _tighten(share, share.todo, result)
-
-
 def _log_kappas(c: FloatArray) -> FloatArray:
     """Return `log_kappa` of each exponent."""
     b = np.maximum(np.maximum(c, -1 - c), 1e-300)
     return np.asarray(b * np.log(b) - (1 + b) * np.log1p(b), dtype=np.float64)
-
-
-def _tighten(share: _Share, index: _Index | None, other: Bounds) -> None:
-    """Intersect the brackets at `index` with others."""
-    share.least[index] = np.maximum(share.least[index], other[0])
-    share.most[index] = np.minimum(share.most[index], other[1])

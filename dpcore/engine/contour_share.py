@@ -1,0 +1,70 @@
+"""The values of epsilon that share one line of the contour, and their brackets as they are tightened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.engine.contour_sum import short_error, short_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcore.engine.contour_plan import Bucket
+    from dpcore.engine.contour_table import FloatArray
+
+    Bounds = tuple[FloatArray, FloatArray]
+    _Side = float | FloatArray
+    Four = tuple[_Side, _Side, _Side, _Side]
+    Index = slice | NDArray[np.intp]
+
+TINY = 1e-321
+"""Added outward where a product may have underflowed."""
+
+LOG_HUGE = 700.0
+"""Largest exponent of e that is taken."""
+
+NOTHING = np.zeros(0)
+"""No bracket yet."""
+
+KERNEL_D, KERNEL_I, KERNEL_N = 0, 1, 2
+"""Right of 0, between -1 and 0, left of -1: see `contour_table`."""
+
+
+@dataclass(slots=True)
+class Share:
+    """The values of one bucket: where they stand, what the kernel is added to, and what it adds at least and at most."""
+
+    bucket: Bucket
+    index: Index
+    eps: FloatArray
+    base: Four
+    least: FloatArray
+    most: FloatArray
+    todo: Index | None
+
+    def margins(self, error: float) -> tuple[float, float]:
+        """Return by how much the sum of the short line may be too large and too small: the images only add to a kernel."""
+        excess = self.bucket.lines[0].excess
+        return (error, error + excess) if self.bucket.kind == KERNEL_I else (error + excess, error)
+
+
+def tighten_short(share: Share) -> None:
+    """Tighten the brackets of one bucket by a sum without smoothing."""
+    bucket, line, x = share.bucket, share.bucket.lines[0], share.eps[share.todo]
+    kernel = short_sums(line, x)
+    below, above = share.margins(short_error(line, bucket.low, bucket.high))
+    scale = np.exp(np.minimum(np.maximum(line.log_scale - line.c * x, -745.0), LOG_HUGE))
+    result = scale * (kernel - below) - TINY, scale * (kernel + above) + TINY
+    if share.least is NOTHING:
+        share.least, share.most = result
+    else:
+        tighten(share, share.todo, result)
+
+
+def tighten(share: Share, index: Index | None, other: Bounds) -> None:
+    """Intersect the brackets at `index` with others."""
+    share.least[index] = np.maximum(share.least[index], other[0])
+    share.most[index] = np.minimum(share.most[index], other[1])
