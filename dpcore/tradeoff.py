@@ -199,7 +199,7 @@ class TradeOff(ABC):
 
     def inverse(self) -> TradeOff:
         """Return the region of the exchanged pair (itself when symmetric)."""
-        from dpcore.algebra import Given  # noqa: PLC0415  operations are nodes themselves
+        from dpcore.given import Given  # noqa: PLC0415  operations are nodes themselves
 
         return self if self.is_symmetric else Given(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpcore import frames, ledger
-from dpcore.algebra import Given
 from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.ledger import budget_figure, cost_figure
+from dpcore.given import Given
 from dpcore.guarantees import DP
 from dpcore.ledger import Budget, Ledger, More, Reading, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.algebra import Given
 from dpcore.constraints.hull import chord, mirror, polygon, symmetric_hull
 from dpcore.curves.polygon import Polygon
 from dpcore.engine import enumeration, profile
 from dpcore.engine.binomial import binomial_masses
+from dpcore.given import Given
 from dpcore.limits import checkpoint
 from dpcore.registry import COUNT
 

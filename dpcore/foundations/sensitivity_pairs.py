@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from dpcore.algebra import Given
 from dpcore.curves.base import Curve
+from dpcore.given import Given
 from dpcore.registry import SCALE, Parameter
 
 if TYPE_CHECKING:

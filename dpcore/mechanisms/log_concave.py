@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpcore.algebra import Given, Loose
+from dpcore.algebra import Loose
 from dpcore.curves.combined import ByBeta
 from dpcore.errors import DomainError
+from dpcore.given import Given
 from dpcore.registry import SENSITIVITY, shown
 
 if TYPE_CHECKING:

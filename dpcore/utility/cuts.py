@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln
 
-from dpcore.algebra import Given
 from dpcore.errors import DomainError
+from dpcore.given import Given
 from dpcore.registry import PROBABILITY, Choice, Parameter
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter

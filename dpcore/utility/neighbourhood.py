@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.algebra import Given
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
+from dpcore.given import Given
 from dpcore.guarantees import three_point
 from dpcore.tradeoff import TradeOff
 
