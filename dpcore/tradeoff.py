@@ -106,6 +106,12 @@ class TradeOff(ABC):
         """Hash the canonical form."""
         return hash(self.text)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what names the region, without the curves computed so far: a copy is small and computes its own."""
+        if not dataclasses.is_dataclass(self):
+            return dict(vars(self))
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     # ---- questions -------------------------------------------------------------------------------------------
 
     def delta(self, epsilon: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Work a visitor waits for: done once, bounded in time, with a bar and a Stop when it takes long."""
+"""Work a visitor waits for: done once, bounded in time and memory, with a bar and a Stop when it takes long."""
 
 from __future__ import annotations
 
@@ -7,94 +7,169 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from dpcore.charts.figure import Figure
+from dpcore.app import worker
+from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
+from dpcore.effort import PER_SECOND, effort
 from dpcore.errors import BudgetError, DomainWarning, DpcoreError
 from dpcore.language import parse
 from dpcore.limits import current, limits
-from dpcore.tradeoff import TradeOff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterator
 
-DEADLINE = 20.0
+    from dpcore.tradeoff import TradeOff
+
+DEADLINE = 30.0
+"""Seconds that all work of one rerun may take together."""
+
 TOLERANCE = 1e-3
 LONG = 2.0  # seconds after which the bar and the Stop appear
-MOST_KEPT = 256
-MOST_BYTES = 100_000_000
-CELL = 60  # bytes of one cell of a table, texts included
+LIGHT = 3e7
+"""Operations (`dpcore.effort`) up to which work is done in the server itself: a third of a second."""
+
+MOST = 1e12
+"""Operations that are refused before they are begun: hours."""
+
+SLACK = 1.0
+"""Seconds after which work that was taken for light is given to a worker."""
+
+LIGHT_MEMORY = 100_000_000
+"""Bytes that one computation in the server itself may ask for."""
+
+MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
 _WAITS = "_waits"
 _warning_lock = threading.Lock()
 
 
-class Shelf:
-    """The latest results, kept by what was asked; errors are results too, unless only the time had ended.
+class Rerun(threading.local):
+    """What lives for one run of a page's script: results in use, regions read, time left, how heavy the work is."""
 
-    Streamlit's own cache cannot be used where the work itself moves a progress bar.
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Start anew."""
+        self.results: OrderedDict[Hashable, object] = OrderedDict()
+        self.operations = 0.0
+        self.ends_at = time.monotonic() + DEADLINE
+
+    def keep(self, key: Hashable, result: object) -> None:
+        """Keep a result for the rest of the run."""
+        self.results[key] = result
+        if len(self.results) > MOST_LIVE:
+            self.results.popitem(last=False)
+
+
+_rerun = Rerun()
+
+
+class Shelf:
+    """Results by what was asked: of this run, of an earlier one, or made now; errors are results too.
+
+    Streamlit's own cache cannot be used where the work itself moves a progress bar. Light work is done here; heavy work,
+    by the estimate of `dpcore.effort`, and work that turns out to be heavy, is done by a worker, which can be ended
+    whatever it is doing.
+
+    Parameters
+    ----------
+    most : bytes of results that are kept.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.kept: OrderedDict[Hashable, object] = OrderedDict()
-        self.lock = threading.Lock()
-        self.hits = 0
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self.cache = Cache(most)
+
+    @property
+    def kept(self) -> Collection[Hashable]:
+        """What the results are kept under."""
+        return self.cache.kept.keys()
+
+    @property
+    def hits(self) -> int:
+        """How many results were found ready."""
+        return self.cache.hits
 
     def get(self, key: Hashable, make: Callable[[], _T], *, stoppable: bool = True) -> _T:
         """Return the result kept under `key`, or make and keep it, unless the visitor has pressed Stop."""
-        with self.lock:
-            found = self.kept.get(key)
-            if found is not None:
-                self.kept.move_to_end(key)
-                self.hits += 1
-        if found is None:
+        own = (self.cache.number, key)
+        packed = self.cache.get(key)
+        if own in _rerun.results:
+            result = _rerun.results[own]
+        elif packed is not None:
+            result = unpack(packed)
+        else:
             if stoppable and st.session_state.get("_stopped"):
                 raise BudgetError(STOPPED)
-            found = self._made(make)
-            with self.lock:
-                self.kept[key] = found
-                self._make_room()
-        if isinstance(found, DpcoreError):
-            raise found.with_traceback(None)
-        return cast("_T", found)
+            result = self._made(key, make)
+        if isinstance(result, DpcoreError):
+            raise result.with_traceback(None)
+        _rerun.keep(own, result)
+        return cast("_T", result)
 
-    def _make_room(self) -> None:
-        """Let the oldest results go while there are too many or they weigh too much."""
-        weight = sum(map(weigh, self.kept.values()))
-        while len(self.kept) > self.most or (weight > MOST_BYTES and len(self.kept) > 1):
-            weight -= weigh(self.kept.popitem(last=False)[1])
+    def _made(self, key: Hashable, make: Callable[[], object]) -> object:
+        """Make a result where its work belongs, and keep it; an error that only says that time has ended is raised."""
+        if worker.inside() or not worker.AVAILABLE:
+            return self._made_here(key, make)
+        if _rerun.operations > MOST:
+            hours = _rerun.operations / PER_SECOND / 3600
+            msg = f"This would take about {_rerun.operations:.1g} operations, {hours:.2g} hours; a page does at most {MOST:.0e}."
+            raise BudgetError(msg)
+        if _rerun.operations <= LIGHT:
+            try:
+                with limits(deadline=SLACK, memory=LIGHT_MEMORY, progress=_listener()):
+                    return self._made_here(key, make, final=False)
+            except BudgetError:
+                pass  # not so light after all
+        packed, nested = worker.run(make, _listener())
+        for number, inner, part in nested:
+            if (cache := Cache.numbered(number)) is not None:
+                cache.put(inner, part)
+        result = unpack(packed)
+        if isinstance(result, DpcoreError):
+            return self._ended(key, result)
+        self.cache.put(key, packed)
+        return result
 
-    @staticmethod
-    def _made(make: Callable[[], object]) -> object:
+    def _made_here(self, key: Hashable, make: Callable[[], object], *, final: bool = True) -> object:
         try:
-            return make()
+            result = make()
         except DpcoreError as error:
-            if time.monotonic() > current().ends_at:
+            if isinstance(error, BudgetError) and not final:
                 raise
-            return error
+            return self._ended(key, error)
+        packed = pack(result)
+        if packed is not None and worker.inside():
+            worker.hand_back(self.cache.number, key, packed)
+        elif packed is not None:
+            self.cache.put(key, packed)
+        return result
+
+    def _ended(self, key: Hashable, error: DpcoreError) -> DpcoreError:
+        if time.monotonic() > current().ends_at:
+            raise error
+        self.cache.put(key, pack_error(error))
+        return error
 
 
-def weigh(kept: object) -> int:
-    """Return about how many bytes a result holds: its tables, and the arrays of curves computed so far."""
-    if isinstance(kept, pd.DataFrame):
-        return CELL * kept.size
-    if isinstance(kept, Figure):
-        return 4 * weigh(kept.table)  # the chart holds the points again, with texts
-    if isinstance(kept, tuple):
-        return sum(map(weigh, kept))
-    curves = [vars(kept).get(name) for name in ("pair", "curve")] if isinstance(kept, TradeOff) else []
-    arrays = [part for curve in curves for part in getattr(curve, "__dict__", {}).values()]
-    return 1000 + sum(part.nbytes for part in arrays if isinstance(part, np.ndarray))
+def _listener() -> Callable[[float], None]:
+    """Return who is told about progress; asking Streamlit for the session's state ends a run that nobody waits for."""
+    tell = current().progress
+
+    def listen(fraction: float) -> None:
+        st.session_state.get("_stopped")
+        if tell is not None:
+            tell(fraction)
+
+    return listen
 
 
-_SHELF = Shelf(MOST_KEPT)  # of the module, so that reloaded code never meets results of its former self
+_SHELF = Shelf()  # of the module, so that reloaded code never meets results of its former self
 
 
 def shelf() -> Shelf:
@@ -103,15 +178,26 @@ def shelf() -> Shelf:
 
 
 def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
-    """Return the region of an expression and what the library warned about while reading it, such as a clamped value."""
+    """Return the region of an expression and what the library warned about while reading it, such as a clamped value.
 
-    def make() -> tuple[TradeOff, tuple[str, ...]]:
+    Regions live as long as the run of the page. From here on the work of the page is taken to be that of its heaviest
+    region.
+    """
+    key = ("region", text)
+    if key not in _rerun.results:
         with _warning_lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DomainWarning)
             found = parse(text)
-        return found, tuple(str(one.message) for one in caught if issubclass(one.category, DomainWarning))
+        told = tuple(str(one.message) for one in caught if issubclass(one.category, DomainWarning))
+        _rerun.keep(key, (found, told))
+        with suppress(DpcoreError):  # what is wrong with its parts is said when it is asked for its numbers
+            expect(effort(found))
+    return cast("tuple[TradeOff, tuple[str, ...]]", _rerun.results[key])
 
-    return shelf().get(("region", text), make, stoppable=False)
+
+def expect(operations: float) -> None:
+    """Say how much work the page is going to do, where no region tells it."""
+    _rerun.operations = max(_rerun.operations, operations)
 
 
 def attempt(make: Callable[..., _T], *given: Any, **options: Any) -> _T | DpcoreError:
@@ -141,7 +227,8 @@ def patience(words: str = "Computing") -> Iterator[None]:
                 st.button("Stop", icon=":material/stop:", on_click=stop, key=key)
         bar[0].progress(fraction, f"{words}: {time.monotonic() - begun:.0f} s")
 
-    with st.spinner(words), limits(deadline=DEADLINE, tolerance=TOLERANCE, progress=tell):
+    remains = max(0.0, _rerun.ends_at - begun)
+    with st.spinner(words), limits(deadline=remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell):
         yield
     if bar:
         place.empty()
@@ -156,8 +243,9 @@ def half_of_the_time() -> Iterator[None]:
 
 
 def begin() -> None:
-    """Count the waits of a page anew: called once at the start of its script."""
+    """Count the waits, the time and the work of a page anew: called once at the start of its script."""
     st.session_state[_WAITS] = {}
+    _rerun.begin()
 
 
 def stop() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import marshal
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,8 +57,11 @@ def _named(data: Any, tables: dict[str, pd.DataFrame]) -> Any:
     """Leave a table out of the specification, with a name that tells its contents."""
     if not isinstance(data, pd.DataFrame):
         return alt.to_values(data)
-    columns = [data[name].to_numpy(dtype=object).tolist() for name in data.columns]
-    name = "data-" + hashlib.sha256(marshal.dumps((list(data.columns), columns))).hexdigest()[:32]
+    digest = hashlib.sha256(repr([(str(name), str(kind)) for name, kind in data.dtypes.items()]).encode())
+    for _, column in data.items():
+        values = column.to_numpy()
+        digest.update(values.tobytes() if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+    name = f"data-{digest.hexdigest()[:32]}"
     tables[name] = data.reset_index(drop=True)
     return {"name": name}
 

@@ -115,6 +115,10 @@ class Curve(ABC):
         """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form."""
         return 2.0
 
+    def transform_effort(self, copies: int) -> float:  # noqa: ARG002  few curves are harder in small numbers
+        """Return about how many operations the transform takes where `copies` of the curve are composed (see `effort`)."""
+        return 3e6
+
     @property
     def has_mgf(self) -> bool:
         """Whether `log_mgf` is known for this curve."""

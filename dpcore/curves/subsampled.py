@@ -116,6 +116,10 @@ class Subsampled(Curve):
         """Whether the record, rarely sampled, tells much when it is."""
         return not self.flipped and self.has_mgf
 
+    def transform_effort(self, copies: int) -> float:
+        """Return the work of the transform: rare samples in small numbers make a law too ragged for a short line."""
+        return 3e6 if self.share >= 2e-3 and copies * self.share >= 1.0 else 2e9
+
     def trimmed(self, mass: float) -> Factor:
         """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
         if not self.has_far_jumps or not isinstance(self.base, Gaussian):

@@ -233,10 +233,10 @@ def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_downloads_can_be_read_again() -> None:
-    drawn = audit_data.Source(lambda: read_audit(example()).measurement, (), work.Shelf(9), (), ())
+    drawn = audit_data.Source(lambda: read_audit(example()).measurement, (), work.Shelf(), (), ())
     again = read_audit(audit.measured_csv(drawn)).measurement
     assert np.array_equal(again.outsiders, drawn.make().outsiders)  # type: ignore[union-attr]  # scores
-    counted = audit_data.Source(lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.Shelf(9), (), ())
+    counted = audit_data.Source(lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.Shelf(), (), ())
     assert audit.measured_csv(counted) == b"tp,fp,tn,fn\n8,2,8,2\n"
     view = audit.View(drawn, parse("gdp(1)"), (), 0.95, 1e-5)
     report = audit.result(view, dark=False).report

@@ -218,7 +218,7 @@ def view_of(name: str, more: int | None = 0) -> View:
     state = {**DEFAULTS, **PRESETS[name].state}
     relation = "" if state["ledger_relation"] == DEFAULTS["ledger_relation"] else state["ledger_relation"]
     budget = Budget(float(state["ledger_epsilon"]), float(state["ledger_delta"]))
-    return View(state["ledger_rows"], read_ledger(state["ledger_rows"]), relation, budget, work.Shelf(50), more)
+    return View(state["ledger_rows"], read_ledger(state["ledger_rows"]), relation, budget, work.Shelf(), more)
 
 
 @pytest.mark.parametrize("name", ["ledger_sites", "ledger_mixed_relations"])
@@ -246,7 +246,7 @@ def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     text = HEAD + "".join(f"r{i},dp(0.01),1\n" for i in range(600))
     (tmp_path / "ledger.csv").write_text(text, encoding="utf-8")
-    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf(50))
+    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf())
     space: dict[str, Any] = {}
     exec(ledger.cost_code(view), space)  # noqa: S102  the lines the page shows
     assert len(space["figure"].table) == 600
@@ -255,7 +255,7 @@ def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: p
 
 def test_a_long_product_is_named_by_its_length() -> None:
     text = HEAD + "".join(f"r{i},gaussian({i + 1}.5),1\n" for i in range(300))
-    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf(50))
+    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf())
     assert str(view.region) == "<ledger of 300 rows>"
     assert view.region.epsilon(1e-6) == view.ledger.region.epsilon(1e-6)
 

@@ -54,7 +54,7 @@ def click(app: AppTest, label: str) -> AppTest:
 def source(name: str, **cut: Any) -> utility_data.Source:
     typed = "".join(f", {key}={value!r}" for key, value in cut.items())
     imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
-    return utility_data.Source(sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(9), imports, code)
+    return utility_data.Source(sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(), imports, code)
 
 
 # ---- the setting as text -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 if TYPE_CHECKING:
@@ -68,10 +69,16 @@ def alts(app: AppTest) -> list[str]:
     return [str(chart.proto.alt) for chart in app.get("vega_lite_chart")]
 
 
-def drawings(app: AppTest) -> list[tuple[str, list[bytes]]]:
-    """Return the specification of each chart with its data."""
+def drawings(app: AppTest) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the specification of each chart with its data: names, types and every value to the last digit."""
     protos = [chart.proto for chart in app.get("vega_lite_chart")]
-    return [(proto.spec, [data.SerializeToString() for data in proto.datasets]) for proto in protos]
+    return [(proto.spec, [(data.name, _values(data.data.data)) for data in proto.datasets]) for proto in protos]
+
+
+def _values(data: bytes) -> str:
+    """Return a table as the browser reads it; its bytes may differ by unused room."""
+    table = convert_arrow_bytes_to_pandas_df(data)
+    return f"{table.dtypes.to_dict()} {table.to_dict('list')}"
 
 
 def frame(app: AppTest, column: str) -> Any:

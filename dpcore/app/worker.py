@@ -1,0 +1,198 @@
+"""Heavy work in a process of its own, which can be ended whatever it is doing.
+
+The worker is a copy of the server (`os.fork`), so that it can be handed any function with whatever the function knows;
+it computes one result, sends it back as bytes and ends. It is killed when its time is over, when the visitor asks for
+something else and when the visitor leaves. Its memory is bounded by the system. Threads of the server do not exist in
+the copy, and it touches nothing that they may have held: it closes their connections and works on numbers alone. Should
+it come to a halt all the same, its time ends like that of any other work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import select
+import signal
+import struct
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, cast
+
+from dpcore.app.cache import pack, pack_error
+from dpcore.errors import BudgetError, DpcoreError
+from dpcore.limits import current, limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+Nested: TypeAlias = "tuple[int, Hashable, bytes]"
+"""A result made on the way to another: the number of its cache, what it is kept under, and itself, packed."""
+
+MEMORY: Final = 450_000_000
+"""Bytes that one worker may take beside what it shares with the server."""
+
+TICK: Final = 0.05
+"""Seconds between two looks at whether the visitor still waits."""
+
+KINDLY: Final = 5
+"""How much the workers yield to the server, which answers all visitors (`os.nice`)."""
+
+AVAILABLE: Final = hasattr(os, "fork")
+PROGRESS, RESULT, FAILURE = b"p", b"r", b"f"
+_HEAD = struct.Struct("!cI")
+_nested: list[Nested] = []
+_slots = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
+_inside = False
+
+
+def inside() -> bool:
+    """Whether this process is itself a worker."""
+    return _inside
+
+
+def hand_back(cache: int, key: Hashable, packed: bytes) -> None:
+    """Send a result made on the way back with the one that was asked for."""
+    _nested.append((cache, key, packed))
+
+
+def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
+    """Compute a result in a worker and return it packed, with the results made on the way.
+
+    Parameters
+    ----------
+    make : computes the result, under the limits in force here.
+    tell : called about every 0.05 s with the fraction done; it may raise, which ends the worker.
+
+    Returns
+    -------
+    tuple[bytes, list[Nested]]
+        The packed result, or the packed `DpcoreError` that it ended with; and what was handed back beside it.
+
+    Raises
+    ------
+    BudgetError
+        If the time or the memory allowed has ended.
+    """
+    _wait_for_slot(tell)
+    try:
+        return _run(make, tell)
+    finally:
+        _slots.release()
+
+
+def _wait_for_slot(tell: Callable[[float], None]) -> None:
+    """Wait until fewer workers run than there are cores; first come, first served."""
+    while not _slots.acquire(timeout=TICK):
+        tell(0.0)
+        _check_time()
+
+
+def _check_time() -> None:
+    if time.monotonic() > current().ends_at:
+        msg = "The time allowed for this page has ended; change something, or press Try again."
+        raise BudgetError(msg)
+
+
+def _run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _work(make, writer)
+    os.close(writer)
+    try:
+        return _result(reader, tell)
+    finally:
+        os.close(reader)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
+    """Read what the worker sends until it has sent its result."""
+    received, fraction = bytearray(), 0.0
+    while True:
+        if select.select([reader], [], [], TICK)[0]:
+            chunk = os.read(reader, 1 << 20)
+            if not chunk:
+                msg = f"The computation was ended: it needed more than the {MEMORY // 1_000_000} MB of memory allowed."
+                raise BudgetError(msg)
+            received += chunk
+        while len(received) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(received)
+            if len(received) < _HEAD.size + length:
+                break
+            body = bytes(received[_HEAD.size : _HEAD.size + length])
+            del received[: _HEAD.size + length]
+            if kind == RESULT:
+                return cast("tuple[bytes, list[Nested]]", pickle.loads(body))
+            if kind == FAILURE:
+                raise pickle.loads(body)
+            fraction = float(body)
+        tell(fraction)
+        _check_time()
+
+
+# ---- inside the worker ---------------------------------------------------------------------------------------
+
+
+def _work(make: Callable[[], object], writer: int) -> NoReturn:
+    """Compute, send and end; nothing of the server is left open, and nothing of it runs again here."""
+    global _inside  # noqa: PLW0603  a fact about the process
+    _inside = True
+    try:
+        os.nice(KINDLY)
+        os.closerange(3, writer)
+        os.closerange(writer + 1, os.sysconf("SC_OPEN_MAX"))
+        gc.disable()
+        _bound_memory()
+        _send(writer, *_outcome(make, writer))
+    except BaseException:  # noqa: BLE001  whatever happens, this copy of the server must end here
+        os._exit(1)
+    os._exit(0)
+
+
+def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
+    """Return the kind of the last message and what it says."""
+    last = 0.0
+
+    def tell(fraction: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > TICK:
+            last = time.monotonic()
+            _send(writer, PROGRESS, repr(fraction).encode())
+
+    try:
+        with limits(progress=tell):
+            packed = pack(make())
+    except DpcoreError as error:
+        return RESULT, pickle.dumps((pack_error(error), _nested))
+    except MemoryError:
+        msg = f"This needs more than the {MEMORY // 1_000_000} MB of memory that one view may take."
+        return RESULT, pickle.dumps((pack_error(BudgetError(msg)), []))
+    except Exception as error:  # noqa: BLE001  a mistake of ours is shown where it would have been shown without a worker
+        return FAILURE, pack(error.with_traceback(None)) or pickle.dumps(RuntimeError(repr(error)))
+    if packed is None:
+        msg = "The result of a worker cannot be packed."
+        return FAILURE, pickle.dumps(TypeError(msg))
+    return RESULT, pickle.dumps((packed, _nested))
+
+
+def _bound_memory() -> None:
+    """Let the system refuse what is more than the share of one worker."""
+    try:
+        import resource  # noqa: PLC0415  not on every system
+    except ImportError:
+        return
+    statm = Path("/proc/self/statm")
+    taken = int(statm.read_text().split()[5]) * resource.getpagesize() if statm.exists() else 0
+    resource.setrlimit(resource.RLIMIT_DATA, (taken + MEMORY, resource.RLIM_INFINITY))
+
+
+def _send(writer: int, kind: bytes, body: bytes) -> None:
+    message = memoryview(_HEAD.pack(kind, len(body)) + body)
+    while message:
+        message = message[os.write(writer, message) :]

@@ -1,0 +1,295 @@
+"""Work of a page: where it is done, how it ends, and what is kept of it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import dp, parse
+from dpcore.app import cache, work, worker
+from dpcore.app.cache import Cache, pack, unpack
+from dpcore.charts.sampling import sample
+from dpcore.effort import effort
+from dpcore.errors import BudgetError, DomainError
+from dpcore.limits import limits
+from dpcore.specs.presets import presets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAVY = 1e9
+
+
+@pytest.fixture(autouse=True)
+def _run_of_its_own() -> Iterator[None]:
+    work._rerun.begin()
+    yield
+    work._rerun.begin()
+
+
+def quiet(_: float) -> None:
+    """Hear how far the work is and let it go on."""
+
+
+def endless() -> None:
+    """Work that no checkpoint ends."""
+    while True:
+        pass
+
+
+class LeftError(Exception):
+    """The visitor went away."""
+
+
+# ---- workers -------------------------------------------------------------------------------------------------
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started and that have not ended."""
+    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
+
+
+def test_a_worker_gives_the_same_bits() -> None:
+    def make() -> Any:
+        return sample(parse("subsample(laplace(1), 0.1)^20"))
+
+    with limits(tolerance=1e-3):
+        packed, _ = worker.run(make, quiet)
+        here = make()
+    there: Any = unpack(packed)
+    for column in here.columns:
+        assert here[column].tolist() == there[column].tolist(), column
+
+
+def test_endless_work_ends_with_its_time() -> None:
+    with limits(deadline=0.2), pytest.raises(BudgetError, match="time allowed"):
+        worker.run(endless, quiet)
+    assert children() == set()
+
+
+def test_endless_work_ends_when_the_visitor_leaves() -> None:
+    heard: list[float] = []
+
+    def leave(fraction: float) -> None:
+        heard.append(fraction)
+        if len(heard) == 3:
+            raise LeftError
+
+    with pytest.raises(LeftError):
+        worker.run(endless, leave)
+    assert children() == set()
+
+
+def test_memory_is_bounded_by_the_system() -> None:
+    def greedy() -> list[Any]:
+        return [np.ones(10**7) for _ in range(100)]  # 8 GB
+
+    packed, _ = worker.run(greedy, quiet)
+    error = unpack(packed)
+    assert isinstance(error, BudgetError)
+    assert "450 MB" in str(error)
+
+
+def test_an_error_keeps_its_class_and_its_words() -> None:
+    def wrong() -> None:
+        dp(-1)
+
+    packed, _ = worker.run(wrong, quiet)
+    error = unpack(packed)
+    assert isinstance(error, DomainError)
+    assert "-1" in str(error)
+
+
+def test_a_mistake_of_ours_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        worker.run(lambda: 1 // 0, quiet)
+
+
+def test_progress_is_told_from_the_worker() -> None:
+    from dpcore.limits import checkpoint
+
+    heard: list[float] = []
+
+    def steps() -> str:
+        for step in range(4):
+            checkpoint(step / 4)
+            time.sleep(0.12)
+        return "done"
+
+    packed, _ = worker.run(steps, heard.append)
+    assert unpack(packed) == "done"
+    assert {0.25, 0.5} <= set(heard)
+
+
+def test_results_made_on_the_way_come_back_too() -> None:
+    shelf = work.Shelf()
+    work.expect(HEAVY)
+    made = shelf.get("sum", lambda: shelf.get("part", lambda: 20) + 1)
+    assert made == 21
+    assert set(shelf.kept) == {"sum", "part"}
+
+
+def test_work_that_turns_out_to_be_heavy_is_given_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.limits import checkpoint
+
+    monkeypatch.setattr(work, "SLACK", 0.05)
+
+    def longer() -> int:
+        if not worker.inside():
+            time.sleep(0.1)
+            checkpoint(0.5)
+        return os.getpid()
+
+    assert work.Shelf().get("pid", longer) != os.getpid()
+
+
+def test_light_work_stays_here_and_heavy_work_does_not() -> None:
+    assert work.Shelf().get("pid", os.getpid) == os.getpid()
+    work.expect(HEAVY)
+    assert work.Shelf().get("pid", os.getpid) != os.getpid()
+
+
+def test_work_of_hours_is_refused_with_its_cost() -> None:
+    work.expect(1e13)
+    with pytest.raises(BudgetError, match=r"about 1e\+13 operations, 28 hours; a page does at most 1e\+12"):
+        work.Shelf().get("never", lambda: None)
+
+
+# ---- the estimate --------------------------------------------------------------------------------------------
+
+LIGHT = (
+    "dp(0.6, 0.05)^5",
+    "dptv(0.6, 0.15, 0.25)",
+    "gaussian(1)^100",
+    "laplace(0.1)^1000",
+    "dp(0.01)^1000000",
+    "poisson_gaussian(1, 0.01)^1000",
+    "laplace(1)^10 * gaussian(1) * dp(1)^5",
+    "subsample(gdp(1), 0.1)",
+    "gaussian(1) & laplace(1)",
+    "rr(1, 5)^100",
+)
+HEAVY_ONES = (
+    "subsample(laplace(1), 0.1)^100",
+    "(gaussian(1) & laplace(1))^5",
+    "exponential(0.5)^50",
+    "normal_laplace(1, 1)^10",
+    "laplace_sum(1, 2)^10",
+    "group(gdp(0.1) & dp(0.2, 0.0001), 3)^10",
+    "poisson_gaussian(0.5, 0.001)^5",
+)
+
+
+@pytest.mark.parametrize("text", LIGHT)
+def test_what_takes_milliseconds_is_light(text: str) -> None:
+    assert effort(parse(text)) <= work.LIGHT
+
+
+@pytest.mark.parametrize("text", HEAVY_ONES)
+def test_what_takes_seconds_is_heavy(text: str) -> None:
+    assert effort(parse(text)) > work.LIGHT
+
+
+# ---- what is kept --------------------------------------------------------------------------------------------
+
+
+def test_a_cache_weighs_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Cache(1000)
+    for number in range(50):
+        kept.put(number, bytes(100))
+    assert kept.weight == sum(map(len, kept.kept.values())) == 1000
+    assert list(kept.kept) == list(range(40, 50)), "the oldest went first"
+    kept.put("large", bytes(1001))
+    assert "large" not in kept.kept
+    monkeypatch.setattr(cache, "MOST_BYTES", Cache.total() + 500)
+    other = Cache()
+    for number in range(50):
+        other.put(number, bytes(100))
+    assert Cache.total() <= cache.MOST_BYTES, "one bound for all caches of the process"
+
+
+def test_no_region_and_no_curve_outlives_its_run() -> None:
+    shelf = work.Shelf()
+
+    def ask() -> weakref.ref[Any]:
+        region, _ = work.region("laplace(0.1)^100")
+        shelf.get("points", lambda: sample(region))
+        shelf.get("region", lambda: (region, 1))
+        return weakref.ref(region.curve)
+
+    curve = ask()
+    assert curve() is not None
+    work._rerun.begin()
+    gc.collect()
+    assert curve() is None
+    packed = shelf.cache.get("region")
+    assert packed is not None
+    assert len(packed) < 1000, "a region is kept by its name"
+
+
+def test_a_kept_error_has_no_frames() -> None:
+    shelf = work.Shelf()
+
+    def fail() -> None:
+        secret = "of a visitor"  # noqa: F841  what a traceback would hold
+        dp(-1)
+
+    for _ in range(2):
+        with pytest.raises(DomainError):
+            shelf.get("wrong", fail)
+    packed = shelf.cache.get("wrong")
+    assert packed is not None
+    error = unpack(packed)
+    assert isinstance(error, DomainError)
+    assert error.__traceback__ is None
+    assert error.__context__ is None
+    assert b"of a visitor" not in packed
+
+
+@pytest.mark.parametrize("text", ["dp(1)", "laplace(1)^3 * gdp(1)", "dp(1) & gdp(2)", "group(rr(1, 3), 2)"])
+def test_a_packed_region_is_the_same_region(text: str) -> None:
+    region = parse(text)
+    before = region.delta(0.3)
+    packed = pack(region)
+    assert packed is not None
+    copy: Any = unpack(packed)
+    assert str(copy) == str(region)
+    assert copy.delta(0.3) == before
+
+
+# ---- pages ---------------------------------------------------------------------------------------------------
+
+
+def two_waits() -> None:
+    """Show a page whose two waits share one deadline."""
+    import streamlit as st
+
+    from dpcore.app import work
+    from dpcore.limits import current
+
+    work.begin()
+    for words in ("Computing", "Drawing"):
+        with work.patience(words):
+            st.text(repr(current().ends_at))
+
+
+def test_one_deadline_for_all_waits_of_a_run() -> None:
+    app = AppTest.from_function(two_waits).run()
+    assert not app.exception
+    first, second = (float(text.value) for text in app.text)
+    assert second == pytest.approx(first, abs=1e-2)
+
+
+@pytest.mark.parametrize("key", ["mechanism", "expression", "base", "limits_mechanism"])
+def test_no_preset_needs_hours(key: str) -> None:
+    for preset in presets():
+        if preset.state.get(key):
+            assert effort(parse(str(preset.state[key]))) < work.MOST, preset.name
