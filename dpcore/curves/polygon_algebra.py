@@ -219,12 +219,15 @@ def erase(polygon: Polygon, share: float) -> Polygon:
 def mixed_in(polygon: Polygon, share: float) -> Polygon:
     """Return the pair (P0, share P1 + (1 - share) P0): the record is used with probability `share`."""
     keep = 1.0 - share
-    loss = np.log1p(share * np.expm1(polygon.loss))
+    if keep == 0.0:
+        return polygon
     p, q = polygon.p, keep * polygon.p + share * polygon.q
     with np.errstate(over="ignore"):
-        big = polygon.loss > 700
-    loss = np.where(big, polygon.loss + np.log(share), loss)
-    if polygon.p_inf > 0 and keep > 0:
+        move = share * np.expm1(polygon.loss)
+    # log(1 + move) where that keeps its digits; elsewhere neither e^loss nor a rest of 1 - share may be lost
+    far = np.logaddexp(np.log(keep), np.log(share) + polygon.loss)
+    loss = np.where(np.abs(move) < 0.5, np.log1p(np.maximum(move, -0.5)), far)
+    if polygon.p_inf > 0:
         loss = np.concatenate(([np.log(keep)], loss))
         p = np.concatenate(([polygon.p_inf], p))
         q = np.concatenate(([polygon.p_inf * keep], q))
