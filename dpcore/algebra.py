@@ -15,9 +15,9 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.subsampled import Subsampled
-from dpcore.errors import DomainError, RelationError
+from dpcore.errors import BudgetError, DomainError, RelationError
 from dpcore.lazy import Lazy
-from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Oracle, Parameter, register
+from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Oracle, Parameter, register, shown
 from dpcore.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, joinable, shorten
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
 Factors = list[tuple[TradeOff, int]]
+MOST_COPIES = 10**30
 
 
 def relation(parts: Sequence[TradeOff]) -> str:
@@ -120,6 +121,9 @@ def factors(node: TradeOff) -> Factors:
     stack: list[tuple[TradeOff, int]] = [(node, 1)]
     while stack:
         part, count = stack.pop()
+        if count > MOST_COPIES:
+            msg = f"k = {shown(count)} copies of {shorten(part.text)} are too many; at most {MOST_COPIES:.0e} are counted."
+            raise BudgetError(msg)
         if type(part) is Power:
             stack.append((part.base, count * part.k))
         elif type(part) is Product:
@@ -438,7 +442,7 @@ class Subsample(Atom, Loose):
     """Fixed-size subsampling without replacement."""
 
     region: TradeOff = REGION.field()
-    p: float = PROBABILITY.field(low_open=True, meaning="fraction m/n of the records that is used")
+    p: float = PROBABILITY.field(low_open=True, least=1e-300, meaning="fraction m/n of the records that is used")
     why_loose: ClassVar[str] = "closed regions composed"
 
     @property
@@ -453,6 +457,8 @@ class Subsample(Atom, Loose):
 
     def _one_way(self) -> Curve:
         curve = self.region.curve
+        if self.p == 1.0:
+            return curve
         return polygon_algebra.mixed_in(curve, self.p) if isinstance(curve, Polygon) else Subsampled(curve, self.p)
 
     def _pair(self) -> Curve:

@@ -22,6 +22,7 @@ from dpcore.engine import binomial, enumeration, lattice
 from dpcore.engine.halves import Halves
 from dpcore.engine.lattice_windows import Irregular
 from dpcore.errors import BudgetError
+from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ Parts = list[tuple[Curve, int]]
 Polygons = list[tuple[Polygon, int]]
 
 LARGEST_K = 10**9
+LARGEST_CLOSED_K = 10**15
 _ENUMERATED = 300_000
 _FEW = 5_000
 _SUMMED = 100_000
@@ -56,10 +58,11 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     """Return the curve of the product of curves, each taken k times, in their own direction."""
     if any(curve.q_inf >= 1.0 for curve, _ in parts):
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
+    _check_count(parts, LARGEST_CLOSED_K)
     gaussian, polygons, others = _sorted(parts)
     if gaussian is not None and not polygons and not others:
         return gaussian
-    _check_count(parts)
+    _check_count(parts, LARGEST_K)
     exact = _polygons(polygons)
     if gaussian is None and not others:
         return exact if exact is not None else Certified(polygons)
@@ -108,10 +111,11 @@ def _perfect(polygon: Polygon) -> bool:
     return polygon.q_inf == 0 and polygon.p_inf == 0 and polygon.size == 1
 
 
-def _check_count(parts: Sequence[tuple[Curve, int]]) -> None:
+def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
     most = max(k for _, k in parts)
-    if most > LARGEST_K:
-        msg = f"k = {most} is above {LARGEST_K}, the largest number of copies that is composed numerically."
+    if most > allowed:
+        how = "numerically" if allowed == LARGEST_K else "in closed form"
+        msg = f"k = {shown(most)} is above {allowed}, the largest number of copies that is composed {how}."
         raise BudgetError(msg)
 
 

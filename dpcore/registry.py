@@ -28,7 +28,8 @@ RELATIONS: Final = ("any", "substitution", "add/remove")
 class Parameter:
     """A parameter: what it is called, what it may be, and what it means.
 
-    `kind` is one of number, integer, numbers, points, region, regions (any number of them) and text.
+    `kind` is one of number, integer, numbers, points, region, regions (any number of them) and text. `least` is the
+    smallest size a number other than 0 may have: below it products and squares leave the range of doubles.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Parameter:
     low_open: bool = False
     high_open: bool = False
     infinite: bool = False
+    least: float = 0.0
     unit: str = ""
     label: str = ""
     meaning: str = ""
@@ -46,17 +48,21 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or raise a sentence that names it and its domain."""
-        if type(value) is float and self.low < value < self.high and self.kind == "number":
+        if type(value) is float and self.low < value < self.high and abs(value) >= self.least and self.kind == "number":
             return value
         return _CHECKS[self.kind](self, value)
 
     @property
     def domain(self) -> str:
         """The allowed values in words."""
-        left = "(" if self.low_open or self.low == -math.inf else "["
         right = ")" if self.high_open or self.high == math.inf else "]"
         what = "an integer" if self.kind == "integer" else "a number"
         also = " or inf" if self.infinite else ""
+        if self.least > 0.0:
+            before = "" if self.low_open else "0 or "
+            size = " of size" if self.low < 0.0 else ""
+            return f"{before}{what}{size} in [{_plain(self.least)}, {_plain(self.high)}{right}{also}"
+        left = "(" if self.low_open or self.low == -math.inf else "["
         return f"{what} in {left}{_plain(self.low)}, {_plain(self.high)}{right}{also}"
 
     @property
@@ -110,7 +116,9 @@ class Choice(Parameter):
 
 
 def _plain(value: float) -> str:
-    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
+        return str(int(value))
+    return repr(float(value))
 
 
 def shown(value: Any) -> str:
@@ -150,6 +158,7 @@ def _check_number(parameter: Parameter, value: Any) -> float:
     if math.isnan(number) or (math.isinf(number) and not (parameter.infinite and number > 0)):
         raise _refuse(parameter, value)
     below = number < parameter.low or (parameter.low_open and number == parameter.low)
+    below |= 0.0 < abs(number) < parameter.least
     above = number > parameter.high or (parameter.high_open and number == parameter.high)
     if below or (above and math.isfinite(number)):
         raise _refuse(parameter, value)
@@ -367,10 +376,19 @@ def lookup(name: str) -> Entry:
     raise DomainError(msg)
 
 
+# Where doubles end. The exact numbers are promised to 1e-10, and a loss of 1e6 has a last place of 1e-10; a mu is squared;
+# scales are divided by each other and squared; what multiplies a probability must not vanish.
+_LARGEST_LOSS = 1e6
+_SMALLEST = 1e-300
+_SMALLEST_ROOT = 1e-100
+_SIZES = 1e-50, 1e50
+
 EPSILON = Parameter(
     "epsilon",
     low=0.0,
+    high=_LARGEST_LOSS,
     infinite=True,
+    least=_SMALLEST,
     label="ε",
     unit="nats",
     meaning="privacy loss; 0 is perfect privacy",
@@ -382,12 +400,23 @@ DELTA = Parameter(
 ETA = Parameter(
     "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2
 )
-MU = Parameter("mu", low=0.0, infinite=True, label="μ", meaning="shift of a unit Gaussian; 0 is perfect", example=1.0)
+MU = Parameter(
+    "mu",
+    low=0.0,
+    high=_LARGEST_LOSS,
+    infinite=True,
+    least=_SMALLEST_ROOT,
+    label="μ",
+    meaning="shift of a unit Gaussian; 0 is perfect",
+    example=1.0,
+)
 SIGMA = Parameter(
     "sigma",
     low=0.0,
+    high=_SIZES[1],
     low_open=True,
     infinite=True,
+    least=_SIZES[0],
     label="σ",
     meaning="standard deviation of the noise",
     example=1.0,
@@ -395,8 +424,10 @@ SIGMA = Parameter(
 SCALE = Parameter(
     "scale",
     low=0.0,
+    high=_SIZES[1],
     low_open=True,
     infinite=True,
+    least=_SIZES[0],
     label="b",
     meaning="scale of the noise",
     example=1.0,
@@ -404,7 +435,9 @@ SCALE = Parameter(
 SENSITIVITY = Parameter(
     "sensitivity",
     low=0.0,
+    high=_SIZES[1],
     low_open=True,
+    least=_SIZES[0],
     label="Δ",
     meaning="how far the answer moves between neighbours",
     example=1.0,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.errors import BudgetError
+
 if TYPE_CHECKING:
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_table import Factor, Outline
@@ -123,6 +125,18 @@ class Curve(ABC):
     def has_mgf(self) -> bool:
         """Whether `log_mgf` is known for this curve."""
         return type(self).log_mgf is not Curve.log_mgf
+
+
+SMALLEST_SHIFT, LARGEST_SHIFT = 1e-306, 1e12
+"""Sizes of a loss or mu that a curve in closed form is built for; parameters are checked before, ratios and sums here."""
+
+
+def check_shift(what: str, value: float) -> float:
+    """Return a positive size, or say that doubles end there."""
+    if not SMALLEST_SHIFT <= value <= LARGEST_SHIFT:
+        msg = f"{what} is {value!r}; in double precision it must be from {SMALLEST_SHIFT:g} to {LARGEST_SHIFT:g}."
+        raise BudgetError(msg)
+    return float(value)
 
 
 def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:

@@ -4,11 +4,13 @@ In units of the scale, with true answers m in [0, w], the output density is e^(-
 C(m) = 2 - e^-m - e^-(w-m). Output is stochastically larger for a larger m and its likelihood ratio rises in x, so the
 best tests reject above a threshold and delta grows with the upper answer and falls with the lower one: only pairs
 (a, a + s) exactly the sensitivity s apart matter. Reflection turns (a + s, a) into (w - a - s, w - a), so a < a + s is
-enough. With b = a + s and k = log(C(a)/C(b)) the loss rises from k - s at a to k + s at b, and for epsilon >= 0
+enough. With b = a + s, d = w - b and k = log(C(a)/C(b)), where C(a) - C(b) = (1 - e^-s)(e^-d - e^-a), the loss rises
+from k - s at a to k + s at b, and for epsilon >= 0
 
-.. math:: \delta = \frac{(1-e^{-(w-b)})(1-e^{-2z}) + (1-e^{-z})^2}{C(b)},\qquad z = \frac{s+k-\varepsilon}{2}\ge 0,
+.. math:: \delta = \frac{(1-e^{-d})(1-e^{-2z}) + (1-e^{-z})^2}{C(b)},\qquad z = \frac{s+k-\varepsilon}{2}\ge 0,
 
-all terms positive (k < s, so z <= s there). k rises with a, because log C is concave: the largest loss is at a = w - s.
+all terms positive (k < s, so z <= s there). k rises with a, because log C is concave: the largest loss is at d = 0.
+Places are told by d, their distance from the end where the losses are largest, which keeps its digits there.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from functools import cached_property
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, Curve, FloatArray, check_shift, mirrored_delta
 
 _PLACES = 200
 _EDGE = 16.0
+_FAR = 800.0
 _ROUNDING = 4e-15
 _SLACK = 1e-9
 _CELLS = 2_000_000
@@ -32,35 +35,38 @@ class BoundedLaplace(Curve):
     exact = False
 
     def __init__(self, width: float, shift: float) -> None:
-        self.width, self.shift = width, min(shift, width)
-        end = np.array([self.width - self.shift])
-        self.max_loss = float(self.shift + self._kappa(end)[0]) * (1 + _ROUNDING)
+        self.shift = check_shift("The largest loss without the cut", min(shift, width))
+        # an end farther away is not felt: e^-_FAR is below every double
+        self.width = min(width, self.shift + 2 * _FAR)
+        self.max_loss = float(self.shift + self._kappa(np.zeros(1))[0]) * (1 + _ROUNDING)
         self.min_loss = -self.max_loss
         self.method = "truncated Laplace, worst pair of answers"
 
-    def _norm(self, m: FloatArray) -> FloatArray:
-        return np.asarray(-np.expm1(-m) - np.expm1(-(self.width - m)), dtype=np.float64)
+    def _norm(self, d: FloatArray) -> FloatArray:
+        """Return C(b) of the upper answer, d below the upper end."""
+        return np.asarray(-np.expm1(-(self.width - d)) - np.expm1(-d), dtype=np.float64)
 
-    def _kappa(self, a: FloatArray) -> FloatArray:
-        return np.asarray(np.log(self._norm(a)) - np.log(self._norm(a + self.shift)), dtype=np.float64)
+    def _kappa(self, d: FloatArray) -> FloatArray:
+        """Return log(C(a)/C(b)) without the difference of two logarithms that are nearly equal for a small move."""
+        a = np.maximum(self.width - self.shift - d, 0.0)
+        nearer = np.sign(a - d) * np.exp(-np.minimum(a, d)) * -np.expm1(-np.abs(a - d))
+        apart = -np.expm1(-self.shift) * nearer
+        return np.asarray(np.log1p(apart / self._norm(d)), dtype=np.float64)
 
-    def _pair(self, epsilon: FloatArray, a: FloatArray, push: float = 0.0) -> FloatArray:
-        """Return delta of the pair (a, a + shift) for epsilon >= 0, broadcast; `push` moves the loss for rounding."""
-        b = np.minimum(a + self.shift, self.width)
-        z = np.maximum((self.shift + self._kappa(a) - epsilon) / 2 + push * (self.shift + epsilon), 0.0)
-        above = -np.expm1(-(self.width - b)) * -np.expm1(-2 * z) + np.expm1(-z) ** 2
-        return np.asarray(above / self._norm(b), dtype=np.float64)
+    def _pair(self, epsilon: FloatArray, d: FloatArray, push: float = 0.0) -> FloatArray:
+        """Return delta of the pair whose upper answer is d below the end, epsilon >= 0; `push` moves the loss for rounding."""
+        z = np.maximum((self.shift + self._kappa(d) - epsilon) / 2 + push * (self.shift + epsilon), 0.0)
+        above = -np.expm1(-d) * -np.expm1(-2 * z) + np.expm1(-z) ** 2
+        return np.asarray(above / self._norm(d), dtype=np.float64)
 
     @cached_property
     def _places(self) -> FloatArray:
-        """Lower answers to try: losses change fastest near the upper end, the closer the larger the epsilon asked."""
+        """Distances from the upper end to try: losses change fastest there, the closer the larger the epsilon asked."""
         end = self.width - self.shift
         if end <= 0:
             return np.zeros(2)
-        away = np.concatenate(
-            (np.geomspace(1e-14 * end, end, _PLACES), np.linspace(0.0, min(end, _EDGE), _PLACES // 2))
-        )
-        return np.asarray(np.clip(end - np.unique(away)[::-1], 0.0, end), dtype=np.float64)
+        away = (np.geomspace(1e-14 * end, end, _PLACES), np.linspace(0.0, min(end, _EDGE), _PLACES // 2))
+        return np.unique(np.clip(np.concatenate(away), 0.0, end))
 
     def _worst_place(self, epsilon: FloatArray) -> FloatArray:
         """Scan the places, then refine the best one by golden section."""

@@ -18,6 +18,10 @@ from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint, current
 
 
+_LOST = 1e-14
+"""Rounding of one step: about ten roundings of terms up to e^h times their sum, with cells of width h <= 1."""
+
+
 class BoundedRange(Curve):
     """One choice: f(a) = (1 - a) / (1 + (e^eps - 1) a), profile (e^(eps/2) - e^(x/2))^2 / (e^eps - 1) on [-eps, eps]."""
 
@@ -89,7 +93,7 @@ class _Recursion:
         for j in range(m + 1):
             q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
             np.maximum(best, q * self._shifted(room, j, step) + (1 - q) * self._shifted(room, j - m, step), out=best)
-        return best
+        return best * (1 - _LOST)
 
     def _upper_step(self, delta: FloatArray, step: int) -> FloatArray:
         """Bound the maximum over each cell of t from above.
@@ -116,7 +120,7 @@ class _Recursion:
             inner = constant + top * (linear + top * square)
             best = np.maximum(best, np.maximum(np.maximum(constant, constant + linear + square), inner) / (1 - r))
             right = left
-        return np.asarray(np.minimum(best * (1 + 1e-15), 1.0), dtype=np.float64)
+        return np.asarray(np.minimum(best * (1 + _LOST), 1.0), dtype=np.float64)
 
 
 class AdaptiveRange(Curve):
@@ -124,6 +128,7 @@ class AdaptiveRange(Curve):
 
     exact, certified = False, True
     LARGEST_K: ClassVar[int] = 256
+    LARGEST_EPSILON: ClassVar[float] = 300.0  # chords divide by e^-epsilon
     _WORK: ClassVar[float] = 6e6
     _MOST_WORK: ClassVar[float] = 1.5e8
 
@@ -131,7 +136,18 @@ class AdaptiveRange(Curve):
         self.epsilon, self.k = epsilon, k
         self.max_loss, self.min_loss = k * epsilon, -k * epsilon
         self.method = "bounded range, adaptive composition"
-        self._finest = _Recursion(epsilon, k, int(np.clip(np.sqrt(self._WORK) / k, 8, 600)))
+        self._finest = _Recursion(epsilon, k, self._cells(epsilon, k))
+
+    @classmethod
+    def _cells(cls, epsilon: float, k: int) -> int:
+        """Return how many cells an epsilon is cut into at first: what some work allows, none wider than 1."""
+        return max(int(np.clip(np.sqrt(cls._WORK) / k, 8, 600)), int(np.ceil(min(epsilon, 1e9))))
+
+    @classmethod
+    def fits(cls, epsilon: float, k: int) -> bool:
+        """Whether the recursion can be done: its first grid is within the most work, and its steps are doubles."""
+        known = k <= cls.LARGEST_K and epsilon <= cls.LARGEST_EPSILON
+        return known and (k * cls._cells(epsilon, k)) ** 2 <= cls._MOST_WORK
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the bracket, on as fine a grid as the tolerance asks for."""
@@ -149,13 +165,20 @@ class AdaptiveRange(Curve):
         """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""
         e = np.abs(np.asarray(epsilon, dtype=np.float64))
         x, low, high = recursion.tables
-        upper = np.interp(np.exp(np.minimum(e, self.max_loss)), np.exp(x), high)
+        upper = self._on_chords(x, high, e)
         lower = self._from_the_right(x, low, high, e)
         inside = e < self.max_loss
         lower, upper = np.where(inside, np.minimum(lower, upper), 0.0), np.where(inside, upper, 0.0)
         down = np.minimum(np.asarray(epsilon, dtype=np.float64), 0.0)
         lower, upper = (np.where(np.asarray(epsilon) >= 0, d, mirrored_delta(down, d)) for d in (lower, upper))
         return lower, upper
+
+    @staticmethod
+    def _on_chords(x: FloatArray, high: FloatArray, e: FloatArray) -> FloatArray:
+        """Return an upper delta between grid points: the chord in e^x, above a convex profile; e^x itself may overflow."""
+        at = np.clip(np.searchsorted(x, e) - 1, 0, x.size - 2)
+        share = np.expm1(np.clip(e - x[at], 0.0, x[at + 1] - x[at])) / np.expm1(x[at + 1] - x[at])
+        return np.asarray(high[at] + share * (high[at + 1] - high[at]), dtype=np.float64)
 
     @staticmethod
     def _from_the_right(x: FloatArray, low: FloatArray, high: FloatArray, e: FloatArray) -> FloatArray:

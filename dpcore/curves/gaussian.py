@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
 
 _LEGENDRE = np.polynomial.legendre.leggauss(20)
 
@@ -18,7 +18,7 @@ class Gaussian(Curve):
     """
 
     def __init__(self, mu: float, method: str = "closed form") -> None:
-        self.mu = float(mu)
+        self.mu = check_shift("mu", mu)
         self.method = method
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -31,14 +31,26 @@ class Gaussian(Curve):
 
     def _delta(self, epsilon: FloatArray) -> FloatArray:
         """Return delta for epsilon >= 0 as phi(x) (R(-x) - R(y)), Mills ratios R, so that tails keep their digits."""
-        x = self.mu / 2 - epsilon / self.mu
-        y = self.mu / 2 + epsilon / self.mu
+        half, centre, missed = self.mu / 2, epsilon / self.mu, self._remainder(epsilon)
+        x = (half - centre) - missed
+        y = half + centre
         with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-            direct = ndtr(x) - np.exp(epsilon + log_ndtr(-y))
+            # epsilon + log Phi(-y) with both of the order y^2: the tail of Phi cancels epsilon in closed form
+            direct = ndtr(x) - np.exp(-x * x / 2) * 0.5 * erfcx(y / np.sqrt(2.0))
             density = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
-            tail = density * _mills_difference(np.maximum(-x, -1.0), y)
+            near = x < 1
+            tail = density * _mills_difference(np.where(near, centre, half), half, x)
         value = np.where(x < 1, tail, direct)
         return np.asarray(np.where(np.isposinf(epsilon), 0.0, value), dtype=np.float64)
+
+    def _remainder(self, epsilon: FloatArray) -> FloatArray:
+        """Return what the rounded quotient epsilon / mu leaves out, so that mu/2 - epsilon/mu keeps its digits near 0."""
+        finite = np.where(np.isfinite(epsilon), epsilon, 0.0)
+        quotient = finite / self.mu
+        product = quotient * self.mu
+        (a, b), (c, d) = _split(quotient), _split(np.asarray(self.mu))
+        error = ((a * c - product) + a * d + b * c) + b * d
+        return np.asarray(((finite - product) - error) / self.mu, dtype=np.float64)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return G_mu(alpha)."""
@@ -78,21 +90,25 @@ def _mills(x: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2.0)), dtype=np.float64)
 
 
-def _mills_difference(a: FloatArray, b: FloatArray) -> FloatArray:
-    r"""Return R(a) - R(b) for a < b without cancellation.
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the upper and lower half of the digits of each number (Veltkamp)."""
+    wide = 134217729.0 * x
+    high = wide - (wide - x)
+    return np.asarray(high, dtype=np.float64), np.asarray(x - high, dtype=np.float64)
+
+
+def _mills_difference(centre: FloatArray, half: float, x: FloatArray) -> FloatArray:
+    r"""Return R(-x) - R(centre + half) without cancellation, x = half - centre known to more digits than these two.
 
     :math:`R(a) - R(b) = \int_a^b -R'(t)\,dt` with :math:`-R'(t) = 1 - tR(t) > 0`; where the two ratios share
     more than a digit the integral (Gauss-Legendre) is used, elsewhere the difference.
     """
-    first, second = _mills(a), _mills(b)
+    first, second = _mills(np.maximum(-x, -1.0)), _mills(centre + half)
     out = np.asarray(first - second, dtype=np.float64)
     close = second > 0.5 * first
     if np.any(close):
-        left, right = a[close], b[close]
         node, weight = _LEGENDRE
-        half = (right - left) / 2
-        t = (right + left)[:, None] / 2 + half[:, None] * node
-        out[close] = half * (_slope(t) @ weight)
+        out[close] = half * (_slope(centre[close][:, None] + half * node) @ weight)
     return out
 
 

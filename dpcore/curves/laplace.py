@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift
 from dpcore.engine import laplace_mgf
 
 
@@ -16,7 +16,7 @@ class Laplace(Curve):
     """
 
     def __init__(self, epsilon: float) -> None:
-        self.epsilon = float(epsilon)
+        self.epsilon = check_shift("The largest loss", epsilon)
         self.max_loss, self.min_loss = self.epsilon, -self.epsilon
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 _STEPS = 64
+_SMALL = 80.0  # a loss nearer to 0 than e^-80 of its scale is at s/2 for every double
 _NEWTON = 60
 _FAR = 40.0  # the normal tail beyond 40 standard deviations is below every double
 _LEGENDRE = np.polynomial.legendre.leggauss(16)
@@ -82,7 +83,7 @@ class NormalLaplace(SymmetricNoise):
         s, g = self.shift, self.spread
         t = self._loss_place(epsilon)
         with np.errstate(under="ignore"):
-            if s < 0.25 * min(1.0, g):
+            if s < 0.25 * g:
                 plain = self._window(t) - np.expm1(epsilon) * self.tail(t)
             else:
                 plain = self.tail(t - s) - np.exp(epsilon + self._log_tail(t))
@@ -113,15 +114,19 @@ class NormalLaplace(SymmetricNoise):
         return np.asarray(np.exp(log_factor - z * z / 2) / np.sqrt(2 * np.pi) * ratio, dtype=np.float64)
 
     def _loss_place(self, epsilon: FloatArray) -> FloatArray:
-        """Return t with loss epsilon by bisection; delta is flat there, so that half of the digits are enough."""
+        """Return t with loss epsilon by bisection; delta is flat there, so that half of the digits are enough.
+
+        Far from the middle the loss changes on the scale g of the normal part, or on g^2, which may be many powers of
+        ten larger: the logarithm of the way beyond s/2 is halved.
+        """
         s, g = self.shift, self.spread
-        low = np.full(epsilon.size, s / 2)
-        high = np.full(epsilon.size, s + g * g + _FAR * g)
+        low = np.full(epsilon.size, np.log(min(s, g)) - _SMALL)
+        high = np.full(epsilon.size, np.log(s / 2 + g * g + _FAR * g))
         for _ in range(_STEPS):
-            t = 0.5 * (low + high)
-            below = self._loss_below(t, epsilon)
-            low, high = np.where(below, t, low), np.where(below, high, t)
-        return np.asarray(0.5 * (low + high), dtype=np.float64)
+            middle = 0.5 * (low + high)
+            below = self._loss_below(s / 2 + np.exp(middle), epsilon)
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return np.asarray(s / 2 + np.exp(0.5 * (low + high)), dtype=np.float64)
 
     def _loss_below(self, t: FloatArray, epsilon: FloatArray) -> NDArray[np.bool_]:
         """Whether the loss at t is below epsilon: by its distance from s where both places lie beyond g^2."""

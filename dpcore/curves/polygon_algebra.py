@@ -24,10 +24,16 @@ from dpcore.curves.polygon import Polygon
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 Corners = Callable[[Polygon, Polygon], tuple[FloatArray, FloatArray, float]]
 
+_ROUNDING = 2.0**-53
 _SAME_LOSS = 1e-14
+"""Losses that differ by this share of themselves are one loss: a few roundings. A loss of 0 equals no other."""
 _SAME_DELTA = 1e-15
+_TWICE_PRECISE = 2.0**-100
+"""What is left, per term, of a sum of doubles that is 0, added in twice the precision."""
 
 
 def union(parts: Sequence[Polygon]) -> Polygon:
@@ -79,8 +85,6 @@ def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
 def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:
     """Return losses >= 0, their P1 masses and the mass at infinity of the combined profile."""
     loss, q, q_inf = corners(a, b)
-    # a crossing at 0 comes out as a rounding of 0; it belongs to both halves and is one corner
-    loss = np.where(np.abs(loss) <= _SAME_LOSS, 0.0, loss)
     keep = (loss >= 0) & (q > 0) & np.isfinite(loss)
     return loss[keep], q[keep], q_inf
 
@@ -122,8 +126,13 @@ def _merged(a: Polygon, b: Polygon) -> FloatArray:
     loss = np.unique(np.concatenate((a.loss, b.loss)))
     if loss.size == 0:
         return np.zeros(1)
-    keep = np.concatenate(([True], np.diff(loss) > _SAME_LOSS * (1 + np.abs(loss[1:]))))
-    return np.asarray(loss[keep], dtype=np.float64)
+    return np.asarray(loss[_new(loss)], dtype=np.float64)
+
+
+def _new(loss: FloatArray) -> NDArray[np.bool_]:
+    """Return where an ascending loss differs from the one before it by more than rounding."""
+    size = np.maximum(np.abs(loss[1:]), np.abs(loss[:-1]))
+    return np.concatenate(([True], np.diff(loss) > _SAME_LOSS * size))
 
 
 def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[FloatArray, FloatArray, float]:
@@ -142,7 +151,10 @@ def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[Float
     gap[(loss == 0.0) & (meet | (np.abs(gap) <= _SAME_DELTA * one))] = 0.0
     cross = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[cross] / (gap[cross] - gap[cross + 1])
-    crossing = loss[cross] + np.log1p(np.expm1(loss[cross + 1] - loss[cross]) * share)
+    way = np.expm1(loss[cross + 1] - loss[cross])
+    crossing = loss[cross] + np.log1p(way * share)
+    # a crossing at a loss comes out as a rounding of it, beside it; it is one corner, and 0 belongs to both halves
+    crossing = np.where(share <= _SAME_LOSS, loss[cross], np.where(1.0 - share <= _SAME_LOSS, loss[cross + 1], crossing))
     corner = np.unique(np.concatenate((loss, crossing)))
     middle = np.concatenate(([corner[0] - 1.0], 0.5 * (corner[1:] + corner[:-1]), [corner[-1] + 1.0]))
     first = a.delta_bounds(middle)[0] >= b.delta_bounds(middle)[0]
@@ -207,12 +219,15 @@ def erase(polygon: Polygon, share: float) -> Polygon:
 def mixed_in(polygon: Polygon, share: float) -> Polygon:
     """Return the pair (P0, share P1 + (1 - share) P0): the record is used with probability `share`."""
     keep = 1.0 - share
-    loss = np.log1p(share * np.expm1(polygon.loss))
+    if keep == 0.0:
+        return polygon
     p, q = polygon.p, keep * polygon.p + share * polygon.q
     with np.errstate(over="ignore"):
-        big = polygon.loss > 700
-    loss = np.where(big, polygon.loss + np.log(share), loss)
-    if polygon.p_inf > 0 and keep > 0:
+        move = share * np.expm1(polygon.loss)
+    # log(1 + move) where that keeps its digits; elsewhere neither e^loss nor a rest of 1 - share may be lost
+    far = np.logaddexp(np.log(keep), np.log(share) + polygon.loss)
+    loss = np.where(np.abs(move) < 0.5, np.log1p(np.maximum(move, -0.5)), far)
+    if polygon.p_inf > 0:
         loss = np.concatenate(([np.log(keep)], loss))
         p = np.concatenate(([polygon.p_inf], p))
         q = np.concatenate(([polygon.p_inf * keep], q))
@@ -227,8 +242,7 @@ def merge_equal(loss: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatAr
     """Add up the masses of equal neighbouring losses."""
     if not loss.size:
         return loss, p, q
-    start = np.concatenate(([True], np.diff(loss) > _SAME_LOSS * (1 + np.abs(loss[1:]))))
-    index = np.flatnonzero(start)
+    index = np.flatnonzero(_new(loss))
     return loss[index], np.add.reduceat(p, index), np.add.reduceat(q, index)
 
 
@@ -236,31 +250,60 @@ def group(polygon: Polygon, size: int) -> Polygon:
     """Return 1 - (1 - f)^(o size) for a symmetric f: the region for groups of `size` records.
 
     With h = 1 - f, losses add along the orbit alpha, h(alpha), h(h(alpha)), ...; the half with loss >= 0 is built
-    and mirrored.
+    and mirrored. An orbit goes up and down the same losses, so that many sums are 0 or equal by construction: the losses
+    are mirrored exactly first and added in twice the precision, where such sums differ by nothing that counts.
     """
-    corner = np.concatenate(([0.0], np.cumsum(polygon.p[::-1])))
-    height = polygon.q_inf + np.concatenate(([0.0], np.cumsum(polygon.q[::-1])))
-    slope = polygon.loss[::-1]
-    alpha, value, loss = corner, height, slope
+    slope = 0.5 * (polygon.loss[::-1] - polygon.loss)
+    drop = 0.5 * (polygon.q[::-1] + polygon.p)
+    corner = np.concatenate(([0.0], np.cumsum(0.5 * (polygon.p[::-1] + polygon.q))))
+    height = polygon.q_inf + np.concatenate(([0.0], np.cumsum(drop)))
+    alpha, value, loss, rest = corner, height, slope, np.zeros(slope.size)
     for _ in range(size - 1):
         inner = corner[(corner > value[0]) & (corner < value[-1])]
-        back = np.interp(inner, value, alpha)
-        cut = np.unique(np.concatenate((alpha, back)))
+        cut = _distinct(np.concatenate((alpha, np.interp(inner, value, alpha))))
         middle = 0.5 * (cut[1:] + cut[:-1])
         part = np.clip(np.searchsorted(alpha, middle) - 1, 0, loss.size - 1)
         image = np.interp(middle, alpha, value)
         step = np.clip(np.searchsorted(corner, image) - 1, 0, slope.size - 1)
         beyond = image >= corner[-1]
         value = np.interp(np.interp(cut, alpha, value), corner, height)
-        loss = np.where(beyond, -np.inf, loss[part] + slope[step])
+        total, rest = _twice_precise_sum(loss[part], rest[part], slope[step])
+        loss = np.where(beyond, -np.inf, total)
         alpha = cut
-    q = np.diff(value)
+    loss = np.where(np.abs(loss) <= _TWICE_PRECISE * size * np.abs(slope).max(initial=0.0), 0.0, loss)
+    q = _steps(alpha, value, loss)
     keep = (loss >= 0) & (q > 0)
     order = np.argsort(loss[keep], kind="stable")
     if not keep.any():
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
     return mirrored(up, up_q, float(value[0]), "group privacy")
+
+
+def _distinct(alpha: FloatArray) -> FloatArray:
+    """Return rates in order, those that agree to rounding once: a sliver between two of them has no slope of its own."""
+    alpha = np.unique(alpha)
+    return alpha[np.concatenate(([True], np.diff(alpha) > 4 * _ROUNDING * alpha[1:]))]
+
+
+def _twice_precise_sum(high: FloatArray, low: FloatArray, more: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return high + low + more as a double and what it leaves over (Knuth's two-sum)."""
+    total = high + more
+    with np.errstate(invalid="ignore"):  # beyond the last corner the loss is -inf, and stays so
+        back = total - high
+        low = low + ((high - (total - back)) + (more - back))
+        out = total + low
+        rest = low - (out - total)
+    return out, np.where(np.isfinite(out), rest, 0.0)
+
+
+def _steps(alpha: FloatArray, value: FloatArray, loss: FloatArray) -> FloatArray:
+    """Return the P1 mass of each segment, from whichever of its two extents loses fewer digits in the difference."""
+    q, p = np.diff(value), np.diff(alpha)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_rate = p * np.exp(loss)
+        flat = q * alpha[1:] < p * value[1:]
+    return np.asarray(np.where(flat & np.isfinite(by_rate), by_rate, q), dtype=np.float64)
 
 
 def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:

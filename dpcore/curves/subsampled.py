@@ -55,16 +55,23 @@ class Subsampled(Curve):
         return lower, upper
 
     def _forward(self, e: FloatArray) -> Bounds:
-        with np.errstate(over="ignore"):
-            x = np.where(e > 600, e - np.log(self.share), np.log1p(np.expm1(np.minimum(e, 600.0)) / self.share))
+        with np.errstate(over="ignore", divide="ignore"):
+            grown = np.expm1(np.minimum(e, 600.0))
+            ratio = grown / self.share
+            far = np.where(e > 600, e, np.log(grown)) - np.log(self.share)
+        x = np.where(ratio > 1e250, far, np.log1p(np.minimum(ratio, 1e250)))
         lower, upper = self.base.delta_bounds(x)
         return self.share * lower, self.share * upper
 
     def _backward(self, e: FloatArray) -> Bounds:
         rest = np.expm1(-e) / self.share
-        open_ = rest > -1.0
-        x = -np.log1p(np.where(open_, rest, 0.0))
-        weight = np.where(open_, np.exp(np.where(open_, e, 0.0)) * self.share * (1.0 + np.where(open_, rest, 0.0)), 0.0)
+        # 1 - (1 - s) e^e, the weight, vanishes at the largest loss
+        end = e + np.log1p(-self.share)
+        open_ = end < 0.0
+        weight = np.where(open_, -np.expm1(np.where(open_, end, -1.0)), 0.0)
+        near = rest > -0.5
+        far = e + np.log(self.share) - np.log(np.where(open_ & ~near, weight, 1.0))
+        x = np.where(near, -np.log1p(np.where(near, rest, 0.0)), np.where(open_, far, 0.0))
         lower, upper = self.base.delta_bounds(x)
         return weight * lower, weight * upper
 

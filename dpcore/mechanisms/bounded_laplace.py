@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Curve, FloatArray
 
-LOWER = Parameter("lower", label="lower", meaning="smallest possible answer", example=0.0)
-UPPER = Parameter("upper", label="upper", meaning="largest possible answer", example=10.0)
+LOWER = Parameter("lower", low=-1e50, high=1e50, label="lower", meaning="smallest possible answer", example=0.0)
+UPPER = Parameter("upper", low=-1e50, high=1e50, label="upper", meaning="largest possible answer", example=10.0)
 
 
 @register(

@@ -48,7 +48,7 @@ class Exponential(Mechanism, SelfComposing, Loose):
 
     def power_curve(self, k: int) -> Curve | None:
         """Return the adaptive worst case of k choices (None beyond what the recursion can do)."""
-        if not 0 < self.epsilon_ < math.inf or k > AdaptiveRange.LARGEST_K:
+        if self.epsilon_ == 0 or not AdaptiveRange.fits(self.epsilon_, k):
             return None
         return AdaptiveRange(self.epsilon_, k)
 

@@ -115,6 +115,8 @@ SHIFTS = Parameter(
     "shifts",
     "numbers",
     low=0.0,
+    high=1e50,
+    least=1e-50,
     label="shifts",
     meaning="how far each coordinate moves",
     example=(1.0, 1.0),

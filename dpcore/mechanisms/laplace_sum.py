@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.curves.base import check_shift
 from dpcore.curves.laplace_sum import LaplaceSum as LaplaceSumCurve
 from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, check_noise
@@ -41,7 +42,9 @@ class LaplaceSum(Mechanism):
     sensitivity: float = SENSITIVITY.field(1.0)
 
     def _pair(self) -> Curve:
-        return three_point(0.0, 0.0, 1.0) if math.isinf(self.scale) else LaplaceSumCurve(self.sensitivity / self.scale)
+        if math.isinf(self.scale):
+            return three_point(0.0, 0.0, 1.0)
+        return LaplaceSumCurve(check_shift("The largest loss", self.sensitivity / self.scale))
 
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return (1 + |x - shift|/b) exp(-|x - shift|/b) / (4b)."""

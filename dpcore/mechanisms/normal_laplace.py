@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.curves.base import check_shift
 from dpcore.curves.normal_laplace import NormalLaplace as NormalLaplaceCurve
 from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, check_noise
@@ -48,6 +49,7 @@ class NormalLaplace(Mechanism):
     def _pair(self) -> Curve:
         if math.isinf(self._width):
             return three_point(0.0, 0.0, 1.0)
+        check_shift("The sensitivity over the width of the noise", self.sensitivity / self._width)
         return NormalLaplaceCurve(self.sigma / self.scale, self.sensitivity / self.scale)
 
     @property

@@ -41,7 +41,7 @@ class PoissonGaussian(Mechanism):
     """Gaussian noise on a Poisson sample."""
 
     sigma: float = SIGMA.field()
-    q: float = PROBABILITY.but(name="q").field(meaning="probability that a record is used")
+    q: float = PROBABILITY.but(name="q").field(least=1e-300, meaning="probability that a record is used")
 
     @property
     def oriented(self) -> str:

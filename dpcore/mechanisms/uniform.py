@@ -9,14 +9,14 @@ import numpy as np
 
 from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism
-from dpcore.registry import SENSITIVITY, Oracle, Parameter, register
+from dpcore.registry import SCALE, SENSITIVITY, Oracle, register
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
 
-HALFWIDTH = Parameter("halfwidth", low=0.0, low_open=True, label="a", meaning="noise lies in [-a, a]", example=5.0)
+HALFWIDTH = SCALE.but(name="halfwidth", infinite=False, label="a", meaning="noise lies in [-a, a]", example=5.0)
 
 
 @register(

@@ -187,8 +187,7 @@ def test_bounded_laplace_scanned_over_all_places(width: float, shift: float) -> 
     epsilon = np.concatenate(([0.0], np.linspace(0.02, 1, 40) * curve.max_loss))
     lower, upper = curve.delta_bounds(epsilon)
     away = np.concatenate(([0.0], np.geomspace(1e-12 * width, width - shift, 6000))) if width > shift else np.zeros(1)
-    places = np.clip(width - shift - away, 0, width)
-    worst = np.array([curve._pair(np.array(e), places).max() for e in epsilon])
+    worst = np.array([curve._pair(np.array(e), away).max() for e in epsilon])
     assert np.all(worst <= upper)
     assert np.all(lower <= worst * (1 + 1e-5) + 1e-15)
     np.testing.assert_allclose(upper, worst, rtol=1e-5, atol=1e-15)
@@ -207,7 +206,26 @@ def test_bounded_laplace_pair_in_high_precision() -> None:
             kappa = mp.log((2 - mp.exp(-a) - mp.exp(a - width)) / (2 - mp.exp(-b) - mp.exp(b - width)))
             cross = min(max((e - kappa + a + b) / 2, a), b)
             gain = mp.quad(lambda x, e=e: density(x, b) - mp.exp(e) * density(x, a), [cross, b, width])
-            assert float(curve._pair(np.array(e), np.array(a))) == pytest.approx(float(gain), rel=1e-12)
+            assert float(curve._pair(np.array(e), np.array(width - b))) == pytest.approx(float(gain), rel=1e-12)
+
+
+@pytest.mark.parametrize(("width", "shift"), [(1.0, 1e-12), (48.97035, 0.489703), (1e-9, 1e-20), (30.0, 1e-6)])
+def test_bounded_laplace_of_a_small_move_in_high_precision(width: float, shift: float) -> None:
+    """The loss of a move of 1e-12 is a difference of two logarithms that agree to twelve digits."""
+    curve = BoundedLaplace(width, shift)
+    share = np.array([0.0, 0.3, 0.9, 0.999])
+    lower, upper = curve.delta_bounds(share * curve.max_loss)
+    with mp.workdps(60):
+        w, s = mp.mpf(width), mp.mpf(shift)
+        for place, epsilon in enumerate(share * curve.max_loss):
+            worst = mp.mpf(0)
+            for d in (mp.mpf(0), *((w - s) * mp.exp(-mp.mpf(i) / 10) for i in range(200))):
+                first, second = w - d - s, w - d
+                norms = [2 - mp.exp(-m) - mp.exp(m - w) for m in (first, second)]
+                z = max((s + mp.log(norms[0] / norms[1]) - mp.mpf(float(epsilon))) / 2, 0)
+                worst = max(worst, ((1 - mp.exp(-d)) * (1 - mp.exp(-2 * z)) + (1 - mp.exp(-z)) ** 2) / norms[1])
+            assert worst <= mp.mpf(float(upper[place]))
+            assert lower[place] <= upper[place] <= float(worst) * 1.01
 
 
 def test_bounded_laplace_limits() -> None:
