@@ -13,11 +13,10 @@ all terms positive (k < s, so z <= s there). k rises with a, because log C is co
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+from dpcore.lazy import Lazy
 
 _PLACES = 200
 _EDGE = 16.0
@@ -51,7 +50,7 @@ class BoundedLaplace(Curve):
         above = -np.expm1(-(self.width - b)) * -np.expm1(-2 * z) + np.expm1(-z) ** 2
         return np.asarray(above / self._norm(b), dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def _places(self) -> FloatArray:
         """Lower answers to try: losses change fastest near the upper end, the closer the larger the epsilon asked."""
         end = self.width - self.shift
