@@ -15,11 +15,10 @@ Places are told by d, their distance from the end where the losses are largest, 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, check_shift, mirrored_delta
+from dpcore.lazy import Lazy
 
 _PLACES = 200
 _EDGE = 16.0
@@ -59,7 +58,7 @@ class BoundedLaplace(Curve):
         above = -np.expm1(-d) * -np.expm1(-2 * z) + np.expm1(-z) ** 2
         return np.asarray(above / self._norm(d), dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def _places(self) -> FloatArray:
         """Distances from the upper end to try: losses change fastest there, the closer the larger the epsilon asked."""
         end = self.width - self.shift

@@ -136,7 +136,8 @@ class AdaptiveRange(Curve):
         self.epsilon, self.k = epsilon, k
         self.max_loss, self.min_loss = k * epsilon, -k * epsilon
         self.method = "bounded range, adaptive composition"
-        self._finest = _Recursion(epsilon, k, self._cells(epsilon, k))
+        self._coarsest = self._cells(epsilon, k)
+        self._recursions: dict[int, _Recursion] = {}
 
     @classmethod
     def _cells(cls, epsilon: float, k: int) -> int:
@@ -150,16 +151,24 @@ class AdaptiveRange(Curve):
         return known and (k * cls._cells(epsilon, k)) ** 2 <= cls._MOST_WORK
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the bracket, on as fine a grid as the tolerance asks for."""
-        recursion = self._finest
-        lower, upper = self._bracket(recursion, epsilon)
-        while (upper - lower > current().tolerance * upper).any():
-            if (2 * self.k * recursion.cells) ** 2 > self._MOST_WORK:
+        """Return the bracket of each epsilon, from the first of ever finer grids that is as narrow as the tolerance asks."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        cells = self._coarsest
+        lower, upper = self._bracket(self._recursion(cells), epsilon)
+        # each grid takes four times the work of the one before: at most a few of them
+        while (2 * self.k * cells) ** 2 <= self._MOST_WORK:
+            wide = np.flatnonzero(upper - lower > current().tolerance * upper)
+            if not wide.size:
                 break
-            recursion = _Recursion(self.epsilon, self.k, 2 * recursion.cells)
-            lower, upper = self._bracket(recursion, epsilon)
-            self._finest = recursion
+            cells *= 2
+            lower[wide], upper[wide] = self._bracket(self._recursion(cells), epsilon[wide])
         return lower, upper
+
+    def _recursion(self, cells: int) -> _Recursion:
+        """Return the recursion on one grid; grids are kept, and do not depend on who asked for them."""
+        if cells not in self._recursions:
+            self._recursions[cells] = _Recursion(self.epsilon, self.k, cells)
+        return self._recursions[cells]
 
     def _bracket(self, recursion: _Recursion, epsilon: FloatArray) -> Bounds:
         """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""

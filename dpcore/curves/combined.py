@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.question import question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,8 @@ class ByBeta(Curve):
         lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
         up = epsilon >= 0
         if up.any():
-            lower[up], upper[up] = self._search(epsilon[up])
+            with question():
+                lower[up], upper[up] = self._search(epsilon[up])
         if not up.all():
             e = epsilon[~up]
             low, high = self.inverse().delta_bounds(-e)

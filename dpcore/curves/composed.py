@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
+from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint, current
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Certified(Curve):
         self.parts = list(parts)
         self._engines: dict[float, contour.Contour] = {}
         self._trimmed: dict[tuple[float, float], contour.Contour] = {}
-        self._twin: Certified | None = None
+        self._first: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
         self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
         self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
@@ -237,10 +237,12 @@ class Certified(Curve):
         return self._trimmed[key]
 
     def _engine(self, tolerance: float) -> contour.Contour:
-        if tolerance not in self._engines:
-            other = next(iter(self._twin._engines.values()), None) if self._twin is not None else None
-            self._engines[tolerance] = contour.Contour(self.parts, tolerance, other)
-        return self._engines[tolerance]
+        engine = self._engines.get(tolerance)
+        if engine is None:
+            # the saddle points of an exchanged pair are always those of the pair it was made from, whichever is asked first
+            other = self._first._engine(tolerance) if self._first is not None else None
+            engine = self._engines[tolerance] = contour.Contour(self.parts, tolerance, other)
+        return engine
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return Chernoff's bound where the transform is known."""
@@ -256,17 +258,17 @@ class Certified(Curve):
             return None
         return self._engine(current().tolerance).expanded(grid)
 
-    @cached_property
+    @Lazy
     def by_contour(self) -> bool:
         """Whether the transform is known and, where it fades, fades soon enough for the nodes one can afford."""
         if not self.has_mgf:
             return False
-        if self._twin is not None and "by_contour" in vars(self._twin):
-            return self._twin.by_contour
+        if self._first is not None:
+            return self._first.by_contour
         slow = any(curve.has_far_jumps for curve, _ in self.parts)
         return not slow or self.log_decay(0.0, _TALLEST) < _SHORT
 
-    @cached_property
+    @Lazy
     def _sandwich(self) -> Sandwich:
         return Sandwich(self.parts)
 
@@ -274,12 +276,13 @@ class Certified(Curve):
         """Return the product of the inverses."""
         return self if self.symmetric else self._other
 
-    @cached_property
+    @Lazy
     def _other(self) -> Certified:
-        if self._twin is None:
-            self._twin = Certified([(curve.inverse(), k) for curve, k in self.parts])
-            self._twin._twin = self
-        return self._twin
+        if self._first is not None:
+            return self._first
+        other = Certified([(curve.inverse(), k) for curve, k in self.parts])
+        other._first = self
+        return other
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return the sum over the parts."""
@@ -389,11 +392,11 @@ class LaplaceFold(Curve):
         self.certified = not self.exact
         self.method = "exact Laplace splines" if self.exact else "tensor product, certified contour integral"
 
-    @cached_property
+    @Lazy
     def _splines(self) -> splines.LaplacePower:
         return splines.laplace_power(self.epsilon, self.k)
 
-    @cached_property
+    @Lazy
     def _tails(self) -> SplineTails:
         return SplineTails(self._splines, self.epsilon, self.k)
 

@@ -14,6 +14,7 @@ import numpy as np
 from dpcore.curves import sketch
 from dpcore.curves.combined import Either
 from dpcore.limits import checkpoint, current
+from dpcore.question import question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,12 @@ _COARSE, _HALVINGS, _FEWER = 65, 60, 3
 def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
     """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta."""
     delta = np.atleast_1d(np.asarray(delta, dtype=np.float64))
-    roots = [sketch.root(curve, float(at)) for at in delta]
-    todo = np.array([root is None for root in roots], dtype=np.bool_)
-    lower, upper = np.array([root or (0.0, np.inf) for root in roots]).reshape(-1, 2).T
-    if todo.any():
-        lower[todo], upper[todo] = _searched(curve, delta[todo])
+    with question():
+        roots = [sketch.root(curve, float(at)) for at in delta]
+        todo = np.array([root is None for root in roots], dtype=np.bool_)
+        lower, upper = np.array([root or (0.0, np.inf) for root in roots]).reshape(-1, 2).T
+        if todo.any():
+            lower[todo], upper[todo] = _searched(curve, delta[todo])
     return (upper, upper) if curve.exact else (np.minimum(lower, upper), upper)
 
 
@@ -133,12 +135,13 @@ def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
 def _at_rates(curve: Curve, alpha: FloatArray, answer: Callable[[_Dual], Bounds]) -> Bounds:
     alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     inside = (alpha > 0) & (alpha < 1.0 - curve.p_inf)
-    if inside.all():
-        return answer(_Dual(curve, alpha))
-    lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
-    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
-    if inside.any():
-        lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
+    with question():
+        if inside.all():
+            return answer(_Dual(curve, alpha))
+        lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
+        lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
+        if inside.any():
+            lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
     return lower, upper
 
 

@@ -15,7 +15,6 @@ conditioned (just left of the corner, 1 - x e^epsilon with all digits gone) the 
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +35,7 @@ from dpcore.curves.binary_divergence import (
     touching_delta,
 )
 from dpcore.errors import DomainError
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ class _Region(Curve):
         """Return itself: the statement bounds both directions."""
         return self
 
-    @cached_property
+    @Lazy
     def corner(self) -> tuple[float, float]:
         """Bracket of the loss u at the corner x = y = 1/(1 + e^u); TV is tanh(u/2)."""
         low = np.log(np.array([self.least]))
@@ -92,7 +92,7 @@ class _Region(Curve):
             inside, outside = self._settle(_square, self._solve(_square, low, high), low, high)
         return float(np.exp(inside[0]) * (1 - 2 * ULP)), float(np.exp(outside[0]) * (1 + 2 * ULP))
 
-    @cached_property
+    @Lazy
     def kink(self) -> float:
         """Largest epsilon whose optimal test is the corner."""
         u = np.array([self.corner[1]])
@@ -222,7 +222,7 @@ class _Region(Curve):
         pair = family(self._solve(family, low, high, tolerance))
         return pair, self._binding(pair).lead(pair.u + pair.v)
 
-    @cached_property
+    @Lazy
     def _table(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Log v along the boundary, with the epsilon and the log delta of each point: where to start a search."""
         end = np.log(self.corner[1])

@@ -2,7 +2,6 @@ r"""The pair (P0, s P1 + (1 - s) P0): the record is in the sample with probabili
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.gaussian import Gaussian
 from dpcore.engine import mixture_mgf
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from dpcore.engine.contour_table import Factor
@@ -79,9 +79,9 @@ class Subsampled(Curve):
         """Return the other direction."""
         return self.other
 
-    @cached_property
+    @Lazy
     def other(self) -> Subsampled:
-        """The same pair exchanged."""
+        """Return the same pair exchanged."""
         return Subsampled(self.base, self.share, flipped=not self.flipped)
 
     @property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
 from dpcore.engine.halves import Halves
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ class TwoHalves(Curve):
         self.min_loss = float(sum(part.min_loss for part in parts))
         self.method = "exact composition, meeting in the middle"
 
-    @cached_property
+    @Lazy
     def _halves(self) -> Halves:
         return Halves([part.columns for part in self.parts], symmetric=all(part.symmetric for part in self.parts))
 
@@ -49,7 +49,7 @@ class TwoHalves(Curve):
         """Return the product of the inverses."""
         return self if self.symmetric else self._other
 
-    @cached_property
+    @Lazy
     def _other(self) -> TwoHalves:
         return TwoHalves([part.flipped() for part in self.parts], self.q_inf, self.p_inf, symmetric=False)
 

@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,7 @@ from dpcore.engine.contour_share import (
     LOG_HUGE,
     NOTHING,
     TINY,
+    Drawn,
     Share,
     tighten,
     tighten_short,
@@ -46,16 +46,17 @@ from dpcore.engine.contour_table import (
     outline,
     saddle_table,
 )
+from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint
+from dpcore.question import shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dpcore.engine.contour_share import Four, Index
+    from dpcore.engine.contour_share import Four, Index, Name
     from dpcore.engine.contour_table import FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
-    _Name = tuple[int, int, float]
 
 __all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
 
@@ -72,11 +73,8 @@ _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 _CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
 """Short lines of similar node counts are evaluated together."""
 
-_WORK = 10_000_000
-"""Most evaluations of one part's transform spent on one line."""
-
-_LONGEST = 1_000_000
-"""Most nodes of one line."""
+_WORK, _LONGEST = 10_000_000, 1_000_000
+"""Most evaluations of one part's transform spent on one line, and most nodes of it."""
 
 _HOPELESS = 4
 """A refinement that would need this many times the nodes allowed is not begun."""
@@ -84,11 +82,14 @@ _HOPELESS = 4
 _AIM = 0.3
 """Share of the tolerance that a smoothed line aims at: an epsilon is several times as wide as the deltas it comes from."""
 
+_LEVELS = 48
+"""Most lines of one bucket, from coarse to fine: 0.7^48 is below one node in `_LONGEST`."""
+
 _FINER = 3
 """Decades by which the accuracy of a refined line grows at most."""
 
 _BUCKETS = 4096
-"""Lines kept for later calls."""
+"""Most lines kept during one question."""
 
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
@@ -101,7 +102,7 @@ _LOG_TINY = -700.0
 def delta_bounds(
     factors: Sequence[tuple[Factor, int]], epsilon: FloatArray, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Bracket delta(eps) of a product; see `Contour`, which keeps its tables for further calls.
+    """Bracket delta(eps) of a product; see `Contour`, which keeps its saddle points for further calls.
 
     Parameters
     ----------
@@ -133,22 +134,20 @@ class Contour:
         self.product = Product(factors)
         self.tolerance = tolerance
         self._exchanged = exchanged
-        self._buckets: dict[_Name, Bucket] = {}
-        self._room = Room()
 
-    @cached_property
+    @Lazy
     def branches(self) -> tuple[Branch, Branch, Branch]:
         """Saddle points on the three intervals."""
         return mirrored(self._exchanged.branches) if self._exchanged is not None else saddle_table(self.product)
 
-    @cached_property
+    @Lazy
     def _crossings(self) -> tuple[float, float]:
         """Between which epsilons the kernel I serves; N below, D above."""
         return crossings(self.branches, symmetric=self.product.symmetric)
 
-    @cached_property
+    @Lazy
     def _starts(self) -> list[tuple[float, float]]:
-        """Where the counting of lines begins on each branch, and where it ends at the latest, in standard deviations."""
+        """Return where the counting of lines begins on each branch, and where it ends at the latest, in standard deviations."""
         low, high = self._crossings
         ends = (high, math.inf), (low, high), (-math.inf, low)
         return [
@@ -156,16 +155,16 @@ class Contour:
             for start, end in (np.interp(at, b.epsilon, b.steps) for b, at in zip(self.branches, ends, strict=True))
         ]
 
-    @cached_property
+    @Lazy
     def _atoms(self) -> Atoms | None:
         return product_atoms(self.product.parts)
 
-    @cached_property
+    @Lazy
     def _width(self) -> float:
-        """Standard deviations covered by one line: at its ends the kernel is smaller and rounding weighs more."""
+        """Return the standard deviations covered by one line: at its ends the kernel is smaller and rounding weighs more."""
         return _WIDTH if UNIT * self.product.rounding < 1e-3 * self.tolerance else _NARROW
 
-    @cached_property
+    @Lazy
     def _cap(self) -> int:
         """Most nodes of one line."""
         return min(_LONGEST, max(_PLAIN_NODES, _WORK // max(1, len(self.product.parts))))
@@ -215,7 +214,7 @@ class Contour:
         Every value within half a step is on the line of its grid point, whose excess is bounded that far.
         """
         half = REACH * float(grid[-1] - grid[0]) / (grid.size - 1)
-        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid, _LONG)]
+        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid, _LONG, self._drawn())]
         for share in shares:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not NOTHING or share.bucket.kind == KERNEL_N or not inside:
@@ -266,7 +265,8 @@ class Contour:
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
         """Bracket delta and 1 - delta inside the finite losses by Chernoff's bound and, where that is wide, the contour."""
-        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps, self._width)]
+        drawn = self._drawn()
+        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps, self._width, drawn)]
         work = [share for share in shares if share.todo is not None]
         self._fill([share.bucket for share in work])
         for done, share in enumerate(work):
@@ -274,7 +274,7 @@ class Contour:
             if share.bucket.lines and not share.bucket.lines[0].smoothing:
                 tighten_short(share)
             else:
-                self._long(share)
+                self._long(share, drawn.room)
         out = np.empty((4, eps.size))
         for share in shares:
             low, high, rest_low, rest_high = share.base
@@ -317,33 +317,41 @@ class Contour:
                 evaluate_terms(self.product, some, max(line.count for line in some))
             least = most
 
-    def _assign(self, eps: FloatArray, width: float) -> list[tuple[Bucket, Index]]:
+    def _drawn(self) -> Drawn:
+        """Return the lines of this question.
+
+        Which nodes a line has depends on the values asked together: kept any longer it would make the last digits of an
+        answer depend on earlier questions.
+        """
+        return shared(self, Drawn)
+
+    def _assign(self, eps: FloatArray, width: float, drawn: Drawn) -> list[tuple[Bucket, Index]]:
         """Sort the values of eps into buckets of a width; return these with the places of their values.
 
-        A new bucket covers what is asked of it and a little more; asked for more later, it is made once again, in full. So
-        is one beyond the tabulated exponents, the last of which serves only atoms well.
+        A bucket covers its whole width whatever is asked of it, so that the same value of eps has the same line in every
+        question. That of a grid covers what is asked of it and a little more, and asked for more is made again in full.
         """
-        if len(self._buckets) > _BUCKETS:
-            self._buckets.clear()
-            self._room = Room()
+        if len(drawn.buckets) > _BUCKETS:
+            drawn.buckets.clear()
+            drawn.room = Room()
         order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
-        found: list[tuple[_Name, Bucket | None, Index]] = []
+        found: list[tuple[Name, Bucket | None, Index]] = []
         new: list[_Place] = []
         for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
-            for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new):
+            for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new, drawn.buckets):
                 index = slice(begin + part.start, begin + part.stop)
                 found.append((name, bucket, index if order is None else order[index]))
         made = self._prepare(new)
-        self._buckets.update(made)
+        drawn.buckets.update(made)
         return [(bucket or made[name], index) for name, bucket, index in found]
 
     def _sorted(
-        self, kind: int, eps: FloatArray, width: float, new: list[_Place]
-    ) -> Iterator[tuple[_Name, Bucket | None, slice]]:
+        self, kind: int, eps: FloatArray, width: float, new: list[_Place], known: dict[Name, Bucket]
+    ) -> Iterator[tuple[Name, Bucket | None, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
@@ -352,17 +360,17 @@ class Contour:
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
             name = kind, at, width
-            bucket = self._buckets.get(name)
-            if bucket is not None and bucket.low <= first <= last <= bucket.high:
+            bucket = known.get(name)
+            if bucket is not None and (width != _LONG or bucket.low <= first <= last <= bucket.high):
                 yield name, bucket, slice(begin, end)
                 continue
-            if bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
+            if width == _LONG and bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
                 new.append(_Place(name, float(steps[begin]), float(steps[end - 1])))
             else:
                 new.append(_Place(name, at * width, (at + 1) * width))
             yield name, None, slice(begin, end)
 
-    def _prepare(self, places: list[_Place]) -> dict[_Name, Bucket]:
+    def _prepare(self, places: list[_Place]) -> dict[Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
         if not places:
             return {}
@@ -444,7 +452,7 @@ class Contour:
                 or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
                 or smooth_line(product, bucket, s, 0.05 * coarse, cap)
             )
-        elif bucket.lines[-1].count < shrink * _HOPELESS * cap and bucket.lines[-1].count < cap:
+        elif bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the nodes left out, not the smoothing, are what is wide
             s = max(shrink, 0.1) * bucket.lines[-1].smoothing
             line = smooth_line(product, bucket, s, 0.05 * coarse * 0.1 ** min(level, _FINER), cap)
@@ -454,14 +462,15 @@ class Contour:
             bucket.lines.append(line)
         return line
 
-    def _long(self, share: Share) -> None:
+    def _long(self, share: Share, room: Room) -> None:
         """Tighten the brackets of one bucket by smoothed sums, finer and finer until they are narrow enough."""
         bucket, level, shrink = share.bucket, 0, 1.0
         index = np.arange(share.eps.size)[share.todo]
         low, high = (np.broadcast_to(side, share.eps.shape) for side in share.base[:2])
-        while index.size and (line := self._line(bucket, level, shrink)) is not None:
+        # every line smooths by at most 0.7 of the one before until its nodes are as many as allowed, and `_LEVELS` suffice
+        while index.size and level < _LEVELS and (line := self._line(bucket, level, shrink)) is not None:
             x = share.eps[index]
-            kernel, correction, error = long_sums(self.product, line, x, self._room)
+            kernel, correction, error = long_sums(self.product, line, x, room)
             scale = np.exp(np.clip(line.log_scale - line.c * x, -745.0, 700.0))
             below, above = (0.0, line.excess) if bucket.kind == KERNEL_I else (line.excess, 0.0)
             result = scale * (kernel - correction - error - below) - TINY, scale * (kernel + error + above) + TINY
@@ -471,15 +480,16 @@ class Contour:
             tighten(share, index, result)
             upper = high[index] + share.most[index]
             width = (upper - low[index] - share.least[index]) / upper
-            shrink = min(0.7, 0.7 * self.tolerance / max(float(width.max()), 1e-300))
-            index = index[width > self.tolerance]
-            level += 1
+            finer = np.minimum(0.7, 0.7 * self.tolerance / np.maximum(width, 1e-300))
+            # values that no line can serve do not keep the others from theirs
+            open_ = (width > self.tolerance) & (line.count < _HOPELESS * self._cap * finer)
+            index, shrink, level = index[open_], float(finer[open_].min(initial=1.0)), level + 1
 
 
 class _Place(NamedTuple):
     """A bucket to be made: its kind, number and width, and which deviations it shall cover, from the branch's start."""
 
-    name: _Name
+    name: Name
     first: float
     last: float
 

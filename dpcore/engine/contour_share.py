@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.engine.contour_sum import short_error, short_sums
+from dpcore.engine.contour_sum import Room, short_error, short_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     _Side = float | FloatArray
     Four = tuple[_Side, _Side, _Side, _Side]
     Index = slice | NDArray[np.intp]
+    Name = tuple[int, int, float]
 
 TINY = 1e-321
 """Added outward where a product may have underflowed."""
@@ -31,6 +32,14 @@ NOTHING = np.zeros(0)
 
 KERNEL_D, KERNEL_I, KERNEL_N = 0, 1, 2
 """Right of 0, between -1 and 0, left of -1: see `contour_table`."""
+
+
+@dataclass(slots=True)
+class Drawn:
+    """The lines of one question by kind, number and width of their buckets, and the room left for their terms."""
+
+    buckets: dict[Name, Bucket] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
 
 
 @dataclass(slots=True)

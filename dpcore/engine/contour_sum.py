@@ -29,7 +29,7 @@ _CHUNK = 1 << 15
 """Nodes evaluated at once: about 10 MB of temporaries."""
 
 _KEEP = 1 << 22
-"""Most terms of smoothed lines that are kept for later calls."""
+"""Most terms of smoothed lines that are kept during one question: 64 MB."""
 
 _PRODUCTS = 1 << 15
 """Complex products of one pass of the Fourier sums: few enough for a library to compute them in one thread."""
@@ -39,7 +39,7 @@ _FEW = 1 << 10
 
 
 class Room:
-    """How many terms of smoothed lines may still be kept for later calls."""
+    """How many terms of smoothed lines may still be kept."""
 
     def __init__(self) -> None:
         self.left = _KEEP

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -179,9 +181,9 @@ class Product:
             return count * factor.log_decay(c, y)
         return math.fsum(count * factor.log_decay(c, y) for factor, count in self._fading)
 
-    @cached_property
+    @Lazy
     def _fading(self) -> tuple[tuple[Factor, int], ...]:
-        """The parts whose decay is counted: of very many with a costly bound the strongest.
+        """Return the parts whose decay is counted: of very many with a costly bound the strongest.
 
         No part has a decay above 0, so that the others may be left out.
         """
@@ -385,7 +387,7 @@ class Outline:
     scale: FloatArray
     delta_inf: float
 
-    @cached_property
+    @Lazy
     def log_delta(self) -> FloatArray:
         """Logarithm of delta."""
         size = np.exp(self.kernel)
@@ -393,7 +395,7 @@ class Outline:
         delta = np.where(self.kind == 1, 1.0 - size, below + size)
         return np.minimum.accumulate(np.log(np.minimum(np.maximum(delta, 1e-323), 1.0)))
 
-    @cached_property
+    @Lazy
     def score(self) -> FloatArray:
         """Logarithm of (1 - a)/a for a = P0(L > epsilon)."""
         gap = np.log(-np.expm1(self.log_rate)) - self.log_rate

@@ -13,7 +13,6 @@ Reference: E. Horowitz and S. Sahni, "Computing partitions with applications to 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from dpcore import limits
 from dpcore.engine import profile
 from dpcore.engine.enumeration import Listed, Signed, few, product, signed
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,11 +101,11 @@ class Halves:
         self._loss, self._q = (np.ascontiguousarray(column[::-1]) for column in left)
         self._other_loss, self._other_q = right
 
-    @cached_property
+    @Lazy
     def _p(self) -> FloatArray:
         return self._lists[0].p[::-1]
 
-    @cached_property
+    @Lazy
     def _other_p(self) -> FloatArray:
         return self._lists[1].p
 
@@ -114,11 +114,11 @@ class Halves:
         """Return the number of combinations in the larger half, for parts of the given numbers of atoms."""
         return _most(sizes, _deal(sizes))
 
-    @cached_property
+    @Lazy
     def _tables(self) -> profile.Tables:
         return profile.tables(self._other_loss, self._other_q)
 
-    @cached_property
+    @Lazy
     def _suffixes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         below = profile.suffix_sums(self._other_q[::-1])[::-1]
         return profile.suffix_sums(self._other_p), profile.suffix_sums(self._other_q), below

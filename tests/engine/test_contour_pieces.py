@@ -20,14 +20,17 @@ from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
 from dpcore.engine.contour_table import Product, crossings
+from dpcore.question import question
 
 
 @pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])
 def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | Subsampled, int]]) -> None:
     engine = Contour(parts, 1e-6)
-    engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
-    assert len(engine._buckets) >= 3
-    for bucket in engine._buckets.values():
+    with question():
+        engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
+        buckets = engine._drawn().buckets
+    assert len(buckets) >= 3
+    for bucket in buckets.values():
         apart, ratio = bucket.others
         target = bucket.plan[0] * bucket.size
         for found in (bucket.plan[1:], [float(x[0]) for x in windows(apart[None], ratio[None], np.array([target]))]):
@@ -37,8 +40,11 @@ def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | S
 def test_a_short_line_leaves_out_less_than_it_says() -> None:
     """The nodes beyond the cut, summed on and on, stay below the bound of the cut."""
     engine = Contour([(Subsampled(Gaussian(1.0), 0.01), 1000)], 1e-6)
-    engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
-    for bucket in engine._buckets.values():
+    with question():
+        engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
+        buckets = engine._drawn().buckets
+    assert buckets
+    for bucket in buckets.values():
         line = bucket.lines[0]
         y = line.step * np.arange(line.count, 4 * line.count)
         z = line.c + 1j * y
