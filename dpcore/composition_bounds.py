@@ -124,7 +124,7 @@ class Simplified(CompositionBound):
     slack: float = SLACK.field()
 
     def _statement(self, parts: Sequence[Statement]) -> tuple[float, float]:
-        from dpcore.theorems.bounds import simplified_statement  # noqa: PLC0415  theorems are tables: pandas is slow
+        from dpcore.theorems.bounds import simplified_statement  # noqa: PLC0415  # makes tables: pandas is slow to import
 
         epsilon, delta, _ = simplified_statement(parts, self.slack)
         return epsilon, delta
