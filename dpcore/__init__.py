@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore import algebra, guarantees, mechanisms, registry
+from dpcore import algebra, composition_bounds, guarantees, mechanisms, registry
 from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, ParseError, RelationError
 from dpcore.language import parse
 from dpcore.tradeoff import TradeOff
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ = (algebra, guarantees, mechanisms)  # importing them fills the registry
+_ = (algebra, guarantees, composition_bounds, mechanisms)  # importing them fills the registry
 
 
 def __getattr__(name: str) -> Callable[..., TradeOff]:

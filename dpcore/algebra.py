@@ -9,11 +9,12 @@ import numpy as np
 
 from dpcore.compose import compose, directed
 from dpcore.curves import polygon_algebra
-from dpcore.curves.bound import Outer
+from dpcore.curves.bound import Outer, floors, lifted
 from dpcore.curves.combined import Both, Either, Erased, Grouped, closed
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
+from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.curves.subsampled import Subsampled
 from dpcore.errors import BudgetError, DomainError, RelationError
 from dpcore.lazy import Lazy
@@ -156,25 +157,36 @@ def composed(parts: Factors) -> Curve:
     orientation = _orientation(parts)
     keep = bool(orientation)
     curves = [(node.pair if keep or node.pair.symmetric else node.curve, count) for node, count in parts]
-    outer = directed(curves) if keep else compose(curves)
+    counts = [count for _, count in parts]
+
+    def product(chosen: list[Curve]) -> Curve:
+        pairs = list(zip(chosen, counts, strict=True))
+        return directed(pairs) if keep else compose(pairs)
+
+    outer = lifted(product, [curve for curve, _ in curves])
     loose = [node for node, _ in parts if isinstance(node, Loose)]
     if not loose:
         return outer
-    single = [node.curve for node, _ in parts]
-    return Outer(outer, [*single, *_attained(parts)], f"{outer.method}, safe: {loose[0].why_loose}")
+    inner = [*(node.curve for node, _ in parts), *_attained(parts)]
+    return Outer(outer, inner, f"{outer.method}, safe: {loose[0].why_loose}")
 
 
 def _joined_pair(node: TradeOff, given: Factors) -> Curve:
-    """Return the pair of a sum of Rényi-type statements; a mechanism in it is known by its divergence alone, a bound."""
-    others = [part.curve for part, _ in given if not isinstance(part, Additive)]
-    if not others or not isinstance(node, Additive):
+    """Return the pair of a sum of Rényi-type statements, a bound: no composition attains the whole region of the sum.
+
+    A test merges outcomes, and a product of two telling parts has more than two likelihood ratios to merge.
+    """
+    if not isinstance(node, Additive) or not isinstance(node.pair, (Renyi, Concentrated)):
         return node.pair
-    return Outer(node.pair, others, f"{node.pair.method}, safe: of the mechanisms only their divergence is used")
+    mixed = any(not isinstance(part, Additive) for part, _ in given)
+    why = "of the mechanisms only their divergence is used" if mixed else node.why_loose
+    inner = [*(part.curve for part, _ in given), *_attained(given)]
+    return Outer(node.pair, inner, f"{node.pair.method}, safe: {why}")
 
 
 def _attained(parts: Factors) -> list[Curve]:
     """Return the composition in one fixed direction where every loose part offers an attained pair."""
-    pairs = [(node.attained() if isinstance(node, Loose) else node.curve, count) for node, count in parts]
+    pairs = [(node.attained() if isinstance(node, Loose) else floors(node.curve)[-1], count) for node, count in parts]
     known = [(curve, count) for curve, count in pairs if curve is not None]
     return [closed(directed(known))] if len(known) == len(pairs) else []
 
@@ -246,12 +258,16 @@ class Intersection(TradeOff):
 
     def _pair(self) -> Curve:
         _ = self.neighbours  # raises when the parts disagree
-        curves = [part.curve for part in self.parts]
-        smooth: list[Curve] = [c for c in curves if not isinstance(c, Polygon)]
-        polygons = [c for c in curves if isinstance(c, Polygon)]
-        together: list[Curve] = [polygon_algebra.intersection(polygons)] if polygons else []
-        both = [*together, *smooth]
-        return both[0] if len(both) == 1 else Both(both)
+        return lifted(both, [part.curve for part in self.parts])
+
+
+def both(curves: list[Curve]) -> Curve:
+    """Return the intersection of symmetric curves."""
+    smooth: list[Curve] = [c for c in curves if not isinstance(c, Polygon)]
+    polygons = [c for c in curves if isinstance(c, Polygon)]
+    together: list[Curve] = [polygon_algebra.intersection(polygons)] if polygons else []
+    parts = [*together, *smooth]
+    return parts[0] if len(parts) == 1 else Both(parts)
 
 
 @register(
@@ -283,7 +299,7 @@ class Union(Atom):
 
     def _pair(self) -> Curve:
         _ = self.neighbours  # raises when the parts disagree
-        return either([part.curve for part in self.parts])
+        return lifted(either, [part.curve for part in self.parts])
 
 
 def either(curves: list[Curve]) -> Curve:
@@ -329,7 +345,10 @@ class Erase(OfPart):
         return self.region.oriented
 
     def _pair(self) -> Curve:
-        pair = self.region.pair
+        return lifted(self._erased, [self.region.pair])
+
+    def _erased(self, pairs: list[Curve]) -> Curve:
+        (pair,) = pairs
         return polygon_algebra.erase(pair, self.p) if isinstance(pair, Polygon) else Erased(pair, self.p)
 
 
@@ -351,7 +370,10 @@ class Group(OfPart):
     k: int = COUNT.field(high=10_000, meaning="size of the group")
 
     def _pair(self) -> Curve:
-        curve = self.region.curve
+        return lifted(self._grouped, [self.region.curve])
+
+    def _grouped(self, curves: list[Curve]) -> Curve:
+        (curve,) = curves
         if isinstance(curve, Polygon):
             return polygon_algebra.group(curve, self.k)
         if isinstance(curve, Gaussian):
@@ -455,17 +477,19 @@ class Subsample(Atom, Loose):
             raise RelationError(msg)
         return "substitution"
 
-    def _one_way(self) -> Curve:
-        curve = self.region.curve
+    def _one_way(self, curve: Curve) -> Curve:
         if self.p == 1.0:
             return curve
         return polygon_algebra.mixed_in(curve, self.p) if isinstance(curve, Polygon) else Subsampled(curve, self.p)
 
     def _pair(self) -> Curve:
         _ = self.neighbours  # raises when the part disagrees
-        one_way = self._one_way()
+        return lifted(self._sampled, [self.region.curve])
+
+    def _sampled(self, curves: list[Curve]) -> Curve:
+        one_way = self._one_way(curves[0])
         return polygon_algebra.closure(one_way) if isinstance(one_way, Polygon) else closed(one_way, "subsampling")
 
     def attained(self) -> Curve | None:
         """Return one direction, which a mechanism attains in every step."""
-        return self._one_way()
+        return self._one_way(floors(self.region.curve)[-1])

@@ -11,6 +11,7 @@ import numpy as np
 from dpcore.conversion import gaussian_mu
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, DPTV, GDP, TV
+from dpcore.kinds import WORDS, kind
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
@@ -20,7 +21,7 @@ from dpcore.mechanisms.laplace_sum import LaplaceSum
 from dpcore.mechanisms.normal_laplace import NormalLaplace
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.mechanisms.staircase import Staircase
-from dpcore.words import kind_of, outward
+from dpcore.words import best_advantage, kind_of, outward
 
 if TYPE_CHECKING:
     from dpcore.mechanisms.base import Mechanism
@@ -66,12 +67,12 @@ def statements(region: TradeOff, delta: float) -> list[Statement]:
 def _approximate(region: TradeOff, delta: float) -> Statement:
     notion = "(ε, δ)-DP"
     low, high = (float(bound[0]) for bound in region.curve.epsilon_bounds(np.array([delta])))
-    kind = "exact" if low == high else "upper bound"
+    what = WORDS[kind(low, high, "upper")]
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)
         floor = f"δ stays at {least} (rounded up)" if region.curve.q_inf > 0 else "the loss has no bound"
-        return Statement(notion, None, kind, f"No ε holds at δ = {delta:g}: {floor}.")
-    return Statement(notion, DP(high, delta), kind, f"ε = {outward(high, 5)} (rounded up) at δ = {delta:g}.")
+        return Statement(notion, None, what, f"No ε holds at δ = {delta:g}: {floor}.")
+    return Statement(notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {delta:g}.")
 
 
 def _with_variation(region: TradeOff, delta: float) -> Statement:
@@ -201,10 +202,10 @@ def _one_dimensional(mechanism: Histogram) -> Claim:
     region = Laplace(mechanism.epsilon_)
     if mechanism.epsilon_ == 0 or math.isinf(mechanism.epsilon_):
         return Claim(region, True, "At this ε both regions are the same.")
+    advantage, what = best_advantage(mechanism)
     words = (
         f"The region of one Laplace answer, often drawn for a histogram, holds but is too large: its advantage is "
-        f"{outward(region.total_variation, 4)}, the true one {outward(mechanism.total_variation, 4)} (rounded up, "
-        f"{kind_of(mechanism)}). Two cells move, each hidden by noise twice as wide."
+        f"{outward(region.total_variation, 4)}, the true one {outward(advantage, 4)} (rounded up, {what}). Two cells move, each hidden by noise twice as wide."
     )
     return Claim(region, True, words)
 

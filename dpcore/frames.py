@@ -1,27 +1,30 @@
 """Tidy tables of regions: one row per number, and every number says what it is.
 
-Columns are lower-case ASCII; `region` is the canonical form. `kind` is ``exact`` where both bounds are the same
-number, otherwise it names the side on which the main column is certified. Infinity is kept as a float.
+Columns are lower-case ASCII; `region` is the canonical form. The last three columns say what a number is: `kind` (see
+`dpcore.kinds`), `theorem` (by which argument it holds) and `neighbours` (for which neighbouring datasets). Infinity is
+kept as a float.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import EXACT, kinds
 from dpcore.lists import parse_list
-from dpcore.tradeoff import TradeOff, shorten
+from dpcore.tradeoff import TradeOff
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from dpcore.kinds import Side
 
     Regions = TradeOff | Iterable[TradeOff]
 
@@ -42,16 +45,15 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, epsilon, delta, delta_lower, kind, theorem`. The truth lies between `delta_lower` and `delta`;
+        `region, epsilon, delta, delta_lower, kind, theorem, neighbours`. The truth lies between `delta_lower` and `delta`;
         0 means that no failure is possible, 1 that nothing is promised.
     """
     parts = []
     for region in _several(regions):
         at = _default_epsilons(region) if epsilon is None else _values("epsilon", epsilon)
         lower, upper = region.delta_bounds(at)
-        parts.append(
-            _part(region, epsilon=at, delta=upper, delta_lower=lower, kind=region.kind, theorem=region.theorem)
-        )
+        what = kinds((lower, upper), "upper").tolist()
+        parts.append(_part(region, what, epsilon=at, delta=upper, delta_lower=lower))
     return _joined(parts)
 
 
@@ -66,16 +68,15 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, delta, epsilon, epsilon_lower, kind, theorem`; `inf` where no epsilon reaches that delta. The largest
-        loss, at delta 0, is exact for a certified product as well.
+        `region, delta, epsilon, epsilon_lower, kind, theorem, neighbours`; `inf` where no epsilon reaches that delta.
+        The largest loss, at delta 0, is exact for a certified product as well.
     """
     at = _values("delta", parse_list(DEFAULT_DELTA) if delta is None else delta)
     parts = []
     for region in _several(regions):
         lower, upper = region.epsilon_bounds(at)
-        known = (lower == upper) & region.curve.certified
-        kind = np.where(known, "exact", region.kind).tolist()
-        parts.append(_part(region, delta=at, epsilon=upper, epsilon_lower=lower, kind=kind, theorem=region.theorem))
+        what = kinds((lower, upper), "upper").tolist()
+        parts.append(_part(region, what, delta=at, epsilon=upper, epsilon_lower=lower))
     return _joined(parts)
 
 
@@ -90,31 +91,52 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, alpha, beta, beta_upper, kind`; `beta` is the safe side, and `kind` is ``lower`` where it is a bound.
+        `region, alpha, beta, beta_upper, kind, theorem, neighbours`; `beta` is the safe side, and `kind` is ``lower``
+        where it is a bound.
     """
     at = _values("alpha", parse_list(DEFAULT_ALPHA) if alpha is None else alpha)
     parts = []
     for region in _several(regions):
         lower, upper = region.beta_bounds(at)
-        kind = "exact" if np.array_equal(lower, upper) else "lower"
-        parts.append(_part(region, alpha=at, beta=lower, beta_upper=upper, kind=kind))
+        what = kinds((lower, upper), "lower").tolist()
+        parts.append(_part(region, what, alpha=at, beta=lower, beta_upper=upper))
     return _joined(parts)
 
 
 def vertices(region: TradeOff) -> pd.DataFrame:
-    """Tabulate the exact corners of a polygon: `region, alpha, beta`, alpha ascending."""
+    """Tabulate the corners of a polygon, alpha ascending; a bound has the corners of the region that is published.
+
+    Returns
+    -------
+    DataFrame
+        `region, alpha, beta, kind, theorem, neighbours`; `beta` is ``lower`` where the polygon is a bound.
+    """
     alpha, beta = region.vertices()
-    return _part(region, alpha=alpha, beta=beta)
+    return _part(region, _corner_kinds(region, alpha, "lower"), alpha=alpha, beta=beta)
 
 
 def constraints(region: TradeOff) -> pd.DataFrame:
-    """Tabulate the corners of a polygon as (epsilon, delta) statements: `region, epsilon, delta`.
+    """Tabulate the corners of a polygon as (epsilon, delta) statements.
 
     In words: the region is what remains when all these statements hold together.
+
+    Returns
+    -------
+    DataFrame
+        `region, epsilon, delta, kind, theorem, neighbours`, epsilon ascending; `delta` is ``upper`` where the polygon
+        is a bound.
     """
     epsilon, delta = region.corners()
     order = np.argsort(epsilon)
-    return _part(region, epsilon=epsilon[order], delta=delta[order])
+    epsilon = epsilon[order]
+    return _part(region, _corner_kinds(region, epsilon, "upper"), epsilon=epsilon, delta=delta[order])
+
+
+def _corner_kinds(region: TradeOff, at: NDArray[np.float64], safe: Side) -> list[str]:
+    """Return what the corners of a polygon are: those of an exact one are; a bound is asked for its other side."""
+    if region.curve.exact:
+        return [EXACT] * at.size
+    return kinds(region.beta_bounds(at) if safe == "lower" else region.delta_bounds(at), safe).tolist()
 
 
 def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
@@ -123,10 +145,11 @@ def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `a, b, relation, crossing_alpha, crossing_beta, area_a, area_b`: one row for each crossing, or one row with
-        empty crossing cells (None). `relation` is ``equal``, ``a inside b``, ``b inside a`` or ``crossing``; the
-        region inside promises more. The areas are those under the two trade-off curves: 1/2 is perfect privacy,
-        0 none.
+        `a, b, relation, crossing_alpha, crossing_beta, area_a, area_b, kind, theorem, neighbours`: one row for each
+        crossing, or one row with empty crossing cells (None). `relation` is ``equal``, ``a inside b``,
+        ``b inside a`` or ``crossing``; the region inside promises more. The areas are those under the two trade-off
+        curves, never above the truth: 1/2 is perfect privacy, 0 none; `kind` is ``exact`` if both are, otherwise
+        ``lower``. What differs between the two regions is named for each.
     """
     from dpcore.comparison import compare_curves  # noqa: PLC0415  # only this table needs it
 
@@ -135,53 +158,16 @@ def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
     frame = pd.DataFrame({"a": str(a), "b": str(b), "relation": outcome.relation}, index=range(len(points)))
     frame["crossing_alpha"] = np.array([alpha for alpha, _ in points], dtype=object)
     frame["crossing_beta"] = np.array([beta for _, beta in points], dtype=object)
-    frame["area_a"] = float(a.area)
-    frame["area_b"] = float(b.area)
+    areas = [region.area_bounds for region in (a, b)]
+    frame["area_a"], frame["area_b"] = (lower for lower, _ in areas)
+    frame["kind"] = EXACT if all(lower == upper for lower, upper in areas) else "lower"
+    frame["theorem"] = _of_both(a.theorem, b.theorem)
+    frame["neighbours"] = _of_both(a.neighbours, b.neighbours)
     return frame
 
 
-def theorems(region: TradeOff) -> pd.DataFrame:
-    """Tabulate what every composition theorem that applies says about a product.
-
-    A part that is not itself a statement, such as a mechanism, enters by the strongest dp or dptv statement it
-    satisfies; its rows are then upper bounds and say so.
-
-    Returns
-    -------
-    DataFrame
-        `region, theorem, epsilon, delta, kind, note`; without rows if no theorem covers the mixture of statements.
-    """
-    from dpcore.algebra import factors  # noqa: PLC0415  # only this table needs it
-    from dpcore.theorems import applicable  # noqa: PLC0415  # as above
-
-    statements = [(*_statement(part), count) for part, count in factors(region)]
-    frame = applicable([(name, values, count) for name, values, _, count in statements])
-    for left_out in frame.attrs.pop("left_out", ()):
-        warnings.warn(left_out, UserWarning, stacklevel=2)
-    taken = "".join(dict.fromkeys(f"; {note}" for _, _, note, _ in statements if note))
-    if taken:
-        frame["kind"] = "upper"
-        frame["note"] = (frame["note"] + taken).str.removeprefix("; ")
-    frame.insert(0, "region", str(region))
-    return frame
-
-
-def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
-    """Return the name and values of the strongest statement the theorems know, and a note if it loses something."""
-    found = part.curve
-    if isinstance(found, Gaussian):
-        return "gdp", (found.mu,), ""
-    if found.max_loss == np.inf:
-        msg = f"The theorems are about statements of bounded loss and gdp; {shorten(str(part))} has unbounded loss."
-        raise DomainError(msg)
-    epsilon, delta = max(0.0, found.max_loss), found.q_inf
-    corners = found.loss[found.loss >= 0] if isinstance(found, Polygon) else None
-    if corners is not None and corners.size <= 1:
-        return "dp", (epsilon, delta), ""
-    eta = part.total_variation
-    exact = corners is not None and corners.size == 2 and corners[0] == 0
-    note = "" if exact else f"{shorten(str(part))} taken as dptv({epsilon!r}, {delta!r}, {eta!r})"
-    return "dptv", (epsilon, delta, eta), note
+def _of_both(a: str, b: str) -> str:
+    return a if a == b else f"a: {a}; b: {b}"
 
 
 def _several(regions: Regions) -> list[TradeOff]:
@@ -212,7 +198,7 @@ def _values(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 def _default_epsilons(region: TradeOff) -> NDArray[np.float64]:
     """Return the corners of a polygon if they fit on a page, otherwise an even grid."""
-    polygon = region.curve
+    polygon = published(region.curve)
     if not isinstance(polygon, Polygon):
         return parse_list(DEFAULT_EPSILON)
     if polygon.corner_count > MOST_CORNERS_SHOWN:
@@ -224,13 +210,11 @@ def _default_epsilons(region: TradeOff) -> NDArray[np.float64]:
     return np.asarray(np.sort(region.corners()[0]), dtype=np.float64)
 
 
-def _part(region: TradeOff, **columns: object) -> pd.DataFrame:
-    """Return the rows of one region; adding 0.0 turns a negative zero into zero."""
-    tidy = {
-        name: np.asarray(values + 0.0, dtype=np.float64) if isinstance(values, np.ndarray) else values
-        for name, values in columns.items()
-    }
-    return pd.DataFrame({"region": str(region), **tidy})
+def _part(region: TradeOff, what: list[str], **columns: NDArray[np.float64]) -> pd.DataFrame:
+    """Return the rows of one region and what each is; adding 0.0 turns a negative zero into zero."""
+    tidy = {name: np.asarray(values + 0.0, dtype=np.float64) for name, values in columns.items()}
+    facts = {"kind": what, "theorem": region.theorem, "neighbours": region.neighbours}
+    return pd.DataFrame({"region": str(region), **tidy, **facts})
 
 
 def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:

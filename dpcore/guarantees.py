@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpcore import renyi_curves
-from dpcore.algebra import Additive, Factors, factors
+from dpcore.algebra import Additive, Factors
 from dpcore.curves import polygon_algebra
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.errors import DomainError, DomainWarning
-from dpcore.registry import DELTA, EPSILON, ETA, MU, REGION, Oracle, Parameter, register, shown
-from dpcore.tradeoff import Atom, TradeOff, shorten
+from dpcore.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
+from dpcore.tradeoff import Atom, TradeOff
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.curves.base import Bounds, Curve, FloatArray
+    from dpcore.curves.base import Curve, FloatArray
 
+_ROUNDING = 4e-16  # what a root may be off, so that an attained pair does not exceed its statement
 NO_PRIVACY = Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
 
 
@@ -212,6 +213,10 @@ class RDP(Atom, Additive):
         """Return the bound at a smaller or equal order: divergences grow with the order."""
         return self.epsilon_ if order <= self.order else None
 
+    def attained(self) -> Curve | None:
+        """Return the Gaussian pair of this divergence, a mu^2 / 2."""
+        return gaussian_curve(math.sqrt(2.0 * self.epsilon_ / self.order) * (1.0 - _ROUNDING))
+
     def joined(self, count: int, others: Factors) -> tuple[TradeOff, Factors]:
         """Add the epsilons at the smallest order of the Rényi statements; closed-form curves join at that order."""
         order = min([self.order, *(node.order for node, _ in others if isinstance(node, RDP))])
@@ -251,6 +256,10 @@ class ZCDP(Atom, Additive):
     def renyi(self, order: float) -> float | None:
         """Return xi + rho order."""
         return self.xi + self.rho * order
+
+    def attained(self) -> Curve | None:
+        """Return the Gaussian pair whose divergence of every order a is rho a."""
+        return gaussian_curve(math.sqrt(2.0 * self.rho) * (1.0 - _ROUNDING))
 
     def joined(self, count: int, others: Factors) -> tuple[TradeOff, Factors]:
         """Add rho and xi; Gaussian factors join exactly, a Rényi statement takes the lead."""
@@ -367,58 +376,3 @@ def pmf_polygon(p: np.ndarray[Any, np.dtype[np.float64]], q: np.ndarray[Any, np.
     order = np.argsort(loss)
     merged = polygon_algebra.merge_equal(loss[order], p[both][order], q[both][order])
     return Polygon(*merged, p_inf=float(p[q == 0].sum()), q_inf=float(q[p == 0].sum()))
-
-
-@register(
-    "basic",
-    title="basic composition",
-    group="operation",
-    symbol=r"\sum",
-    formula=r"\left(\sum_i\varepsilon_i,\ \sum_i\delta_i\right)",
-    meaning="The plain sum of the statements of a product of dp atoms: safe, larger than the exact region.",
-    reference="Dwork, Kenthapadi, McSherry, Mironov, Naor 2006",
-    kind="upper",
-    oracles=(Oracle(("dp(0.6, 0.1)^2",), "delta", 1.2, 0.2, 1e-15, "2 δ at 2 ε"),),
-)
-@dataclass(frozen=True, eq=False, repr=False)
-class Basic(Atom):
-    """The basic composition theorem applied to a product of dp atoms."""
-
-    region: TradeOff = REGION.field()
-
-    def __post_init__(self) -> None:
-        """Check that the part is a product of dp or tv atoms."""
-        super().__post_init__()
-        self.statement  # noqa: B018  raises for other atoms
-
-    @property
-    def statement(self) -> tuple[float, float]:
-        """The sums of the epsilons and of the deltas (at most 1)."""
-        epsilon = delta = 0.0
-        for node, count in factors(self.region):
-            if isinstance(node, DP):
-                epsilon, delta = epsilon + count * node.epsilon_, delta + count * node.delta_
-            elif isinstance(node, TV):
-                delta += count * node.eta
-            else:
-                msg = f"basic takes a product of dp atoms, got {shorten(node.text)}."
-                raise DomainError(msg)
-        return epsilon, min(1.0, delta)
-
-    @property
-    def neighbours(self) -> str:
-        """The relation of the part."""
-        return self.region.neighbours
-
-    @property
-    def kind(self) -> str:
-        """Only an upper bound of what the product does."""
-        return "upper"
-
-    def delta_bounds(self, epsilon: Any) -> Bounds:
-        """Return the exact delta of the product below, the sum's above."""
-        upper = super().delta_bounds(epsilon)[1]
-        return np.minimum(self.region.delta_bounds(epsilon)[0], upper), upper
-
-    def _pair(self) -> Curve:
-        return three_point(*self.statement, 0.0)

@@ -25,10 +25,11 @@ import pandas as pd
 
 from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
 from dpcore.curves import tangents
-from dpcore.curves.base import Curve
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import EXACT, kind, kinds, settled
+from dpcore.limits import checkpoint
 from dpcore.registry import shown
 from dpcore.tradeoff import TradeOff
 from dpcore.words import factor, of_100
@@ -44,9 +45,8 @@ if TYPE_CHECKING:
 
 DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
 DEFAULT_PRIOR = (0.01, 0.1, 0.5)
-COLUMNS = ("region", "measure", "at", "value", "kind", "words")
+COLUMNS = ("region", "measure", "at", "value", "words", "kind", "theorem", "neighbours")
 _LARGEST_EXPONENT = 709.0
-_EXACT = 1e-10
 
 Row = tuple[str, float | None, float, str, str]
 
@@ -63,57 +63,87 @@ def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None
     Returns
     -------
     DataFrame
-        `region, measure, at, value, kind, words`. `at` is the rate or prior asked, None for measures without one.
-        `kind` is ``exact``, or the side on which `value` is certified: ``upper`` for what an attacker gains,
-        ``lower`` for the errors that remain. `words` rounds outward.
+        `region, measure, at, value, words, kind, theorem, neighbours`. `at` is the rate or prior asked, None for
+        measures without one; `words` rounds outward. `kind` is ``exact``, or the side on which `value` is certified:
+        ``upper`` for what an attacker gains, ``lower`` for the errors that remain.
     """
     rates = _inside(fpr if fpr is not None else DEFAULT_FPR, "fpr", open_=False)
     priors = _inside(prior if prior is not None else DEFAULT_PRIOR, "prior", open_=True)
-    rows: list[tuple[str, str, float | None, float, str, str]] = []
+    parts = []
     for region in _several(regions):
-        rows += [(str(region), *row) for row in _rows(region, rates, priors)]
-    columns = list(zip(*rows, strict=True))
-    frame = pd.DataFrame({"region": list(columns[0]), "measure": list(columns[1])})
-    frame["at"] = np.array(columns[2], dtype=object)
-    frame["value"] = np.array(columns[3], dtype=np.float64) + 0.0
-    frame["kind"], frame["words"] = list(columns[4]), list(columns[5])
-    return frame
+        measure, at, value, what, words = zip(*_rows(region, rates, priors), strict=True)
+        part = pd.DataFrame({"region": str(region), "measure": list(measure)})
+        part["at"] = np.array(at, dtype=object)
+        part["value"] = np.array(value, dtype=np.float64) + 0.0
+        part["words"], part["kind"] = list(words), list(what)
+        parts.append(part.assign(theorem=region.theorem, neighbours=region.neighbours))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _rows(region: TradeOff, rates: FloatArray, priors: FloatArray) -> list[Row]:
-    kind = region.kind
-    gain = advantage(region)
-    error, exact = tangents.overlap(region.curve)
-    loss, known = largest_loss(region)
-    loss_kind = "exact" if known else "upper"
-    below, area_exact = tangents.area(region.curve)
-    rows: list[Row] = [("advantage", None, gain, kind, advantage_words(gain))]
-    powers = true_positive_rate(region, rates)
-    for rate, value, says in zip(rates.tolist(), powers.tolist(), _power_kinds(region, rates, powers), strict=True):
+    loss, _ = largest_loss(region)
+    (gain, what), (error, error_what) = measured(region, "advantage"), measured(region, "equal_error_rate")
+    rows: list[Row] = [("advantage", None, gain, what, advantage_words(gain))]
+    for rate, value, says in zip(rates.tolist(), *_powers(region, rates), strict=True):
         rows.append(("true_positive_rate", rate, value, says, true_positive_words(rate, value)))
-    rows.append(("equal_error_rate", None, error / 2, "exact" if exact else "lower", equal_error_words(error / 2)))
-    beliefs, correct = best_posterior(region, priors), best_accuracy(region, priors)
-    for prior, value in zip(priors.tolist(), beliefs.tolist(), strict=True):
-        rows.append(("best_posterior", prior, value, loss_kind, posterior_words(prior, value, loss)))
-    for prior, value in zip(priors.tolist(), correct.tolist(), strict=True):
-        rows.append(("best_accuracy", prior, value, kind, accuracy_words(prior, value)))
-    times = odds_factor(region)
-    overflow = math.isinf(times) and math.isfinite(loss)
-    rows.append(("odds_factor", None, times, "upper" if overflow else loss_kind, odds_words(loss)))
-    rows.append(("area", None, below, "exact" if area_exact else "lower", area_words(below)))
+    rows.append(("equal_error_rate", None, error, error_what, equal_error_words(error)))
+    for prior, value, says in zip(priors.tolist(), *_posteriors(region, priors), strict=True):
+        rows.append(("best_posterior", prior, value, says, posterior_words(prior, value, loss)))
+    for prior, value, says in zip(priors.tolist(), *_accuracies(region, priors), strict=True):
+        rows.append(("best_accuracy", prior, value, says, accuracy_words(prior, value)))
+    rows.append(("odds_factor", None, *measured(region, "odds_factor"), odds_words(loss)))
+    below, below_what = measured(region, "area")
+    rows.append(("area", None, below, below_what, area_words(below)))
     return rows
 
 
-def _power_kinds(region: TradeOff, rates: FloatArray, powers: FloatArray) -> list[str]:
-    """Return what each true-positive rate is: exact deltas alone do not make it exact, its own formula or bracket does."""
-    curve = region.curve
-    if not curve.exact or type(curve).beta_bounds is not Curve.beta_bounds:
-        return [region.kind] * rates.size
+def measured(region: TradeOff, measure: str, at: float = 0.0) -> tuple[float, str]:
+    """Return a measure of the table `risk` makes, at one rate or prior, and its kind."""
+    if measure == "advantage":
+        low, high = (float(bound[0]) for bound in region.delta_bounds(0.0))
+        return high, kind(low, high, "upper")
+    if measure == "equal_error_rate":
+        shared, exact = tangents.overlap(region.curve)
+        return shared / 2, EXACT if exact else "lower"
+    if measure == "odds_factor":
+        loss, exact = largest_loss(region)
+        times = odds_factor(region)
+        overflow = math.isinf(times) and math.isfinite(loss)
+        return times, EXACT if exact and not overflow else "upper"
+    if measure == "area":
+        low, high = region.area_bounds
+        return low, kind(low, high, "lower")
+    chosen = {"true_positive_rate": _powers, "best_posterior": _posteriors, "best_accuracy": _accuracies}[measure]
+    values, what = chosen(region, np.array([at]))
+    return values[0], what[0]
+
+
+def _powers(region: TradeOff, rates: FloatArray) -> tuple[list[float], list[str]]:
+    """Return the true-positive rates: the tangents' safe side, and as the other side what the curve attains."""
+    safe = true_positive_rate(region, rates)
     try:
-        attained = curve.power_bounds(rates)[0]
+        attained = region.curve.power_bounds(rates)[0]
     except BudgetError:
-        return ["upper"] * rates.size
-    return ["exact" if sure else "upper" for sure in powers <= attained * (1 + _EXACT)]
+        checkpoint(0.0)  # raises again if it was the time that ended
+        attained = rates
+    scale = np.minimum(safe, 1.0 - safe)
+    sides = settled((np.minimum(attained, safe), safe), "upper", exact=region.curve.exact, scale=scale)
+    return safe.tolist(), kinds(sides, "upper").tolist()
+
+
+def _posteriors(region: TradeOff, priors: FloatArray) -> tuple[list[float], list[str]]:
+    what = EXACT if largest_loss(region)[1] else "upper"
+    return best_posterior(region, priors).tolist(), [what] * priors.size
+
+
+def _accuracies(region: TradeOff, priors: FloatArray) -> tuple[list[float], list[str]]:
+    """Return the shares of right guesses; they are what the deltas are that they are made of."""
+    try:
+        what = kinds(region.delta_bounds(_odds_against(priors)), "upper").tolist()
+    except BudgetError:
+        checkpoint(0.0)  # raises again if it was the time that ended
+        what = ["upper"] * priors.size
+    return best_accuracy(region, priors).tolist(), what
 
 
 # ---- the numbers ---------------------------------------------------------------------------------------------
@@ -155,9 +185,14 @@ def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
     """
     before = _inside(prior, "prior", open_=True)
     rare = np.minimum(before, 1.0 - before)
-    epsilon = np.log1p(-rare) - np.log(rare)
-    value = 1.0 - rare * (1.0 - tangents.upper_deltas(region.curve, epsilon))
+    value = 1.0 - rare * (1.0 - tangents.upper_deltas(region.curve, _odds_against(before)))
     return np.asarray(np.minimum(value, 1.0), dtype=np.float64)
+
+
+def _odds_against(prior: FloatArray) -> FloatArray:
+    """Return the epsilon at which the best guess is decided: the log odds against the rarer case."""
+    rare = np.minimum(prior, 1.0 - prior)
+    return np.asarray(np.log1p(-rare) - np.log(rare), dtype=np.float64)
 
 
 def odds_factor(region: TradeOff) -> float:
@@ -168,7 +203,7 @@ def odds_factor(region: TradeOff) -> float:
 
 def area(region: TradeOff) -> float:
     """Return the area under the trade-off curve, never above the truth: 1/2 is perfect privacy, 0 none."""
-    return tangents.area(region.curve)[0]
+    return region.area
 
 
 def largest_loss(region: TradeOff) -> tuple[float, bool]:

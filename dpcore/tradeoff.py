@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
+from dpcore.curves import tangents
+from dpcore.curves.bound import published
 from dpcore.curves.combined import closed
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import settled
 from dpcore.lazy import Lazy
-from dpcore.limits import current, limits
+from dpcore.limits import current
 from dpcore.registry import shown
 
 if TYPE_CHECKING:
@@ -87,7 +90,7 @@ class TradeOff(ABC):
 
     @property
     def kind(self) -> str:
-        """``exact`` or ``upper`` (a certified bracket whose upper side is published)."""
+        """``exact``, or ``upper`` where a bound is published; what a single number is `dpcore.kinds` says."""
         return "exact" if self.curve.exact else "upper"
 
     def __str__(self) -> str:
@@ -124,7 +127,7 @@ class TradeOff(ABC):
         lower, upper = (bound + 0.0 for bound in self.curve.delta_bounds(at))
         if self.curve.certified:
             _check_width("delta at epsilon", at, lower, upper)
-        return (upper, upper) if self.curve.exact else (lower, upper)
+        return settled((lower, upper), "upper", exact=self.curve.exact)
 
     def epsilon(self, delta: Any) -> Any:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, the safe side; inf where there is none."""
@@ -136,7 +139,7 @@ class TradeOff(ABC):
         lower, upper = self.curve.epsilon_bounds(at)
         if self.curve.certified:
             _check_width("epsilon at delta", at, lower, upper)
-        return (upper, upper) if self.curve.exact else (lower, upper)
+        return settled((lower, upper), "upper", exact=self.curve.exact)
 
     def beta(self, alpha: Any) -> Any:
         """Return the smallest false-negative rate at false-positive rate alpha, the safe (lower) side."""
@@ -148,11 +151,16 @@ class TradeOff(ABC):
         lower, upper = self.curve.beta_bounds(at)
         if self.curve.certified:
             _check_width("beta at alpha", at, lower, upper)
-        return lower, upper
+        return settled((lower, upper), "lower", exact=self.curve.exact, scale=np.minimum(lower, 1.0 - lower))
 
     def power(self, alpha: Any) -> Any:
         """Return the attacker's largest true-positive rate at false-positive rate alpha, the safe (upper) side."""
         return _answer(alpha, self.curve.power_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))[1])
+
+    def power_bounds(self, alpha: Any) -> Bounds:
+        """Return (lower, upper) of the attacker's largest true-positive rate 1 - beta(alpha) as arrays; upper is safe."""
+        lower, upper = self.curve.power_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))
+        return settled((lower, upper), "upper", exact=self.curve.exact, scale=np.minimum(upper, 1.0 - upper))
 
     @property
     def total_variation(self) -> float:
@@ -161,9 +169,14 @@ class TradeOff(ABC):
 
     @property
     def area(self) -> float:
-        """Area under the trade-off curve: 1/2 is perfect privacy, 0 none."""
-        known = getattr(self.curve, "area", None)
-        return float(known) if known is not None else _area(self)
+        """Area under the trade-off curve, never above the truth: 1/2 is perfect privacy, 0 none."""
+        return self.area_bounds[0]
+
+    @property
+    def area_bounds(self) -> tuple[float, float]:
+        """Bounds of the area under the trade-off curve; lower is safe, and 1/2 above says that nothing more is known."""
+        below, exact = tangents.area(self.curve)
+        return below, below if exact else max(0.5, below)
 
     @property
     def is_symmetric(self) -> bool:
@@ -172,20 +185,21 @@ class TradeOff(ABC):
 
     @property
     def is_polygon(self) -> bool:
-        """Whether the published curve is piecewise linear and exact."""
-        return isinstance(self.curve, Polygon)
+        """Whether the published curve is piecewise linear."""
+        return isinstance(published(self.curve), Polygon)
 
     def _polygon(self, what: str) -> Polygon:
-        if not isinstance(self.curve, Polygon):
+        shape = published(self.curve)
+        if not isinstance(shape, Polygon):
             msg = f"{shorten(self.text)} is a smooth curve and has no {what}; ask for values at given points instead."
             raise DomainError(msg)
-        if self.curve.corner_count > MOST_CORNERS:
-            msg = f"{shorten(self.text)} has {self.curve.corner_count} corners; at most {MOST_CORNERS} are listed."
+        if shape.corner_count > MOST_CORNERS:
+            msg = f"{shorten(self.text)} has {shape.corner_count} corners; at most {MOST_CORNERS} are listed."
             raise BudgetError(msg)
-        return self.curve
+        return shape
 
     def vertices(self) -> tuple[FloatArray, FloatArray]:
-        """Return the exact corner points (alpha, beta) of a polygon."""
+        """Return the corner points (alpha, beta) of a polygon: its own, or those of the bound that is published."""
         return self._polygon("corners").vertices
 
     def corners(self) -> tuple[FloatArray, FloatArray]:
@@ -383,16 +397,8 @@ def _some_losses(*regions: TradeOff) -> FloatArray:
     """Return up to 200 losses >= 0 of the polygons among the regions."""
     out = [np.zeros(1)]
     for region in regions:
-        if isinstance(region.curve, Polygon):
-            loss = region.curve.loss[region.curve.loss >= 0]
+        shape = published(region.curve)
+        if isinstance(shape, Polygon):
+            loss = shape.loss[shape.loss >= 0]
             out.append(loss[:: max(1, loss.size // 200)])
     return np.concatenate(out)
-
-
-def _area(region: TradeOff) -> float:
-    """Integrate beta over alpha with alpha = 1/(1 + e^-u), trapezoidal in u (smooth curves: 1e-9)."""
-    u = np.linspace(-40.0, 40.0, 1601)
-    alpha = 1.0 / (1.0 + np.exp(-u))
-    with limits(tolerance=max(current().tolerance, 1e-4)):
-        beta = region.curve.beta_bounds(alpha)[0]
-    return float(np.sum(beta * alpha * (1.0 - alpha)) * (u[1] - u[0]))

@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS, kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,23 +72,23 @@ def attack_sentence(region: TradeOff, fpr: float = 0.05) -> str:
 
     The rate is rounded down and what is found up: whoever accuses fewer people finds no more.
     """
-    power = float(region.power(_rate(fpr)))
+    power, what = best_power(region, fpr)
     size, found_size = _crowd(fpr, up=False), _crowd(power, up=True)
     if abs(size - found_size) <= 1:
         size = found_size = max(size, found_size)
     blind = _count(fpr, size, up=False) if size == found_size else _people(fpr, size, up=False)
     return (
         f"An attacker who wrongly accuses {_people(fpr, size, up=False)} people outside the data finds at most "
-        f"{_people(power, found_size)} people inside it ({kind_of(region)}); blind guessing finds {blind}."
+        f"{_people(power, found_size)} people inside it ({what}); blind guessing finds {blind}."
     )
 
 
 def attacks_sentence(regions: Mapping[str, TradeOff], fpr: float = 0.05) -> str:
     """Say in one sentence what the best attacker finds under each of several named regions."""
-    parts = [
-        f"{of_100(float(region.power(_rate(fpr))))} under {name} ({kind_of(region)})"
-        for name, region in regions.items()
-    ]
+    parts = []
+    for name, region in regions.items():
+        power, what = best_power(region, fpr)
+        parts.append(f"{of_100(power)} under {name} ({what})")
     found = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
     accused = of_100(fpr, up=False)
     return (
@@ -98,10 +99,23 @@ def attacks_sentence(regions: Mapping[str, TradeOff], fpr: float = 0.05) -> str:
 
 def advantage_sentence(region: TradeOff) -> str:
     """Say how often the best guess is right when being in the data is a coin toss: (1 + total variation) / 2."""
+    advantage, what = best_advantage(region)
     return (
         "If half of the people asked about are in the data, the best attacker is right about at most "
-        f"{of_100(min(1.0, 0.5 + 0.5 * region.total_variation))} of them ({kind_of(region)}); tossing a coin is right about 50 of 100."
+        f"{of_100(min(1.0, 0.5 + 0.5 * advantage))} of them ({what}); tossing a coin is right about 50 of 100."
     )
+
+
+def best_advantage(region: TradeOff) -> tuple[float, str]:
+    """Return the attacker's advantage over blind guessing, delta(0), and what that number is."""
+    low, high = (float(bound[0]) for bound in region.delta_bounds(0.0))
+    return high, WORDS[kind(low, high, "upper")]
+
+
+def best_power(region: TradeOff, fpr: float) -> tuple[float, str]:
+    """Return the attacker's power at a false-positive rate and what that number is."""
+    low, high = (float(bound[0]) for bound in region.power_bounds(_rate(fpr)))
+    return high, WORDS[kind(low, high, "upper")]
 
 
 def statement_sentence(epsilon: float, delta: float = 0.0) -> str:
@@ -146,8 +160,8 @@ def factor(epsilon: float, digits: int = 3) -> str:
 
 
 def kind_of(region: TradeOff) -> str:
-    """Return ``exact`` or ``upper bound``: what the region's numbers are before they are rounded outward."""
-    return "exact" if region.kind == "exact" else "upper bound"
+    """Return ``exact`` or ``upper bound``: what the region is as a whole."""
+    return WORDS[region.kind]
 
 
 def grouped(number: int) -> str:

@@ -25,6 +25,7 @@ from dpcore.composition.step import step_of
 from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
+from dpcore.kinds import EXACT
 from dpcore.language import parse
 from dpcore.limits import checkpoint
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
@@ -171,7 +172,7 @@ def _side(epsilon: float, low: float, high: float) -> str:
 def _certified(asked: Uses) -> Found:
     low, high = asked.bracket
     if low == high:
-        return high, asked.total.kind, "" if math.isfinite(high) else "No ε holds at this δ."
+        return high, EXACT, "" if math.isfinite(high) else "No ε holds at this δ."
     return high, "upper", f"at least {outward(low, 6, up=False)}"
 
 

@@ -16,7 +16,7 @@ from dpcore.charts.audit import audit_figure
 from dpcore.errors import DomainError
 from dpcore.guarantees import GDP
 from dpcore.mechanisms.gaussian import GaussianNoise
-from dpcore.words import kind_of, outward
+from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -137,9 +137,10 @@ def _words(view: View, found: Audit) -> tuple[str, ...]:
 def _truth_words(truth: TradeOff, delta: float) -> str:
     epsilon = float(truth.epsilon(delta))
     shown = "no finite ε" if np.isinf(epsilon) else f"ε = {outward(epsilon, 5)}"
+    advantage, what = best_advantage(truth)
     return (
         f"The data are simulated, so the truth is known: {truth} has {shown} at δ = {delta:g} and an advantage of "
-        f"{outward(truth.total_variation, 4)} ({kind_of(truth)}, rounded up)."
+        f"{outward(advantage, 4)} ({what}, rounded up)."
     )
 
 

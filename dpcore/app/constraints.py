@@ -25,7 +25,7 @@ from dpcore.constraints import (
     split,
 )
 from dpcore.errors import DomainError
-from dpcore.words import grouped, kind_of, outward
+from dpcore.words import best_advantage, grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,8 +135,8 @@ def activity_words(table: pd.DataFrame) -> str:
 def corner_words(view: View) -> str:
     """Say what the corners are."""
     many = "One mechanism promises" if view.k == 1 else f"{grouped(view.k)} mechanisms together promise"
-    tv = outward(view.exact.total_variation, 4)
-    return f"{many} all of these at once, and nothing more is true of all of them. The total variation is at most {tv} ({kind_of(view.exact)})."
+    tv, what = best_advantage(view.exact)
+    return f"{many} all of these at once, and nothing more is true of all of them. The total variation is at most {outward(tv, 4)} ({what})."
 
 
 def code(view: View) -> str:

@@ -13,8 +13,8 @@ import streamlit as st
 
 from dpcore.algebra import Power
 from dpcore.app import catalogue, forms, listing, page, work
+from dpcore.composition_bounds import Basic
 from dpcore.errors import DomainError, DpcoreError
-from dpcore.guarantees import Basic
 from dpcore.tradeoff import Atom
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from dpcore.local import (
     why_not,
 )
 from dpcore.local.hypotheses import MOST_LETTERS
-from dpcore.words import kind_of, of_100, outward
+from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,9 +213,8 @@ def channel_words(view: View, channel: Channel) -> str:
 def region_words(view: View) -> str:
     """Say what an attacker who guesses between two letters of one person finds."""
     rate = 0.05
-    parts = [
-        f"{of_100(float(region.power(rate)))} by {name} ({kind_of(region)})" for name, region in regions(view).items()
-    ]
+    known = {name: best_power(region, rate) for name, region in regions(view).items()}
+    parts = [f"{of_100(power)} by {name} ({what})" for name, (power, what) in known.items()]
     return (
         f"Someone guesses which of two letters a person has. Wrong about the first in {of_100(rate)} cases, such a guess is "
         f"right about the second in at most {', '.join(parts)}; blind guessing in {of_100(rate)}."

@@ -16,9 +16,10 @@ from dpcore.charts.noise import marked, noise_figure
 from dpcore.charts.sampling import note
 from dpcore.claims import Claim, Statement, claim, statements
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS, kind
 from dpcore.mechanisms.base import Mechanism
 from dpcore.threshold import Pair, Test, pair_of
-from dpcore.words import attack_sentence, kind_of, of_100, outward
+from dpcore.words import attack_sentence, best_advantage, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,11 +117,11 @@ class View:
 
     def best_words(self) -> str:
         """Say how the test drawn compares with the best one."""
-        kind = "exact" if self.mechanism.kind == "exact" else "lower bound"
+        what = WORDS[kind(*self.border, "lower")]
         if self.is_best:
             return "No test with as few false positives misses fewer people: the point lies on the region's border."
         words = f"The best attacker with false positives of {self.alpha:g} misses at least a share of"
-        return f"{words} {outward(self.border[0], 4, up=False)} ({kind})."
+        return f"{words} {outward(self.border[0], 4, up=False)} ({what})."
 
     @property
     def takeaway(self) -> str:
@@ -227,8 +228,8 @@ def loss_picture(view: View, *, dark: bool) -> Figure:
 def statement_table(view: View) -> pd.DataFrame:
     """Return one row per statement: what holds, how it is written, and what the number is."""
     rows = [(s.notion, "" if s.region is None else str(s.region), s.words, s.kind) for s in view.statements]
-    tv = view.mechanism.total_variation
-    rows.append(("total variation", f"tv({tv!r})", f"η = {outward(tv, 5)} (rounded up).", kind_of(view.mechanism)))
+    tv, what = best_advantage(view.mechanism)
+    rows.append(("total variation", f"tv({tv!r})", f"η = {outward(tv, 5)} (rounded up).", what))
     return pd.DataFrame(rows, columns=["statement", "expression", "value", "kind"])
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.app import catalogue, comparing, editing, forms, listing, page, pictures, work
 from dpcore.app.figure import numbers, plain
 from dpcore.errors import DpcoreError
+from dpcore.kinds import WORDS
 from dpcore.tradeoff import Atom
 from dpcore.words import kind_of
 
@@ -265,5 +266,5 @@ def details(line: Line) -> None:
             if corners is None:
                 st.markdown("The border is a smooth curve, or has more than 10 000 corners.")
             else:
-                st.markdown("Corners of the border (exact).")
+                st.markdown(f"Corners of the border ({WORDS[corners['kind'].max()]}).")
                 numbers(corners.drop(columns="region"), "vertices_table")

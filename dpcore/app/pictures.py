@@ -14,10 +14,11 @@ from dpcore.charts.figure import Figure, Series
 from dpcore.charts.regions import blank_figure
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import Look, described
+from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DpcoreError
+from dpcore.kinds import EXACT, WORDS
 from dpcore.lists import parse_list
-from dpcore.words import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,34 +154,45 @@ def border_table(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
         region, points = line.region, line.points
         if region is None or points is None:
             continue
-        curve = region.curve
-        if isinstance(curve, Polygon) and curve.corner_count <= MOST_ROWS:
-            rows = frames.vertices(region).assign(kind="exact")
+        corners = _corner_count(region)
+        if corners is not None and corners <= MOST_ROWS:
+            rows = frames.vertices(region)
         else:
             rows = points[["region", "alpha", "beta", "kind"]]
-            command = command or (f'dpcore vertices "{region}"' if isinstance(curve, Polygon) else "")
+            command = command or (f'dpcore vertices "{region}"' if corners is not None else "")
         parts.append(rows.assign(label=line.label)[["label", "region", "alpha", "beta", "kind"]])
     return pd.concat(parts, ignore_index=True), command
 
 
 def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
     """Return (epsilon, delta) statements of one region and the sentence that says what they are."""
-    curve = region.curve
-    kind = kind_of(region)
-    if isinstance(curve, Polygon) and curve.corner_count <= MOST_ROWS:
-        rows = frames.constraints(region).assign(kind=kind)
-        return rows, f"The region is exactly what remains when these statements hold together ({kind})."
+    corners = _corner_count(region)
+    if corners is not None and corners <= MOST_ROWS:
+        rows = frames.constraints(region)[["region", "epsilon", "delta", "kind"]]
+        return rows, f"The region is what remains when these statements hold together ({_what(rows)})."
     table = frames.deltas(region, parse_list(frames.DEFAULT_EPSILON))
     rows = table[["region", "epsilon", "delta", "delta_lower", "kind"]]
-    return rows, f"The smallest δ for some values of ε ({kind}); the profile has all of them."
+    return rows, f"The smallest δ for some values of ε ({_what(rows)}); the profile has all of them."
+
+
+def _corner_count(region: TradeOff) -> int | None:
+    """Return how many corners the published border has, None where it is smooth."""
+    curve = published(region.curve)
+    return curve.corner_count if isinstance(curve, Polygon) else None
+
+
+def _what(rows: pd.DataFrame) -> str:
+    """Say what the numbers of a table are: exact only if all are."""
+    return next((WORDS[kind] for kind in rows["kind"].tolist() if kind != EXACT), EXACT)
 
 
 def vertices(region: TradeOff) -> pd.DataFrame | None:
     """Return the corners of a polygon of at most 10 000, None for any other region."""
-    curve = region.curve
-    if not isinstance(curve, Polygon) or curve.corner_count > MOST_ROWS:
+    corners = _corner_count(region)
+    if corners is None or corners > MOST_ROWS:
         return None
-    return frames.vertices(region).assign(power=lambda rows: 1.0 - rows["beta"], kind="exact")
+    rows = frames.vertices(region)[["region", "alpha", "beta", "kind"]]
+    return rows.assign(power=1.0 - rows["beta"])[["region", "alpha", "beta", "power", "kind"]]
 
 
 def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:

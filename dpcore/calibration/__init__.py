@@ -7,7 +7,6 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore import registry
@@ -16,6 +15,7 @@ from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
 from dpcore.calibration.unknown import locate
 from dpcore.errors import DomainError
+from dpcore.kinds import kind
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import Power, unknowns
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "Accuracy", "calibrate", "epsilon_for_error", "largest_k", "noise_for"]
 
-COLUMNS = ("expression", "parameter", "value", "epsilon", "delta", "k", "kind")
+COLUMNS = ("expression", "parameter", "value", "epsilon", "delta", "k", "kind", "theorem", "neighbours")
 _NOISE = ("sigma", "scale", "halfwidth")
 
 
@@ -79,11 +79,12 @@ def calibrate(
     found = Problem(tree, expression, place, target).solve()
     at, reached = target.statement(found.region, found.reached)
     k = place.copies * int(found.value) if place.exponent else place.copies
-    return _row(str(found.region), place.parameter.name, found.value, at, reached, k, found.kind)
+    return _row(found.region, place.parameter.name, found.value, at, reached, k, found.kind)
 
 
-def _row(*cells: Any) -> pd.DataFrame:
-    return pd.DataFrame({name: [cell] for name, cell in zip(COLUMNS, cells, strict=True)})
+def _row(region: TradeOff, *cells: Any) -> pd.DataFrame:
+    row = (str(region), *cells, region.theorem, region.neighbours)
+    return pd.DataFrame({name: [cell] for name, cell in zip(COLUMNS, row, strict=True)})
 
 
 def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
@@ -92,18 +93,17 @@ def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
     _ = region.neighbours
     k = tree.exponent if isinstance(tree, Power) and isinstance(tree.exponent, int) else 1
     if asked.epsilon is not None and asked.delta is None:
-        value = float(region.delta(asked.epsilon))
-        return _row(str(region), "delta", value, asked.epsilon, value, k, region.kind)
+        low, value = (float(bound[0]) for bound in region.delta_bounds(asked.epsilon))
+        return _row(region, "delta", value, asked.epsilon, value, k, kind(low, value, "upper"))
     if asked.delta is not None and asked.epsilon is None:
-        value = float(region.epsilon(asked.delta))
-        return _row(str(region), "epsilon", value, value, asked.delta, k, region.kind)
+        low, value = (float(bound[0]) for bound in region.epsilon_bounds(asked.delta))
+        return _row(region, "epsilon", value, value, asked.delta, k, kind(low, value, "upper"))
     if asked.fpr is not None and asked.tpr is None:
-        low, value = (float(bound[0]) for bound in region.curve.power_bounds(np.array([asked.fpr])))
-        kind = region.kind if value == low else "upper"
-        return _row(str(region), "tpr", value, 0.0, region.total_variation, k, kind)
+        low, value = (float(bound[0]) for bound in region.power_bounds(asked.fpr))
+        return _row(region, "tpr", value, 0.0, region.total_variation, k, kind(low, value, "upper"))
     if asked.tpr is not None and asked.fpr is None:
-        value, kind = _least_fpr(region, asked.tpr)
-        return _row(str(region), "fpr", value, 0.0, region.total_variation, k, kind)
+        value, what = _least_fpr(region, asked.tpr)
+        return _row(region, "fpr", value, 0.0, region.total_variation, k, what)
     msg = f"There is no ? to calibrate in {registry.shown(text)}: write it in the place of one number."
     raise DomainError(msg)
 

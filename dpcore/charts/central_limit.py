@@ -17,7 +17,7 @@ from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.composition.arrays import FAILING, PURE, VARYING
 from dpcore.composition.convergence import BELOW, unsafe_words
 from dpcore.errors import DomainError
-from dpcore.words import grouped, of_100, outward
+from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,7 @@ def _points(row: Copies) -> pd.DataFrame:
 
 def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
     """Say what the best attacker finds in truth and in the limit, and what the band promises."""
-    true, said = float(row.composed.power(fpr)), float(row.region.power(fpr))
-    kind = "exact" if row.composed.kind == "exact" else "upper bound"
+    (true, kind), said = best_power(row.composed, fpr), float(row.region.power(fpr))
     words = (
         f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr, up=False)} people "
         f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "

@@ -14,7 +14,7 @@ from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import BudgetError, DomainError
-from dpcore.words import of_100, outward
+from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,13 +61,14 @@ def composition_table(ways: Iterable[Way], points: Points = way_points) -> pd.Da
 
 def composition_takeaway(ways: Iterable[Way], *, fpr: float = 0.05) -> str:
     """Say what the best attacker finds according to every theorem, the strongest promise first."""
-    found = [(float(way.region.power(fpr)), way) for way in ways if way.region is not None]
-    held = sorted((pair for pair in found if pair[1].kind != "approximate"), key=lambda pair: pair[0])
+    found = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
+    held = sorted((known for known in found if known[2].kind != "approximate"), key=lambda known: known[0])
     groups: dict[str, list[str]] = {}
-    for power, way in held:
-        groups.setdefault(_people(power), []).append(f"{way.title} ({_kind(way)})")
+    for power, what, way in held:
+        kind = what if way.kind == "exact" else KINDS[way.kind]
+        groups.setdefault(_people(power), []).append(f"{way.title} ({kind})")
     said = "; ".join(f"{people} by {', '.join(names)}" for people, names in groups.items())
-    rough = [f"{way.title}: about {_people(power)}, no promise" for power, way in found if way.kind == "approximate"]
+    rough = [f"{way.title}: about {_people(power)}, no promise" for power, _, way in found if way.kind == "approximate"]
     first = f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said} of the people inside it."
     return " ".join(
         [first if said else "", *(f"{text}." for text in rough), f"Blind guessing finds {of_100(fpr, up=False)}."]

@@ -15,7 +15,7 @@ from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
 from dpcore.errors import DomainError
-from dpcore.words import grouped, kind_of, of_100, outward
+from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
@@ -74,9 +74,8 @@ def constraints_figure(
 
 def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float = 0.05) -> str:
     """Say what the best attacker finds from one mechanism, from k, and what the guess would say."""
-    found = [
-        f"{of_100(float(region.power(fpr)))} from {name} ({kind_of(region)})" for region, name in _sources(one, many, k)
-    ]
+    known = [(name, *best_power(region, fpr)) for region, name in _sources(one, many, k)]
+    found = [f"{of_100(power)} from {name} ({what})" for name, power, what in known]
     kind = "exact" if guess.kind == "exact" else "from some products only"
     return (
         f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds, of the people inside it, at most "

@@ -19,6 +19,7 @@ from dpcore.charts.profiles import profile_takeaway
 from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
+from dpcore.kinds import kinds
 from dpcore.language import parse
 from dpcore.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
 
@@ -162,7 +163,13 @@ def _region_rows(regions: dict[str, TradeOff]) -> pd.DataFrame:
     return pd.concat(
         [
             pd.DataFrame(
-                {"label": label, "region": str(region), "alpha": alpha, "beta": region.beta(alpha), "kind": region.kind}
+                {
+                    "label": label,
+                    "region": str(region),
+                    "alpha": alpha,
+                    "beta": (sides := region.beta_bounds(alpha))[0],
+                    "kind": kinds(sides, "lower"),
+                }
             )
             for label, region in regions.items()
         ],
@@ -179,8 +186,8 @@ def _profile_rows(regions: dict[str, TradeOff], end: float) -> pd.DataFrame:
                     "label": label,
                     "region": str(region),
                     "epsilon": epsilon,
-                    "delta": region.delta_bounds(epsilon)[1] + 0.0,
-                    "kind": region.kind,
+                    "delta": (sides := region.delta_bounds(epsilon))[1] + 0.0,
+                    "kind": kinds(sides, "upper"),
                 }
             )
             for label, region in regions.items()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pandas as pd
 
 from dpcore import risk
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.charts.utility import utility_figure
 from dpcore.errors import DomainError
+from dpcore.kinds import kind
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import fill
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpcore.charts.figure import Figure
+    from dpcore.curves.base import Bounds
+    from dpcore.kinds import Side
     from dpcore.tradeoff import TradeOff
 
 COLUMNS: Final = ("label", "region", "parameter", "value", "kind", "low", "high")
@@ -31,38 +33,34 @@ COLUMNS: Final = ("label", "region", "parameter", "value", "kind", "low", "high"
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a region: what it is called, where it is asked, and on which side a bound of it lies."""
+    """A number of a region with its kind: what it is called, and where it is asked."""
 
     title: str
-    value: Callable[[TradeOff, float], float]
+    value: Callable[[TradeOff, float], tuple[float, str]]
     at: float | None = None
     of: str = ""
-    upper: bool = True
 
 
-def _one(found: Any) -> float:
-    return float(np.ravel(found)[0])
+def _published(bounds: Bounds, safe: Side) -> tuple[float, str]:
+    """Return the safe side of one number and its kind."""
+    low, high = (float(bound[0]) for bound in bounds)
+    return high if safe == "upper" else low, kind(low, high, safe)
+
+
+def _of_risk(name: str) -> Callable[[TradeOff, float], tuple[float, str]]:
+    return lambda region, at: risk.measured(region, name, at)
 
 
 MEASURES: Final[dict[str, Measure]] = {
-    "epsilon": Measure("ε", lambda region, at: float(region.epsilon(at)), 1e-6, "δ"),
-    "delta": Measure("δ", lambda region, at: _one(region.delta_bounds(at)[1]), 1.0, "ε"),
-    "advantage": Measure("Advantage of the best attacker", lambda region, _: risk.advantage(region)),
-    "equal_error_rate": Measure("Equal error rate", lambda region, _: risk.equal_error_rate(region), upper=False),
-    "beta": Measure("False negatives β", lambda region, at: _one(region.beta_bounds(at)[0]), 0.05, "α", upper=False),
-    "power": Measure(
-        "Share of the people inside who are found",
-        lambda region, at: _one(risk.true_positive_rate(region, at)),
-        0.05,
-        "α",
-    ),
-    "accuracy": Measure(
-        "Chance of the best guess to be right", lambda region, at: _one(risk.best_accuracy(region, at)), 0.5, "prior"
-    ),
-    "posterior": Measure(
-        "Largest belief after an answer", lambda region, at: _one(risk.best_posterior(region, at)), 0.5, "prior"
-    ),
-    "area": Measure("Area under the trade-off curve", lambda region, _: risk.area(region), upper=False),
+    "epsilon": Measure("ε", lambda region, at: _published(region.epsilon_bounds(at), "upper"), 1e-6, "δ"),
+    "delta": Measure("δ", lambda region, at: _published(region.delta_bounds(at), "upper"), 1.0, "ε"),
+    "advantage": Measure("Advantage of the best attacker", _of_risk("advantage")),
+    "equal_error_rate": Measure("Equal error rate", _of_risk("equal_error_rate")),
+    "beta": Measure("False negatives β", lambda region, at: _published(region.beta_bounds(at), "lower"), 0.05, "α"),
+    "power": Measure("Share of the people inside who are found", _of_risk("true_positive_rate"), 0.05, "α"),
+    "accuracy": Measure("Chance of the best guess to be right", _of_risk("best_accuracy"), 0.5, "prior"),
+    "posterior": Measure("Largest belief after an answer", _of_risk("best_posterior"), 0.5, "prior"),
+    "area": Measure("Area under the trade-off curve", _of_risk("area")),
 }
 
 
@@ -103,9 +101,9 @@ def measure_table(
         for step, value in enumerate(values):
             checkpoint((index + step / len(values)) / len(named))
             region = build(fill(tree, value), text.replace("?", literal(value)))
-            found = asked.value(region, 0.0 if where is None else where) + 0.0
-            kind = region.kind if asked.upper or region.kind != "upper" else "lower"
-            rows.append((label, str(region), float(value), found, kind, found, found))
+            number, what = asked.value(region, 0.0 if where is None else where)
+            number += 0.0
+            rows.append((label, str(region), float(value), number, what, number, number))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

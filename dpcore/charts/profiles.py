@@ -12,10 +12,12 @@ from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.sampling import Regions, named
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS, kind, kinds
 from dpcore.limits import checkpoint
-from dpcore.words import kind_of, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -49,12 +51,10 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         raise DomainError(msg)
     parts = []
     for label, region in items.items():
-        epsilon, delta = _sampled(region, top)
-        parts.append(
-            pd.DataFrame(
-                {"region": str(region), "label": label, "epsilon": epsilon, "delta": delta + 0.0, "kind": region.kind}
-            )
-        )
+        epsilon, lower, delta = _sampled(region, top)
+        what = kinds((lower, delta), "upper")
+        columns = {"region": str(region), "label": label, "epsilon": epsilon, "delta": delta + 0.0, "kind": what}
+        parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -63,16 +63,16 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     items = named(regions)
     said = []
     for label, region in list(items.items())[:MOST_SENTENCES]:
-        needed = float(region.epsilon(delta))
+        least, needed = (float(bound[0]) for bound in region.epsilon_bounds(delta))
+        what = WORDS[kind(least, needed, "upper")]
         if np.isinf(needed):
-            floor = outward(region.curve.q_inf, 3)
+            low, floor = (float(bound[0]) for bound in region.delta_bounds(np.inf))
+            what = WORDS[kind(low, floor, "upper")]
             said.append(
-                f"{theme.short(label)}: no ε reaches δ = {delta:g}; δ stays at {floor} (rounded up, {kind_of(region)})."
+                f"{theme.short(label)}: no ε reaches δ = {delta:g}; δ stays at {outward(floor, 3)} (rounded up, {what})."
             )
         else:
-            said.append(
-                f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(needed, 3)} ({kind_of(region)})."
-            )
+            said.append(f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(needed, 3)} ({what}).")
     rest = len(items) - len(said)
     if rest:
         said.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
@@ -151,30 +151,31 @@ def _end(region: TradeOff) -> float:
     return 1.1 * end if limit > 0 else end
 
 
-def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray]:
-    """Return (epsilon, delta), closer where the log of delta bends."""
+def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return epsilon and both sides of delta, closer where the log of delta bends."""
     epsilon = np.linspace(0.0, top, _FIRST)
-    curve = region.curve
+    curve = published(region.curve)
     if isinstance(curve, Polygon):
         inside = curve.loss[(curve.loss > 0) & (curve.loss < top)]
         epsilon = np.union1d(epsilon, inside[:: max(1, -(-inside.size // _CORNERS))])
     if 0.0 < curve.max_loss < top:
         epsilon = np.union1d(epsilon, [curve.max_loss])
-    delta = _delta(region, epsilon)
+    lower, delta = region.delta_bounds(epsilon)
     fresh = np.ones(epsilon.size - 1, dtype=bool)
     for step in range(7):
         checkpoint(step / 7)
         middle = 0.5 * (epsilon[1:] + epsilon[:-1])
-        inside_delta = np.zeros(middle.size)
-        inside_delta[fresh] = _delta(region, middle[fresh])
+        inside_lower, inside_delta = np.zeros((2, middle.size))
+        inside_lower[fresh], inside_delta[fresh] = region.delta_bounds(middle[fresh])
         px, py = pixels.WIDTH / top * epsilon, pixels.logarithmic(delta)
         ends = (px[:-1], py[:-1], px[1:], py[1:])
         off = pixels.off_chord(pixels.WIDTH / top * middle, pixels.logarithmic(inside_delta), ends)
         bad = np.flatnonzero(fresh & (off > _TOLERANCE))
         if bad.size == 0 or epsilon.size + bad.size > pixels.MOST_POINTS:
             break
-        epsilon, delta = np.insert(epsilon, bad + 1, middle[bad]), np.insert(delta, bad + 1, inside_delta[bad])
+        epsilon, lower = np.insert(epsilon, bad + 1, middle[bad]), np.insert(lower, bad + 1, inside_lower[bad])
+        delta = np.insert(delta, bad + 1, inside_delta[bad])
         added = bad + 1 + np.arange(bad.size)
         fresh = np.zeros(epsilon.size - 1, dtype=bool)
         fresh[added] = fresh[added - 1] = True
-    return epsilon, delta
+    return epsilon, lower, delta

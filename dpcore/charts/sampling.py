@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
+from dpcore.charts import pixels
 from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
 from dpcore.curves.base import Curve
+from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
+from dpcore.kinds import EXACT, kinds
 from dpcore.tradeoff import TradeOff
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dpcore.curves.base import FloatArray
 
 Regions: TypeAlias = "TradeOff | Mapping[str, TradeOff] | Iterable[TradeOff]"
@@ -63,9 +68,8 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         curve has reached 0), `kind` ``exact`` or, where beta is on the safe side, ``lower``; `corner` marks exact
         corners; `step` counts the points from alpha = 0 on.
     """
-    curve = region.curve
+    curve = published(region.curve)
     path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
-    lower = path.safe if curve.exact else np.ones(path.alpha.size, dtype=bool)
     return pd.DataFrame(
         {
             "region": str(region),
@@ -75,7 +79,7 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
             "power": _power(curve, path),
             "epsilon": path.loss + 0.0,
             "epsilon_label": _loss_labels(path),
-            "kind": np.where(lower, "lower", "exact"),
+            "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
             "corner": path.corner,
             "step": np.arange(path.alpha.size),
         },
@@ -83,15 +87,31 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     )
 
 
+def _kinds(region: TradeOff, alpha: FloatArray) -> NDArray[np.str_]:
+    """Return what the betas drawn are; numeric brackets are not computed a second time, they are bounds throughout."""
+    curve = region.curve
+    own = isinstance(curve, Polygon) or type(curve).beta_bounds is not Curve.beta_bounds
+    if curve.exact and own:
+        return np.full(alpha.size, EXACT)
+    if any(part.certified for part in (curve, published(curve), *floors(curve))):
+        return np.full(alpha.size, "lower")
+    return kinds(region.beta_bounds(alpha), "lower")
+
+
 def note(region: TradeOff, points: pd.DataFrame) -> str:
     """Return the sentence that belongs under the chart if a polygon was thinned, otherwise an empty text."""
-    curve = region.curve
-    if not isinstance(curve, Polygon) or bool((points["kind"] == "exact").all()):
+    curve = published(region.curve)
+    if not isinstance(curve, Polygon) or curve.corner_count <= pixels.MOST_POINTS or not _is_thinned(region, points):
         return ""
     return (
         f"{points['label'].iloc[0]} has {grouped(curve.corner_count)} corners and is drawn with {len(points)} points on the "
         "safe side: the drawn region contains the true one and differs from it by less than half a pixel."
     )
+
+
+def _is_thinned(region: TradeOff, points: pd.DataFrame) -> bool:
+    """Whether a polygon of many corners is drawn by fewer: on an exact one the points off the curve show it."""
+    return not region.curve.exact or bool((points["kind"] != EXACT).any())
 
 
 def area(alpha: FloatArray, beta: FloatArray) -> float:

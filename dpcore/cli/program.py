@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from dpcore.cli import commands, output
 from dpcore.cli.options import Parser, add_common, join_negative
+from dpcore.cli.several import Answers
 from dpcore.errors import DpcoreError, ParseError
 from dpcore.language.problems import nearest, quoted
 from dpcore.limits import limits
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+
+    Outcome = pd.DataFrame | Answers | int | None
 
 DONE, MISTAKE, INTERRUPTED = 0, 2, 130
 
@@ -32,7 +35,7 @@ class Command(Protocol):
     def configure(self, parser: Parser) -> None:
         """Add the command's arguments."""
 
-    def run(self, arguments: argparse.Namespace) -> pd.DataFrame | int | None:
+    def run(self, arguments: argparse.Namespace) -> Outcome:
         """Compute the table; an integer is an exit code of the command's own."""
 
 
@@ -103,10 +106,9 @@ def _dispatch(words: list[str]) -> int:
 def _execute(name: str, words: list[str]) -> int:
     """Read the arguments of one command, run it within its limits, and print its table."""
     command = load(name)
-    table = bool(getattr(command, "TABLE", True))
     parser = Parser(prog=f"dpcore {name}", description=command.HELP)
     command.configure(parser)
-    add_common(parser, table=table)
+    add_common(parser, table=bool(getattr(command, "TABLE", True)))
     try:
         arguments, rest = parser.parse_known_args(join_negative(words))
     except SystemExit:  # only --help ends here: mistakes are raised as ParseError
@@ -123,12 +125,16 @@ def _execute(name: str, words: list[str]) -> int:
                 _say(f"warning: {text}")
     if isinstance(outcome, int):
         return outcome
-    if outcome is not None:
-        output.write(outcome, sys.stdout, arguments.format)
-    return DONE
+    table, failures = (outcome.table, outcome.failures) if isinstance(outcome, Answers) else (outcome, ())
+    if table is not None:
+        output.write(table, sys.stdout, arguments.format)
+        sys.stdout.flush()
+    for text in failures:
+        _say(f"error: {text}")
+    return MISTAKE if failures else DONE
 
 
-def _compute(command: Command, arguments: argparse.Namespace) -> pd.DataFrame | int | None:
+def _compute(command: Command, arguments: argparse.Namespace) -> Outcome:
     """Run a command within the limits asked."""
     with limits(tolerance=arguments.tolerance, deadline=arguments.deadline):
         return command.run(arguments)

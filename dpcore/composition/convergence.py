@@ -21,6 +21,7 @@ from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import KS
 from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import kind
 from dpcore.language import parse
 from dpcore.limits import checkpoint, limits
 from dpcore.theorems import domain
@@ -185,7 +186,7 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
     rows = []
     for delta, lower, upper in zip(at.tolist(), low.tolist(), high.tolist(), strict=True):
         clt = clt_epsilon(row.goal, delta)
-        rows.append((delta, upper + 0.0, lower + 0.0, clt, verdict(clt, lower, upper), region.kind))
+        rows.append((delta, upper + 0.0, lower + 0.0, clt, verdict(clt, lower, upper), kind(lower, upper, "upper")))
     return pd.DataFrame(rows, columns=["delta", "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "kind"])
 
 

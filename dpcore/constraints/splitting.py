@@ -27,6 +27,7 @@ from dpcore.constraints.peeling import Peeled, peel
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, TV
+from dpcore.kinds import EXACT
 from dpcore.tradeoff import Atom, shorten
 from dpcore.words import outward
 
@@ -40,7 +41,17 @@ if TYPE_CHECKING:
 STEP_COLUMNS = (
     "step", "loss", "drop", "weight", "explained", "excess", "factor_epsilon", "copies", "left_over", "outcome",
 )  # fmt: skip
-SPLIT_COLUMNS = ("region", "is_product", "factor_epsilon", "copies", "total_delta", "reason")
+SPLIT_COLUMNS = (
+    "region",
+    "is_product",
+    "factor_epsilon",
+    "copies",
+    "total_delta",
+    "reason",
+    "kind",
+    "theorem",
+    "neighbours",
+)
 _ROUNDING = 4e-15  # relative error of a delta that was typed or computed
 _EQUAL = 1e-10  # relative difference of deltas that counts as none
 _SHIFT = 2e-12
@@ -76,12 +87,20 @@ class Split:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """`region, is_product, factor_epsilon, copies, total_delta, reason`: a row per factor, else one with the reason."""
+        """The table of the answer: a row per factor, else one with the reason.
+
+        `region, is_product, factor_epsilon, copies, total_delta, reason, kind, theorem, neighbours`; `kind` is ``exact``
+        for the factors of a product and ``none`` where there are no numbers.
+        """
         found: list[tuple[float | None, int | None]] = [*self.factors]
         if not found:
             found = [(0.0, 1)] if self.is_product else [(None, None)]
         total = self.total_delta if self.is_product else None
-        rows = [(str(self.region), self.is_product, epsilon, copies, total, self.reason) for epsilon, copies in found]
+        facts = (EXACT if self.is_product else "none", self.region.theorem, self.region.neighbours)
+        rows = [
+            (str(self.region), self.is_product, epsilon, copies, total, self.reason, *facts)
+            for epsilon, copies in found
+        ]
         return pd.DataFrame(rows, columns=list(SPLIT_COLUMNS), dtype=object)
 
 

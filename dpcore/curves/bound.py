@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray
+from dpcore.errors import BudgetError
+from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+def _known(bounds: Callable[[FloatArray], Bounds], at: FloatArray) -> Bounds | None:
+    """Return what an inner curve answers; the safe side does without it where the engine cannot answer."""
+    try:
+        return bounds(at)
+    except BudgetError:
+        checkpoint(0.0)  # raises again if it was the time that ended
+        return None
 
 
 class Outer(Curve):
@@ -27,19 +38,63 @@ class Outer(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the best attained delta and the safe one."""
         upper = self.outer.delta_bounds(epsilon)[1]
-        floors = [curve.delta_bounds(epsilon)[0] for curve in self.inner]
-        lower = np.maximum.reduce([np.maximum(-np.expm1(np.minimum(epsilon, 0.0)), 0.0), *floors])
+        attained = [found[0] for curve in self.inner if (found := _known(curve.delta_bounds, epsilon)) is not None]
+        lower = np.maximum.reduce([np.maximum(-np.expm1(np.minimum(epsilon, 0.0)), 0.0), *attained])
         return np.minimum(lower, upper), upper
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the safe beta and the best attained one."""
         lower = self.outer.beta_bounds(alpha)[0]
-        ceilings = [curve.beta_bounds(alpha)[1] for curve in self.inner]
-        upper = np.minimum.reduce([1.0 - np.asarray(alpha), *ceilings])
+        attained = [found[1] for curve in self.inner if (found := _known(curve.beta_bounds, alpha)) is not None]
+        upper = np.minimum.reduce([1.0 - np.asarray(alpha), *attained])
         return lower, np.maximum(upper, lower)
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the best attained power and the safe one."""
+        upper = self.outer.power_bounds(alpha)[1]
+        attained = [found[0] for curve in self.inner if (found := _known(curve.power_bounds, alpha)) is not None]
+        lower = np.maximum.reduce([np.asarray(alpha, dtype=np.float64), *attained])
+        return np.minimum(lower, upper), upper
+
+    def epsilon_bounds(self, delta: FloatArray) -> Bounds:
+        """Return the largest attained epsilon and the safe one."""
+        upper = self.outer.epsilon_bounds(delta)[1]
+        attained = [found[0] for curve in self.inner if (found := _known(curve.epsilon_bounds, delta)) is not None]
+        lower = np.maximum.reduce([np.zeros(np.shape(delta)), *attained])
+        return np.minimum(lower, upper), upper
 
     def inverse(self) -> Curve:
         """Return the bound of the exchanged pair."""
         if self.symmetric:
             return self
         return Outer(self.outer.inverse(), [curve.inverse() for curve in self.inner], self.method)
+
+
+def published(curve: Curve) -> Curve:
+    """Return the curve whose numbers are published: the safe side of a bound, any other curve itself."""
+    while isinstance(curve, Outer):
+        curve = curve.outer
+    return curve
+
+
+def floors(curve: Curve) -> tuple[Curve, ...]:
+    """Return the curves known to lie inside the truth: those of a bound, any other curve itself."""
+    if not isinstance(curve, Outer):
+        return (curve,)
+    deeper = () if not isinstance(curve.outer, Outer) else floors(curve.outer)
+    return tuple(inner for known in (*curve.inner, *deeper) for inner in floors(known))
+
+
+def lifted(operation: Callable[[list[Curve]], Curve], curves: Sequence[Curve]) -> Curve:
+    """Apply an operation that keeps the order of regions to both sides of every bound among its parts.
+
+    What contains the parts is mapped to what contains the result, and what lies inside them to what lies inside it; the
+    j-th floor of the result is made of the j-th floor of every part, or of its last one.
+    """
+    if not any(isinstance(curve, Outer) for curve in curves):
+        return operation(list(curves))
+    known = [floors(curve) for curve in curves]
+    outer = operation([published(curve) for curve in curves])
+    inner = [operation([own[min(j, len(own) - 1)] for own in known]) for j in range(max(map(len, known)))]
+    reasons = dict.fromkeys(curve.method for curve in curves if isinstance(curve, Outer))
+    return Outer(outer, inner, f"{outer.method}, safe: {'; '.join(reasons)}")

@@ -124,9 +124,10 @@ def overlap(curve: Curve) -> tuple[float, bool]:
         return 2.0 * float(ndtr(-curve.mu / 2)), True
     if isinstance(curve, Laplace):
         return math.exp(-curve.epsilon / 2), True
-    if isinstance(curve, Both):
-        shared, sure = zip(*(overlap(part) for part in curve.parts), strict=True)
-        return max(shared), all(sure)
+    if isinstance(curve, (Both, Outer)):
+        parts = curve.parts if isinstance(curve, Both) else (curve.outer,)
+        shared, sure = zip(*(overlap(part) for part in parts), strict=True)
+        return max(shared), all(sure) and isinstance(curve, Both)
     rest = 1.0 - curve.delta_bounds(np.zeros(1))[1].item()
     if curve.exact and rest > 1e-5:
         return rest, True
@@ -178,8 +179,10 @@ def area(curve: Curve) -> tuple[float, bool]:
     known = getattr(curve, "area", None)
     if known is not None:
         return float(known), True
+    if isinstance(curve, Outer):
+        return area(curve.outer)[0], False
     middle = overlap(curve)[0] / 2
-    if isinstance(curve, (ByBeta, Outer)) or type(curve).power_bounds is not Curve.power_bounds:
+    if isinstance(curve, ByBeta) or type(curve).power_bounds is not Curve.power_bounds:
         alpha = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, _AREA_RATES) * middle))
         return _steps(alpha, np.asarray(1.0 - power(curve, alpha), dtype=np.float64)), False
     with limits(tolerance=max(current().tolerance, _AREA_ROUGH)):

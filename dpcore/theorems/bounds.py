@@ -30,16 +30,21 @@ def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.Dat
     Reference: Kairouz, Oh, Viswanath (2015), Theorems 3.4 and 3.5.
     """
     given = domain.statements(statements)
-    slacks = domain.numbers(slack, "slack", high=1.0, low_open=True)
-    kept = log_keep((failing, copies) for _, failing, copies in given)
     rows = []
-    for extra in slacks:
-        epsilon, branch = _three_way(given, extra)
-        log_rest = -math.inf if extra == 1 else math.log1p(-extra) + kept
-        rows.append(
-            table("kov_simplified", epsilon, min(1.0, up(-math.expm1(log_rest))), "upper", f"{branch}, slack {extra!r}")
-        )
+    for extra in domain.numbers(slack, "slack", high=1.0, low_open=True):
+        epsilon, delta, branch = simplified_statement(given, extra)
+        rows.append(table("kov_simplified", epsilon, delta, "upper", f"{branch}, slack {extra!r}"))
     return stack(rows)
+
+
+def simplified_statement(statements: object, slack: float) -> tuple[float, float, str]:
+    """Return the (epsilon, delta) of `kov_simplified` at one slack, both rounded up, and the branch that won."""
+    given = domain.statements(statements)
+    extra = domain.positive_probability(slack, "slack")
+    epsilon, branch = _three_way(given, extra)
+    kept = log_keep((failing, copies) for _, failing, copies in given)
+    log_rest = -math.inf if extra == 1 else math.log1p(-extra) + kept
+    return epsilon, min(1.0, up(-math.expm1(log_rest))), branch
 
 
 def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -> pd.DataFrame:

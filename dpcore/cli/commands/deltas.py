@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.language import parse
+from dpcore.cli.several import answered
 
 if TYPE_CHECKING:
     import argparse
 
-    import pandas as pd
-
     from dpcore.cli.options import Parser
+    from dpcore.cli.several import Answers
 
 HELP = "delta at each epsilon, with its bracket, kind and theorem"
 
@@ -22,8 +21,8 @@ def configure(parser: Parser) -> None:
     parser.add_list("--epsilon", "the corners of a polygon, else 0:5:0.5", "where to evaluate")
 
 
-def run(arguments: argparse.Namespace) -> pd.DataFrame:
+def run(arguments: argparse.Namespace) -> Answers:
     """Compute the table."""
     from dpcore import frames  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    return frames.deltas([parse(text) for text in arguments.expressions], arguments.epsilon)
+    return answered(arguments.expressions, lambda region: frames.deltas(region, arguments.epsilon))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.language import parse
+from dpcore.cli.several import answered
 
 if TYPE_CHECKING:
     import argparse
 
-    import pandas as pd
-
     from dpcore.cli.options import Parser
+    from dpcore.cli.several import Answers
 
 HELP = "what the best attacker can do: advantage, true positives, posterior, odds, in numbers and words"
 
@@ -23,8 +22,8 @@ def configure(parser: Parser) -> None:
     parser.add_list("--prior", "0.01,0.1,0.5", "chances, before any answer, that a person is in the data")
 
 
-def run(arguments: argparse.Namespace) -> pd.DataFrame:
+def run(arguments: argparse.Namespace) -> Answers:
     """Compute the table."""
     from dpcore.risk import risk  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    return risk([parse(text) for text in arguments.expressions], arguments.fpr, arguments.prior)
+    return answered(arguments.expressions, lambda region: risk(region, arguments.fpr, arguments.prior))

@@ -1,4 +1,4 @@
-"""``dpcore theorems``: every theorem that applies to a product."""
+"""``dpcore theorems``: every theorem about a product, beside its composition."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "every composition theorem that applies, with its (epsilon, delta)"
+HELP = "the certified composition and every composition theorem, with its (epsilon, delta) or why it does not apply"
 
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions(many=False)
+    parser.add_list("--delta", "none: every theorem lists its own statements", "epsilon at these total deltas")
+    parser.add_list("--slack", "with --delta all that delta leaves, else 1e-9,1e-6,1e-3", "extra failure probability")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore import frames  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+    from dpcore.products import theorems  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    return frames.theorems(parse(arguments.expressions[0]))
+    return theorems(parse(arguments.expressions[0]), arguments.delta, arguments.slack)

@@ -1,0 +1,40 @@
+"""Several expressions in one command: each is answered for itself, and what fails is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DpcoreError
+from dpcore.language import parse
+from dpcore.tradeoff import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+
+    from dpcore.tradeoff import TradeOff
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The rows of the expressions that were answered, None if none was, and a sentence for each that was not."""
+
+    table: pd.DataFrame | None
+    failures: tuple[str, ...]
+
+
+def answered(expressions: Sequence[str], table: Callable[[TradeOff], pd.DataFrame]) -> Answers:
+    """Return the tables of all expressions below one another; the error of a single expression is raised as it is."""
+    import pandas as pd  # noqa: PLC0415  # slow to import and not needed for --help
+
+    parts, failures = [], []
+    for text in expressions:
+        try:
+            parts.append(table(parse(text)))
+        except DpcoreError as error:
+            if len(expressions) == 1:
+                raise
+            failures.append(f"{shorten(' '.join(text.split()))}: {error}")
+    return Answers(pd.concat(parts, ignore_index=True) if parts else None, tuple(failures))
