@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpcore.errors import DomainError
 from dpcore.language.problems import nearest
 from dpcore.ledger import read_ledger
-from dpcore.utility.reading import read_labels, read_numbers
+from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers
 from dpcore.utility.sheet import open_csv
 
 if TYPE_CHECKING:
@@ -46,13 +46,22 @@ def ledger_of(path: str | Path, relation: str = "") -> Ledger:
     return replace(reading.ledger, relation=relation or reading.relation)
 
 
-def dataset_of(path: str | Path, column: str = "", lower: float | None = None, upper: float | None = None) -> Dataset:
-    """Return one column of a CSV file: numbers between public bounds, or answers if there are none."""
+def dataset_of(
+    path: str | Path,
+    column: str = "",
+    lower: float | None = None,
+    upper: float | None = None,
+    categories: str | Sequence[str] = (),
+) -> Dataset:
+    """Return one column of a CSV file: numbers between public bounds, or answers from a declared list."""
     sheet = open_csv(Path(path).read_bytes())
     name = column or sheet.columns[0]
     if (lower is None) != (upper is None):
         msg = "lower and upper belong together: the public bounds of the column."
         raise DomainError(msg)
     if lower is None or upper is None:
-        return read_labels(sheet, name).dataset
+        if not categories:
+            msg = f"Give lower and upper for numbers, or categories for answers. {UNDECLARED}"
+            raise DomainError(msg)
+        return read_labels(sheet, name, categories).dataset
     return read_numbers(sheet, name, lower, upper).dataset

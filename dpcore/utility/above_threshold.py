@@ -83,7 +83,11 @@ class Threshold(Choosing):
 
     @abstractmethod
     def queries(self, data: Dataset, n: int | None = None) -> FloatArray:
-        """Return the true answers in the order asked."""
+        """Return the answers to which noise is added, in the order asked."""
+
+    def true_queries(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return the answers by which an outcome is judged: those of the records as they came."""
+        return self.queries(data, n)
 
     @property
     @abstractmethod
@@ -125,7 +129,7 @@ class Threshold(Choosing):
 
     def answer(self, data: Dataset) -> FloatArray:
         """Return the first query with an answer of at least T; as many as there are queries for none."""
-        return np.array(float(_first(self.queries(data), self.line)))
+        return np.array(float(_first(self.true_queries(data), self.line)))
 
     def chances(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return the exact chance to stop at each query, and at none."""
@@ -133,7 +137,7 @@ class Threshold(Choosing):
 
     def costs(self, data: Dataset, n: int | None = None) -> dict[str, FloatArray]:
         """Return right, miss and error of the threshold of every outcome."""
-        answers = self.queries(data, n)
+        answers = self.true_queries(data, n)
         off = slack(answers, self.line)
         right = np.arange(off.size) == _first(answers, self.line)
         return {"right": right * 1.0, "miss": (off >= self.within) * 1.0, "slack": off, "quantile": off}
@@ -171,6 +175,8 @@ class Threshold(Choosing):
 
     def promises(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return bounds: the exact numbers may go up and down with epsilon, as an earlier query takes over."""
+        if self.biased(data) and parameter in ("epsilon", "sensitivity"):
+            return ()
         if parameter not in ("epsilon", "sensitivity"):
             return super().promises(measure, parameter, data, n)
         return tuple(f for f in self.bounds(data, n) if f.measure == measure)
@@ -239,14 +245,19 @@ class ThresholdCells(Threshold):
     name: ClassVar[str] = "threshold_cells"
     title: ClassVar[str] = "first cell above a threshold"
     query: ClassVar[str] = "first cell above a threshold"
+    clips: ClassVar[bool] = True
     assumptions: ClassVar[str] = "One record changes each count by at most 1, whether replaced, added or removed."
 
     bins: int = BINS.field(10, high=MOST, meaning="number of cells, for data without categories")
     threshold: float = THRESHOLD.field(150.0, unit="records")
 
     def queries(self, data: Dataset, n: int | None = None) -> FloatArray:
-        """Return the counts of the cells, from the lowest."""
+        """Return the counts of the cells, from the lowest; records moved to a bound are in the cell beside it."""
         return cells(data, self.bins, n)
+
+    def true_queries(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return the counts of the records as they came: one outside the bounds is in no cell."""
+        return cells(data, self.bins, n, raw=True)
 
     @property
     def line(self) -> float:

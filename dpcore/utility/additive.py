@@ -25,7 +25,8 @@ from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, larges
 from dpcore.registry import DELTA, Choice
 from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, Measure, Pair
 from dpcore.utility.noise import Noise, worst_mean, worst_quantile
-from dpcore.words import of_100, outward
+from dpcore.utility.shifted import Off, off_facts, off_quantile
+from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -160,11 +161,15 @@ class Additive(Pair):
         return self.coordinates(data)
 
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
-        """Return the answer plus noise."""
-        answer = self.answer(data)
-        out = self.noise(data).sample(rng, (count, *answer.shape))
-        out += answer
+        """Return the answer of the values within the bounds, plus noise."""
+        centre = self.centre(data)
+        out = self.noise(data).sample(rng, (count, *centre.shape))
+        out += centre
         return out
+
+    def bias(self, data: Dataset) -> NDArray[np.float64]:
+        """Return by how much each coordinate is off before any noise: what clipping to the bounds moves."""
+        return (self.centre(data) - self.answer(data)).ravel() if data.moved else np.zeros(self.coordinates(data))
 
     def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return squared, absolute and largest errors of every release."""
@@ -172,24 +177,57 @@ class Additive(Pair):
 
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return exact moments and quantiles of the noise, and the lower bound if there is one."""
-        noise, many = self.noise(data, n), self.coordinates(data)
-        facts = additive_facts(noise, many, self.miss)
+        noise, bias = self.noise(data, n), self.bias(data)
+        plain = not bias.any()
+        facts = additive_facts(noise, bias.size, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
         floor = self.floor(data, n)
         kept = {m.name for m in self.measures}
         return tuple(f for f in [*facts, *([floor] if floor else [])] if f.measure in kept)
 
+    def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the closed forms; the quantile of biased errors by a bound that is sure to fall with the noise."""
+        known = self.closed_forms(data, n)
+        if measure != "quantile" or parameter == "probability" or not self.bias(data).any():
+            return known
+        return (biased_reach(float(np.abs(self.bias(data)).max()), self.noise(data, n), self.miss, known),)
+
     def sentence(self, data: Dataset) -> str:
         """Say how far one release is off."""
-        noise, many = self.noise(data), self.coordinates(data)
-        reach = outward(worst_quantile(noise, many, self.miss), 3)
-        mean = outward(noise.mean_abs, 3)
+        noise, many, bias = self.noise(data), self.coordinates(data), self.bias(data)
+        biased = bool(bias.any())
+        known = Off(noise, bias)
+        reach = outward(off_quantile([known], self.miss) if biased else worst_quantile(noise, many, self.miss), 3)
+        mean = outward(known.absolute if biased else noise.mean_abs, 3)
         unit = f" {self.units}" if self.units else ""
         each = "" if many == 1 else "each "
         off = f"{self.noun} is off by at most" if many == 1 else f"none of {self.noun} is off by more than"
+        law = "exact law of bias and noise" if biased else "exact law of the noise"
         return (
             f"{parameter_words(self)} {off} {reach}{unit} in {within_words(self.miss)}, and {each}by at most {mean}{unit} on "
-            "average (exact law of the noise, rounded up)."
+            f"average ({law}, rounded up).{bias_words(self, data) if biased else ''}"
         )
+
+
+def bias_words(pair: Pair, data: Dataset) -> str:
+    """Say what the bounds alone do to one number, in a sentence for the owner of the data."""
+    truth, seen = (float(np.ravel(found(data))[0]) for found in (pair.answer, pair.centre))
+    done = "left out" if len(data.raw) != data.n else "moved to the nearer bound"
+    return (
+        f" The bounds [{data.low:g}, {data.high:g}] alone turn the true answer {truth:.6g} into {seen:.6g}: "
+        f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {done} (for the owner of the data; no noise hides it)."
+    )
+
+
+def biased_reach(bias: float, noise: Noise, miss: float, known: tuple[Fact, ...]) -> Fact:
+    """Return how far biased errors of one number reach, by a fact that only falls as the noise does.
+
+    For a miss of at most 1/2 and noise with a density the quantile is at least |b|, where both tails P(N > t - b) and
+    P(N > t + b) grow with the scale: then it is the exact one. Otherwise bias and quantile of the noise are added.
+    """
+    exact = next(fact for fact in known if fact.measure == "quantile")
+    if not noise.discrete and miss <= 0.5:
+        return exact
+    return Fact("quantile", bias + noise.quantile(miss), "upper", "bias plus the quantile of the noise")
 
 
 def scalar_measures(unit: str, miss: float) -> tuple[Measure, ...]:

@@ -28,7 +28,7 @@ import numpy as np
 from dpcore.errors import DomainError
 from dpcore.registry import EPSILON, Parameter, check_names, shown, unknown
 from dpcore.tradeoff import parameters_of
-from dpcore.utility.dataset import Dataset
+from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -126,6 +126,7 @@ class Pair(ABC):
     reference: ClassVar[str]
     measure: ClassVar[str]  # name of the headline measure, one of `measures`
     uses_data: ClassVar[bool] = True  # False: everything follows from the parameters, `data` is ignored
+    clips: ClassVar[bool] = False  # True: records outside the public bounds bias the answer, as noise spreads it
 
     def __post_init__(self) -> None:
         """Check every field against its parameter."""
@@ -146,7 +147,7 @@ class Pair(ABC):
 
     @abstractmethod
     def answer(self, data: Dataset) -> NDArray[np.float64]:
-        """Return the true answer: an array, of shape () for a number."""
+        """Return the true answer, of the records as they came: an array, of shape () for a number."""
 
     @abstractmethod
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
@@ -173,6 +174,10 @@ class Pair(ABC):
 
     # ---- what it may change ----------------------------------------------------------------------------------
 
+    def centre(self, data: Dataset) -> NDArray[np.float64]:
+        """Return what is answered without noise: the answer of the values within the bounds."""
+        return self.answer(data.unclipped())
+
     def region_at(self, data: Dataset) -> TradeOff:  # noqa: ARG002  for those whose region depends on the data
         """Return the region for the dataset at hand, its bounds and its worst neighbour: what a page shows.
 
@@ -180,9 +185,13 @@ class Pair(ABC):
         """
         return self.region
 
-    def example(self) -> Dataset:
-        """Return made-up data that fit this pair and its parameters."""
-        return Dataset.example()
+    def example(self, n: int = EXAMPLE_RECORDS) -> Dataset:
+        """Return n made-up records that fit this pair and its parameters."""
+        return Dataset.example(n)
+
+    def named(self) -> tuple[str, ...]:
+        """Return the answers of a text column that the query itself names: they are public with it."""
+        return ()
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         """Return one name per coordinate of the answer (`answer(data).ravel()`), for tables and bars."""

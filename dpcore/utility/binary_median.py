@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import expit
 
+from dpcore.errors import DomainError
 from dpcore.guarantees import DP
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.registry import Parameter
@@ -43,6 +44,10 @@ SYMMETRIC = "every ε-DP mechanism that treats yes and no alike, p(n-s) = 1-p(s)
 
 def yes(data: Dataset, cut: float, n: int | None = None) -> tuple[int, int]:
     """Return how many records say yes, and how many there are (scaled to n records with the same share)."""
+    if data.categories and len(data.categories) != 2:
+        names = ", ".join(data.categories)[:200]
+        msg = f"A yes-no question takes two answers, no and then yes; the data have {len(data.categories)}: {names}."
+        raise DomainError(msg)
     s = int(np.count_nonzero(data.column > data.low + cut * (data.high - data.low)))
     return (s, data.n) if n is None or n == data.n else (round(s * (n / data.n)), n)
 

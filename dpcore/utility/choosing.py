@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -48,8 +48,6 @@ BINS = Parameter(
 class Choosing(Pair):
     """A pair whose release is one of the `options`, taken with its chance."""
 
-    ladder: ClassVar[str] = "rank"  # the cost that rises with the loss of score
-
     @abstractmethod
     def options(self, data: Dataset) -> FloatArray:
         """Return what may be released, ascending."""
@@ -63,8 +61,12 @@ class Choosing(Pair):
         """Return, for every measure, the number each option counts."""
 
     def bounds(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:  # noqa: ARG002  for those with bounds
-        """Return what theorems say of the measures, beside the exact numbers."""
+        """Return what theorems say of the measures, beside the exact numbers; they speak of the values within the bounds."""
         return ()
+
+    def loss(self, data: Dataset) -> FloatArray:  # noqa: ARG002  for those whose chances depend on it alone
+        """Return how much score each option falls behind: the chances depend on nothing else. None is known by default."""
+        raise not_steady(self, self.measure, "epsilon")
 
     def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
         """Draw options with their exact chances, by inversion; for simulation, since floating-point draws are attackable."""
@@ -86,7 +88,11 @@ class Choosing(Pair):
         """Return the exact number of every measure, then the bounds."""
         chances, costs = self.chances(data, n), self.costs(data, n)
         exact = tuple(Fact(m.name, _statistic(m, chances, costs[m.name]), "exact", EXACT) for m in self.measures)
-        return exact + self.bounds(data, n)
+        return exact if self.biased(data) else exact + self.bounds(data, n)
+
+    def biased(self, data: Dataset) -> bool:
+        """Return whether records outside the bounds make the true answer another one than that of the values."""
+        return self.clips and data.moved > 0
 
     # ---- the inverse question --------------------------------------------------------------------------------
 
@@ -96,23 +102,26 @@ class Choosing(Pair):
         More epsilon tilts the chances towards better scores, so every cost that rises with the loss of score falls.
         """
         exact = tuple(f for f in self.closed_forms(data, n) if f.measure == measure and f.kind == "exact")
-        if parameter == "epsilon" and measure == "distance":
-            return (self.envelope(data),)
+        if parameter == "epsilon" and self.biased(data) and self.measure_of(measure).larger_is_better:
+            return ()  # a choice that is right for the values may be wrong for the records
+        if parameter == "epsilon" and (measure == "distance" or self.biased(data)):
+            return (self.envelope(measure, data),)
         by_definition = {"within": ("miss", "far"), "probability": ("quantile",)}
         return exact if parameter == "epsilon" or measure in by_definition.get(parameter, ()) else ()
 
-    def envelope(self, data: Dataset) -> Fact:
-        """Return the mean of the largest distance that goes with the loss of score of the release, or a smaller loss."""
-        costs = self.costs(data)
-        order = np.argsort(costs[self.ladder], kind="stable")
-        loss, largest = costs[self.ladder][order], np.maximum.accumulate(costs["distance"][order])
-        last = np.searchsorted(loss, loss, side="right") - 1
-        value = float(np.dot(self.chances(data)[order], largest[last]))
-        return Fact("distance", value, "upper", "largest distance at that rank error or less: it only falls with ε")
+    def envelope(self, measure: str, data: Dataset) -> Fact:
+        """Return a measure of the largest cost that goes with the loss of score of the release, or a smaller loss."""
+        loss = self.loss(data)
+        order = np.argsort(loss, kind="stable")
+        largest = np.maximum.accumulate(self.costs(data)[measure][order])
+        last = np.searchsorted(loss[order], loss[order], side="right") - 1
+        value = _statistic(self.measure_of(measure), self.chances(data)[order], largest[last])
+        what = "distance at that rank error" if measure == "distance" else "cost at that loss of score"
+        return Fact(measure, value, "upper", f"largest {what} or less: it only falls with ε")
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the promises, or say that there is none."""
-        found = self.promises(measure, parameter, data, n)
+        found = () if parameter == "n" and self.biased(data) else self.promises(measure, parameter, data, n)
         if not found:
             raise not_steady(self, measure, parameter)
         return found
@@ -177,25 +186,52 @@ def candidates(data: Dataset, size: int) -> FloatArray:
     return np.linspace(data.low, data.high, size)
 
 
+def places(records: FloatArray, data: Dataset, size: int) -> FloatArray:
+    """Return the number of the nearest candidate of each record: below 0 or above size - 1 outside the bounds."""
+    return np.asarray(np.rint((records - data.low) / ((data.high - data.low) / (size - 1))), dtype=np.float64)
+
+
 def counts(data: Dataset, size: int, n: int | None = None) -> FloatArray:
-    """Return how many records are nearest to each candidate; with `n`, of n records with the same shares.
+    """Return how many values are nearest to each candidate; with `n`, of n records with the same shares.
 
     Imagined data are whole records: the cumulative counts are scaled and rounded.
     """
-    step = (data.high - data.low) / (size - 1)
-    place = np.rint((data.column - data.low) / step).astype(np.int64)
-    found = np.bincount(np.clip(place, 0, size - 1), minlength=size)
+
+    def make() -> FloatArray:
+        place = places(data.column, data, size).astype(np.int64)
+        return np.bincount(np.clip(place, 0, size - 1), minlength=size).astype(np.float64)
+
+    return _imagined(data.kept(("counts", size), make), data, n)
+
+
+def true_counts(data: Dataset, size: int, n: int | None = None) -> FloatArray:
+    """Return how many records as they came are below all candidates, nearest to each, and above all."""
+
+    def make() -> FloatArray:
+        place = np.clip(places(data.raw_column, data, size), -1, size).astype(np.int64) + 1
+        return np.bincount(place, minlength=size + 2).astype(np.float64)
+
+    return _imagined(data.kept(("true counts", size), make), data, n)
+
+
+def _imagined(found: FloatArray, data: Dataset, n: int | None) -> FloatArray:
     if n is None or n == data.n:
-        return found.astype(np.float64)
-    whole = np.rint(np.cumsum(found) * (n / data.n))
-    return np.diff(whole, prepend=0.0)
+        return found
+    return np.diff(np.rint(np.cumsum(found) * (n / data.n)), prepend=0.0)
 
 
-def cells(data: Dataset, bins: int, n: int | None = None) -> FloatArray:
-    """Return how many records lie in each of `bins` cells of equal width; categories are cells of their own."""
+def cells(data: Dataset, bins: int, n: int | None = None, *, raw: bool = False) -> FloatArray:
+    """Return how many records lie in each of `bins` cells of equal width; categories are cells of their own.
+
+    Parameters
+    ----------
+    raw : count the records as they came; one outside the bounds is in no cell. Otherwise it is in the last one.
+    """
     if data.categories:
         found = np.bincount(data.column.astype(np.int64), minlength=len(data.categories)).astype(np.float64)
     else:
-        share = (data.column - data.low) / (data.high - data.low)
+        records = data.raw_column if raw else data.column
+        records = records[(records >= data.low) & (records <= data.high)] if raw else records
+        share = (records - data.low) / (data.high - data.low)
         found = np.bincount(np.minimum((share * bins).astype(np.int64), bins - 1), minlength=bins).astype(np.float64)
-    return found if n is None or n == data.n else np.diff(np.rint(np.cumsum(found) * (n / data.n)), prepend=0.0)
+    return _imagined(found, data, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from dpcore.errors import DomainError
 from dpcore.guarantees import DP
 from dpcore.mechanisms.geometric import Geometric as GeometricRegion
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Parameter
+from dpcore.registry import Parameter, shown
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     NEIGHBOURS,
@@ -25,6 +26,7 @@ from dpcore.utility.additive import (
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, enter
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
+from dpcore.utility.sheet import LONGEST_NAME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
-AT_LEAST = Parameter("at_least", label="at least", meaning="records of this value or more are counted", example=65.0)
+AT_LEAST = Parameter("at_least", label="at least", meaning="numbers of this size or more are counted", example=65.0)
+EQUALS = Parameter(
+    "equals", "text", label="equals", meaning="the answer that is counted, in a column of text", example="Sales"
+)
+_SETTING = re.compile(r"\s\w+=")  # would be another parameter where a pair is written as one text
 LARGEST_MOVE = 10**6
 
 
@@ -70,12 +76,24 @@ class Single(Additive):
 
 @dataclass(frozen=True)
 class Counting(Single):
-    """How many records are at least `at_least`."""
+    """How many numbers are at least `at_least`, or how many answers of a text column equal `equals`."""
 
     query = "count"
-    assumptions = "One person moves the count by at most 1, whether replaced, added or removed."
+    assumptions = (
+        "One person moves the count by at most 1, whether replaced, added or removed. A count needs no bounds: numbers "
+        "outside them are compared as they are."
+    )
 
     at_least: float = AT_LEAST.field(65.0)
+    equals: str = EQUALS.field("")
+
+    def __post_init__(self) -> None:
+        """Check the fields; the answer counted is one that can be written into a link."""
+        super().__post_init__()
+        object.__setattr__(self, "equals", " ".join(self.equals.split()))
+        if len(self.equals) > LONGEST_NAME or _SETTING.search(self.equals):
+            msg = f"equals must be an answer of at most {LONGEST_NAME} characters without ' name=', got {shown(self.equals)}."
+            raise DomainError(msg)
 
     @property
     def units(self) -> str:
@@ -89,7 +107,33 @@ class Counting(Single):
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
         """Return the count."""
-        return np.array(float(np.count_nonzero(data.column >= self.at_least)))
+        if not data.categories:
+            if self.equals:
+                msg = f"equals counts answers of a text column; these are numbers, counted by at_least. Got {self.equals!r}."
+                raise DomainError(msg)
+            return np.array(float(np.count_nonzero(data.raw_column >= self.at_least)))
+        if self.equals not in data.categories:
+            msg = f"equals must be one of the answers {', '.join(data.categories)[:200]}, got {self.equals!r}."
+            raise DomainError(msg)
+        return np.array(float(np.count_nonzero(data.column == data.categories.index(self.equals))))
+
+    def centre(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the count: bounds do not matter to it."""
+        return self.answer(data)
+
+    def named(self) -> tuple[str, ...]:
+        """Return the answer that is counted."""
+        return (self.equals,) if self.equals else ()
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        """Return what is counted."""
+        return (f"equal to {self.equals}" if data.categories else f"at least {self.at_least:g}",)
+
+    def sentence(self, data: Dataset) -> str:
+        """Say what is counted, and how far one release is off."""
+        self.answer(data)  # what cannot be counted is said
+        counted = f" Counted: answers equal to {self.equals}." if data.categories else ""
+        return f"{super().sentence(data)}{counted}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +141,7 @@ class Summing(Single):
     """The sum of a column whose bounds are public."""
 
     query = "sum"
+    clips = True
     assumptions = "Every value lies within the public bounds, which were not computed from the data."
 
     neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
@@ -107,8 +152,8 @@ class Summing(Single):
         return "a sum"
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
-        """Return the sum."""
-        return np.array(float(data.column.sum()))
+        """Return the sum of the records as they came."""
+        return np.array(float(data.raw_column.sum()))
 
     def moves(self, data: Dataset) -> float:
         """Return upper - lower (a record is replaced) or max(|lower|, |upper|) (a record comes or goes)."""
@@ -237,7 +282,7 @@ class SumGeometric(WithGeometric, Summing):
         return moved
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
-        """Return the sum of integers."""
+        """Return the sum; values within the bounds must be integers."""
         fractions = int(np.count_nonzero(data.column != np.floor(data.column)))
         if fractions:
             msg = f"Geometric noise needs integers; {fractions} of {data.n} values are not."

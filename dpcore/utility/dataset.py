@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_RECORDS = 10**7
+EXAMPLE_RECORDS = 1000
 T = TypeVar("T")
 
 
@@ -31,7 +32,11 @@ class Dataset:
     lower, upper : bounds known before the data are seen, one number or one per column; lower < upper. Kept as arrays of
         shape (d,). They are part of the mechanism (they fix the sensitivity) and must not be computed from the data.
     name : what the data are, for titles and sentences.
-    categories : for categorical data the names of the values 0, 1, ..., m - 1; empty for numbers.
+    categories : for categorical data the names of the values 0, 1, ..., m - 1, declared before the data are seen; empty
+        for numbers.
+    original : the records as they came, where some lie outside the bounds: `values` are these moved to the nearer bound,
+        or these without those outside. The mechanism sees `values` only; a true answer is that of `raw`, the original
+        records. None: the values themselves.
     """
 
     values: NDArray[np.float64]
@@ -39,6 +44,7 @@ class Dataset:
     upper: NDArray[np.float64]
     name: str = "data"
     categories: tuple[str, ...] = ()
+    original: NDArray[np.float64] | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +57,10 @@ class Dataset:
             raise DomainError(msg)
         if self.categories:
             _check_categories(values, self.categories)
-        for name, array in (("values", values), ("lower", lower), ("upper", upper)):
+        arrays = {"values": values, "lower": lower, "upper": upper}
+        if self.original is not None:
+            arrays["original"] = _original(self.original, values, lower, upper)
+        for name, array in arrays.items():
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -63,7 +72,35 @@ class Dataset:
         """
         array = _records(values)
         low, high = _bounds(lower, upper, 1 if array.ndim == 1 else array.shape[1])
-        return cls(np.clip(array, *_aligned(array, low, high)), low, high, name), _outside(array, low, high)
+        moved = np.clip(array, *_aligned(array, low, high))
+        outside = _outside(array, low, high)
+        return (cls(moved, low, high, name, original=array) if outside else cls(moved, low, high, name)), outside
+
+    def within(self, lower: Any, upper: Any) -> Dataset:
+        """Return the same records with other public bounds: those outside are moved, or left out if they were before."""
+        if self.categories:
+            msg = f"Answers from a list have no bounds, got {shown(lower)} and {shown(upper)}."
+            raise DomainError(msg)
+        if len(self.raw) == self.n:
+            return Dataset.clipped(self.raw, lower, upper, self.name)[0]
+        inside = (self.raw >= lower) & (self.raw <= upper)
+        return Dataset(self.raw[inside], lower, upper, self.name, original=self.raw)
+
+    def first(self, n: int) -> Dataset:
+        """Return the first n records, with what lies outside the bounds between them."""
+        if n >= self.n:
+            return self
+        if self.original is None:
+            return Dataset(self.values[:n], self.lower, self.upper, self.name, self.categories)
+        last = n
+        if len(self.raw) != self.n:
+            low, high = _aligned(self.raw, self.lower, self.upper)
+            last = int(np.flatnonzero((self.raw >= low) & (self.raw <= high))[n - 1]) + 1
+        return Dataset(self.values[:n], self.lower, self.upper, self.name, self.categories, self.raw[:last])
+
+    def unclipped(self) -> Dataset:
+        """Return the values alone, as if no record lay outside the bounds: what is left is the noise."""
+        return self if not self.moved else Dataset(self.values, self.lower, self.upper, self.name, self.categories)
 
     @classmethod
     def coded(cls, codes: Any, categories: Sequence[str], name: str = "data") -> Dataset:
@@ -75,7 +112,7 @@ class Dataset:
         return cls(codes, np.array(0.0), np.array(len(names) - 1.0), name, names)
 
     @classmethod
-    def example(cls, n: int = 1000, d: int = 1) -> Dataset:
+    def example(cls, n: int = EXAMPLE_RECORDS, d: int = 1) -> Dataset:
         """Return n made-up ages between 0 and 100 (the same ones each time), or n rows of d of them."""
         if n < 1 or d < 1 or n * d > MOST_RECORDS:
             msg = f"n and d must be integers from 1 with n d at most {MOST_RECORDS}, got n = {n!r}, d = {d!r}."
@@ -95,8 +132,39 @@ class Dataset:
 
     @property
     def n(self) -> int:
-        """How many records there are."""
+        """How many records the mechanism sees."""
         return len(self.values)
+
+    @property
+    def moved(self) -> int:
+        """How many records lie outside the bounds, and were moved to them or left out; for the owner of the data."""
+        return self.kept("moved", lambda: 0 if self.original is None else _outside(self.raw, self.lower, self.upper))
+
+    @property
+    def raw(self) -> NDArray[np.float64]:
+        """The records as they came."""
+        return self.values if self.original is None else self.original
+
+    @property
+    def raw_table(self) -> NDArray[np.float64]:
+        """The records as they came, as rows of d columns."""
+        return self.raw.reshape(len(self.raw), self.d)
+
+    @property
+    def raw_column(self) -> NDArray[np.float64]:
+        """The records of data with one column as they came; several columns are refused."""
+        self._one(self.lower)
+        return self.raw.reshape(len(self.raw))
+
+    @property
+    def ordered(self) -> NDArray[np.float64]:
+        """The values of one column in ascending order."""
+        return self.kept("ordered", lambda: np.sort(self.column))
+
+    @property
+    def raw_ordered(self) -> NDArray[np.float64]:
+        """The records of one column as they came, in ascending order."""
+        return self.ordered if self.original is None else self.kept("raw", lambda: np.sort(self.raw_column))
 
     @property
     def d(self) -> int:
@@ -167,6 +235,24 @@ def _bounds(lower: Any, upper: Any, d: int) -> tuple[NDArray[np.float64], NDArra
         msg = f"lower must be below upper, got {_said(pair[0])} and {_said(pair[1])}."
         raise DomainError(msg)
     return pair[0], pair[1]
+
+
+def _original(
+    records: Any, values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the records as they came; the values must be these clipped, or these within the bounds."""
+    array = _records(records)
+    low, high = _aligned(array, lower, upper)
+    inside = (array >= low) & (array <= high)
+    kept = (
+        np.clip(array, low, high) if len(array) == len(values) else array[inside if inside.ndim == 1 else inside.all(1)]
+    )
+    if not np.array_equal(kept, values):
+        msg = (
+            f"values must be the {len(array)} original records moved to the bounds, or those of them within the bounds."
+        )
+        raise DomainError(msg)
+    return array
 
 
 def _aligned(values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Any:

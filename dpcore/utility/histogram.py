@@ -50,7 +50,8 @@ from dpcore.utility.additive import (
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, enter
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise, worst_mean, worst_quantile
-from dpcore.words import outward
+from dpcore.utility.shifted import Off, off_facts
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -91,6 +92,7 @@ class Histogram(Additive):
 
     query = "histogram"
     measure = "mse"
+    clips = True
     assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
 
     epsilon: float = MAIN_EPSILON.field(0.5)
@@ -143,9 +145,23 @@ class Histogram(Additive):
         return len(data.categories) or self.bins
 
     def counts(self, data: Dataset) -> NDArray[np.float64]:
-        """Return the true counts."""
+        """Return the counts to which noise is added: records moved to a bound are in the bin beside it."""
         bins = self.coordinates(data)
         return data.kept(("histogram", bins), lambda: tally(data, bins))
+
+    def true_counts(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the counts of the records as they came: one outside the bounds is in no bin."""
+        bins = self.coordinates(data)
+        if not data.moved:
+            return self.counts(data)
+        return data.kept(("true histogram", bins), lambda: tally(data, bins, raw=True))
+
+    def bias(self, data: Dataset) -> NDArray[np.float64]:
+        """Return by how much every count is off before any noise; frequencies are meant as shares of n records."""
+        if not data.moved:
+            return np.zeros(self.coordinates(data))
+        people = 1.0 if self.unit == COUNTS else data.n / len(data.raw)
+        return self.counts(data) - self.true_counts(data) * people
 
     def scale(self, n: int) -> float:
         """Return what a count is multiplied with before it is released."""
@@ -153,6 +169,10 @@ class Histogram(Additive):
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
         """Return the true counts or frequencies."""
+        return self.true_counts(data) * self.scale(len(data.raw))
+
+    def centre(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the counts or frequencies of the values within the bounds."""
         return self.counts(data) * self.scale(data.n)
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
@@ -187,18 +207,26 @@ class Histogram(Additive):
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return exact laws of plain and clipped counts, and bounds after renormalising."""
         size = n or data.n
-        counts = np.sort(self.counts(data)) * (size / data.n)
+        order = np.argsort(self.counts(data), kind="stable")
+        counts = self.counts(data)[order] * (size / data.n)
+        bias = self.bias(data)[order] * (size / data.n)
         noise, k = self.noise_of_counts(), len(counts)
         if noise.discrete:
-            counts = np.rint(counts)
+            truth, counts = np.rint(counts - bias), np.rint(counts)
+            bias = counts - truth if self.unit == COUNTS else bias
+        plain = not bias.any()
         if self.after == NOTHING:
             value, theorem, formula = self.floor_of_counts()
             floor = Fact("mse", k * value, "lower", theorem, formula, "any")
-            facts = [*additive_facts(noise, k, self.miss), floor]
+            known = additive_facts(noise, k, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
+            facts = [*known, floor]
         elif self.after == CLIP:
-            facts = clipped_facts(noise, counts, self.miss)
+            clipped = Off(noise, bias, counts)
+            facts = clipped_facts(noise, counts, self.miss) if plain else off_facts(clipped, self.miss)
         else:
+            # frequencies of the true counts over all records: b is what is left beside those of the values
             facts = renormalised_facts(noise, counts, size, self.miss)
+            facts = facts if plain else biased_facts(facts, bias / size)
             return tuple(rescaled(fact, 1.0 if self.unit == FREQUENCIES else float(size)) for fact in facts)
         return tuple(rescaled(fact, self.scale(size)) for fact in facts)
 
@@ -207,22 +235,49 @@ class Histogram(Additive):
         facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release" and f.kind != "lower"}
         reach, mean = (outward(facts[name].value, 3) for name in ("quantile", "worst"))
         unit = f" {self.units}" if self.units else ""
-        said = "exact law" if facts["quantile"].kind == "exact" else "upper bound"
+        said = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
         return (
             f"{parameter_words(self)} no bin of the histogram is off by more than {reach}{unit} in "
             f"{within_words(self.miss)}; the worst of the {self.coordinates(data)} bins is off by at most {mean}{unit} "
-            f"on average ({said}, rounded up)."
+            f"on average ({said}, rounded up).{self._bias_words(data) if self.bias(data).any() else ''}"
         )
+
+    def _bias_words(self, data: Dataset) -> str:
+        """Say what the bounds alone do to the bins."""
+        done = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
+        return (
+            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {done}, "
+            f"which puts some bin off by {outward(float(np.abs(self.centre(data) - self.answer(data)).max()), 3)} before any "
+            "noise (for the owner of the data; no noise hides it)."
+        )
+
+    def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the closed forms; for biased bins those that are sure to fall with the noise."""
+        known, bias = self.closed_forms(data, n), self.bias(data)
+        if measure != "quantile" or parameter == "probability" or self.after == RENORMALISE or not bias.any():
+            return known
+        size = n or data.n
+        noise, scale = self.noise_of_counts(), self.scale(size)
+        if not noise.discrete and self.miss <= 0.5 and self.after == NOTHING:
+            return known
+        reach = float(np.abs(bias).max()) * (size / data.n) + worst_quantile(noise, bias.size, self.miss)
+        return (Fact("quantile", scale * reach, "upper", "largest bias plus the quantile of the largest noise"),)
 
 
 ALLOWED_WITHOUT_N: Final = ((COUNTS, NOTHING), (COUNTS, CLIP), (FREQUENCIES, RENORMALISE))
 
 
-def tally(data: Dataset, bins: int) -> NDArray[np.float64]:
-    """Return how many records each bin holds; the last bin holds its right end as well."""
+def tally(data: Dataset, bins: int, *, raw: bool = False) -> NDArray[np.float64]:
+    """Return how many records each bin holds; the last bin holds its right end as well.
+
+    Parameters
+    ----------
+    raw : count the records as they came; one outside the bounds is in no bin.
+    """
     if data.categories:
         return np.bincount(data.column.astype(np.int64), minlength=bins).astype(np.float64)
-    return np.histogram(data.column, bins_or_edges(data, bins))[0].astype(np.float64)
+    records = data.raw_column if raw else data.column
+    return np.histogram(records, bins_or_edges(data, bins))[0].astype(np.float64)
 
 
 def bins_or_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
@@ -274,6 +329,22 @@ def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: 
         Fact("quantile", min(1.0, cantelli, halves), "upper", f"{said}; Cantelli, or Chebyshev for S"),
         *least_facts(distance - math.sqrt(total), len(counts)),
     ]
+
+
+def biased_facts(facts: list[Fact], bias: NDArray[np.float64]) -> list[Fact]:
+    """Return bounds for frequencies that are off by a known vector as well: the triangle inequality of each norm."""
+    total, length, worst = float(np.abs(bias).sum()), float(np.linalg.norm(bias)), float(np.abs(bias).max())
+    shift = {"l1": total, "worst": worst, "quantile": worst}
+    out = []
+    for fact in facts:
+        sign = 1.0 if fact.kind == "upper" else -1.0
+        if fact.measure == "mse":
+            value = max(0.0, math.sqrt(fact.value) + sign * length) ** 2
+        else:
+            value = max(0.0, fact.value + sign * shift[fact.measure])
+        if value > 0 or sign > 0:
+            out.append(Fact(fact.measure, value, fact.kind, f"{fact.theorem}; triangle inequality with the bias"))
+    return out
 
 
 def least_facts(distance: float, k: int) -> list[Fact]:

@@ -17,8 +17,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.mechanisms.exponential import Exponential
+from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
-from dpcore.utility.choosing import LEVEL, SIZE, WITHIN, Choosing, candidates, counts, log_softmax, slopes_bound
+from dpcore.utility.choosing import (
+    LEVEL,
+    SIZE,
+    WITHIN,
+    Choosing,
+    candidates,
+    counts,
+    log_softmax,
+    places,
+    slopes_bound,
+    true_counts,
+)
 from dpcore.utility.median import AT_HAND, MORE_RECORDS
 from dpcore.utility.neighbourhood import Bound, Found, Moves, moved_records
 from dpcore.words import of_100
@@ -46,7 +58,7 @@ class QuantileInverse(Choosing):
     )
     reference: ClassVar[str] = "Asi, Duchi 2020; course, part 3"
     measure: ClassVar[str] = "miss"
-    ladder: ClassVar[str] = "steps"
+    clips: ClassVar[bool] = True
 
     epsilon: float = MAIN_EPSILON.field(0.2)
     level: float = LEVEL.field(0.5)
@@ -82,24 +94,42 @@ class QuantileInverse(Choosing):
         return min(n, max(1, math.ceil(self.level * n - 1e-9)))
 
     def steps(self, data: Dataset, n: int | None = None) -> FloatArray:
-        """Return D(y), the number of records to replace, of every candidate."""
+        """Return D(y), the number of values to replace, of every candidate."""
         found = counts(data, self.size, n)
         upto = np.cumsum(found)
         return _steps(upto - found, upto, self.rank(int(upto[-1])))
+
+    def loss(self, data: Dataset) -> FloatArray:
+        """Return D(y)."""
+        return self.steps(data)
+
+    def true_steps(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return D(y) among the records as they came: those outside the bounds lie below or above every candidate."""
+        found = true_counts(data, self.size, n)
+        upto = np.cumsum(found)
+        return _steps(upto - found, upto, self.rank(int(upto[-1])))[1:-1]
+
+    def truth(self, data: Dataset, n: int | None = None) -> float:
+        """Return the record of rank ⌈q n⌉ on the line of candidates, which may lie beyond the bounds."""
+        if not data.moved:
+            return float(self.options(data)[np.argmin(self.steps(data, n))])
+        ordered = data.raw_ordered
+        place = places(ordered[self.rank(ordered.size) - 1 : self.rank(ordered.size)], data, self.size)
+        return float(data.low + place[0] * (data.high - data.low) / (self.size - 1))
 
     def chances(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return exp(-eps D / 2), normalised."""
         return np.exp(log_softmax(-self.epsilon / 2 * self.steps(data, n)))
 
     def costs(self, data: Dataset, n: int | None = None) -> dict[str, FloatArray]:
-        """Return whether an option is wrong or far, its D and its distance."""
-        steps, options = self.steps(data, n), self.options(data)
-        distance = np.abs(options - options[np.argmin(steps)])
+        """Return whether an option is wrong or far, its D and its distance, among the records as they came."""
+        steps = self.true_steps(data, n)
+        distance = np.abs(self.options(data) - self.truth(data, n))
         return {"miss": (steps > 0) * 1.0, "far": (steps >= self.within) * 1.0, "steps": steps, "distance": distance}
 
     def answer(self, data: Dataset) -> FloatArray:
         """Return the value of the record of rank ⌈q n⌉."""
-        return np.array(self.options(data)[np.argmin(self.steps(data))])
+        return np.array(self.truth(data))
 
     def bounds(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the tail bound, and the least error of unbiased mechanisms with epsilon."""
@@ -144,12 +174,14 @@ class QuantileInverse(Choosing):
     def sentence(self, data: Dataset) -> str:
         """Say how often the answer is the true one."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
-        bound = least_miss(self.epsilon, self.steps(data))
-        return (
+        said = (
             f"At ε = {self.epsilon:g} the release is not the true {self.level:g} quantile of these {data.n} records in at "
-            f"most {of_100(min(1.0, facts['miss']))} releases (exact for these data); no unbiased ε-DP mechanism misses less "
-            f"often than {of_100(bound, up=False)}."
+            f"most {of_100(min(1.0, facts['miss']))} releases (exact for these data)"
         )
+        if data.moved:
+            return f"{said}.{bias_words(self, data)}"
+        bound = least_miss(self.epsilon, self.steps(data))
+        return f"{said}; no unbiased ε-DP mechanism misses less often than {of_100(bound, up=False)}."
 
 
 def _steps(below: FloatArray, upto: FloatArray, rank: int) -> FloatArray:

@@ -6,7 +6,7 @@ Gaussian: sigma = ||w||_2 s(epsilon, delta) / n in every coordinate, so the mean
 Laplace: column j gets scale d w_j / (n epsilon). Each coordinate is then (epsilon/d)-private whatever the widths, and the
 exact region is that of d Laplace answers of epsilon/d.
 
-*Empirical* accuracy compares a release with the mean of the data at hand. *Statistical* accuracy takes the data as the
+*Empirical* accuracy compares a release with the mean of the data at hand, as they came: records moved to the box bias it. *Statistical* accuracy takes the data as the
 population: every release sees n fresh records drawn from it, and is compared with the population's mean. As the noise is
 independent of the sample, the mean squared error is that of the noise plus Var(x)/n.
 
@@ -33,6 +33,7 @@ from dpcore.utility.additive import (
     PURE_FLOOR,
     SUBSTITUTION,
     Calibrated,
+    bias_words,
     gaussian_floor,
     parameter_words,
     pure_floor,
@@ -40,9 +41,10 @@ from dpcore.utility.additive import (
     within_words,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, Pair, enter
-from dpcore.utility.dataset import Dataset
+from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
 from dpcore.utility.noise import Gaussian, Laplace, Noise
-from dpcore.words import outward
+from dpcore.utility.shifted import BIASED, Off, off_quantile
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -70,6 +72,7 @@ class Mean(Pair):
 
     query = "mean"
     measure = "mse"
+    clips = True
     assumptions = "n and the box that holds every record are public; one record is replaced."
 
     epsilon: float = MAIN_EPSILON.field(0.5)
@@ -108,14 +111,23 @@ class Mean(Pair):
             raise DomainError(msg)
         return data.upper - data.lower
 
-    def example(self) -> Dataset:
+    def example(self, n: int = EXAMPLE_RECORDS) -> Dataset:
         """Return made-up data with d columns."""
-        return Dataset.example(1000, self.d)
+        return Dataset.example(n, self.d)
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
-        """Return the mean of every column."""
+        """Return the mean of every column of the records as they came."""
         self.widths(data)
-        return data.kept("mean", lambda: data.table.mean(axis=0))
+        return data.kept("mean", lambda: data.raw_table.mean(axis=0))
+
+    def centre(self, data: Dataset) -> NDArray[np.float64]:
+        """Return the mean of every column of the values within the bounds."""
+        self.widths(data)
+        return data.kept("clipped mean", lambda: data.table.mean(axis=0))
+
+    def bias(self, data: Dataset) -> NDArray[np.float64]:
+        """Return by how much every column's mean is moved by the bounds; 0 where no record lies outside."""
+        return self.centre(data) - self.answer(data) if data.moved else np.zeros(self.d)
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         """Return the columns."""
@@ -136,7 +148,7 @@ class Mean(Pair):
         """Return the means (of the data, or of fresh samples of it) plus noise."""
         noises = self.noises(data, data.n)
         out = np.stack([noise.sample(rng, (count,)) for noise in noises], axis=1)
-        out += self.answer(data) if self.accuracy == EMPIRICAL else sample_means(data, rng, count)
+        out += self.centre(data) if self.accuracy == EMPIRICAL else sample_means(data, rng, count)
         return out
 
     def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -151,23 +163,48 @@ class Mean(Pair):
         widths = self.widths(data)
         noises = self.noises(data, size)
         squared = float(sum(noise.variance for noise in noises))
+        bias = self.bias(data)
+        off = float(np.dot(bias, bias))
+        plus = " plus the squared bias of the bounds" if off else ""
         if self.accuracy == EMPIRICAL:
-            reach = Fact("quantile", joint_quantile(noises, self.probability), "exact", "product of the noise laws")
-            facts = [Fact("mse", squared, "exact", "the variance of the noise, σ² per dimension"), reach]
+            if off:
+                parts = [Off(noise, bias[j : j + 1]) for j, noise in enumerate(noises)]
+                reach = Fact(
+                    "quantile", off_quantile(parts, self.probability), "exact", f"product of the noise laws {BIASED}"
+                )
+            else:
+                reach = Fact("quantile", joint_quantile(noises, self.probability), "exact", "product of the noise laws")
+            said = f"the variance of the noise, σ² per dimension{plus and f',{plus}'}"
+            facts = [Fact("mse", off + squared, "exact", said, r"b^2+\sigma^2" if off else ""), reach]
             return tuple(per_dimension([*facts, *self.floors(widths, size)], self.d))
         variance = data.kept("variance", lambda: float(data.table.var(axis=0).sum()))
-        known = squared + variance / size
+        spread = squared + variance / size
+        known = off + spread
         least, whom = self.least()
-        ceiling = squared + float((widths**2).sum()) / (4.0 * size)
+        ceiling = off + squared + float((widths**2).sum()) / (4.0 * size)
         # at every dataset some record can move column j by at least half its width
         floor = variance / size + least * float((widths**2).sum()) / (4.0 * size**2)
         facts = [
-            Fact("mse", known, "exact", "variance of the noise plus variance of the population over n"),
-            Fact("mse", ceiling, "upper", "any population within the bounds: its variance is at most w²/4"),
+            Fact("mse", known, "exact", f"variance of the noise plus variance of the population over n{plus}"),
+            Fact("mse", ceiling, "upper", f"any population within the bounds: its variance is at most w²/4{plus}"),
             Fact("mse", floor, "lower", f"{whom}; unbiased for every dataset, on this population", "", "any"),
-            Fact("quantile", math.sqrt(known / self.probability), "upper", "Chebyshev"),
+            Fact("quantile", self._chebyshev(known, spread, bias), "upper", "Chebyshev"),
         ]
         return tuple(per_dimension(facts, self.d))
+
+    def _chebyshev(self, squared: float, spread: float, bias: NDArray[np.float64]) -> float:
+        """Return the better of two bounds: on the whole error, or on its spread around the bias."""
+        around = float(np.abs(bias).max()) + math.sqrt(spread / self.probability)
+        return min(math.sqrt(squared / self.probability), around)
+
+    def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
+        """Return the closed forms; for a miss above 1/2 the quantile of biased errors may rise as the noise falls."""
+        known, bias = self.closed_forms(data, n), self.bias(data)
+        if measure != "quantile" or parameter == "probability" or self.probability <= 0.5 or not bias.any():
+            return known
+        reach = float(np.abs(bias).max()) + joint_quantile(self.noises(data, n or data.n), self.probability)
+        upper = Fact("quantile", reach, "upper", "bias plus the quantile of the noise")
+        return (upper,) if self.accuracy == EMPIRICAL else known
 
     def sentence(self, data: Dataset) -> str:
         """Say how far one release is off."""
@@ -175,10 +212,22 @@ class Mean(Pair):
         reach, kind = outward(facts["quantile"].value, 3), facts["quantile"].kind
         whom = "the mean of the data" if self.accuracy == EMPIRICAL else "the mean of the population"
         each = "" if self.d == 1 else f" in any of the {self.d} columns"
-        said = "exact law of the noise" if kind == "exact" else "upper bound"
+        biased = bool(self.bias(data).any())
+        law = "exact law of bias and noise" if biased else "exact law of the noise"
+        said = law if kind == "exact" else "upper bound"
         return (
             f"{parameter_words(self)} and n = {data.n} the released mean is within {reach} of {whom}{each} in "
-            f"{within_words(self.probability)} ({said}, rounded up)."
+            f"{within_words(self.probability)} ({said}, rounded up).{self._bias_words(data) if biased else ''}"
+        )
+
+    def _bias_words(self, data: Dataset) -> str:
+        """Say what the bounds alone do to the mean."""
+        if self.d == 1:
+            return bias_words(self, data)
+        worst = outward(float(np.abs(self.bias(data)).max()), 3)
+        return (
+            f" The bounds alone move the mean of some column by up to {worst}: {grouped(data.moved)} of "
+            f"{grouped(len(data.raw))} records lie outside them (for the owner of the data; no noise hides it)."
         )
 
 
@@ -215,6 +264,9 @@ def population(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """Return the different records and their shares."""
 
     def make() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if data.d == 1:  # sorting rows is slow
+            values, counts = np.unique(data.column, return_counts=True)
+            return values[:, None], counts / data.n
         rows, counts = np.unique(data.table, axis=0, return_counts=True)
         return rows, counts / data.n
 

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.mechanisms.exponential import Exponential
+from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
-from dpcore.utility.choosing import SIZE, WITHIN, Choosing, candidates, counts, log_softmax, slopes_bound
+from dpcore.utility.choosing import (
+    SIZE,
+    WITHIN,
+    Choosing,
+    candidates,
+    counts,
+    log_softmax,
+    places,
+    slopes_bound,
+    true_counts,
+)
 from dpcore.utility.neighbourhood import Bound, Found, Moves, moved_records
 from dpcore.words import of_100, outward
 
@@ -44,6 +55,7 @@ class MedianExponential(Choosing):
     )
     reference: ClassVar[str] = "McSherry, Talwar 2007; privacy-visualisation thesis, Proposition 51, corrected"
     measure: ClassVar[str] = "miss"
+    clips: ClassVar[bool] = True
 
     epsilon: float = MAIN_EPSILON.field(0.05)
     size: int = SIZE.field(101)
@@ -84,15 +96,38 @@ class MedianExponential(Choosing):
         return np.exp(log_softmax(-self.epsilon / 4 * np.abs(self.balance(data, n))))
 
     def costs(self, data: Dataset, n: int | None = None) -> dict[str, FloatArray]:
-        """Return miss, rank error and distance of every candidate."""
-        unbalance = np.abs(self.balance(data, n))
-        rank, options = unbalance / 2, self.options(data)
-        distance = np.abs(options - options[np.argmin(unbalance)])
+        """Return miss, rank error and distance of every candidate, among the records as they came."""
+        unbalance = np.abs(self.true_balance(data, n))
+        rank = unbalance / 2
+        distance = np.abs(self.options(data) - self.truth(data, n))
         return {"miss": (rank >= self.within) * 1.0, "rank": rank, "quantile": rank, "distance": distance}
 
+    def loss(self, data: Dataset) -> FloatArray:
+        """Return |S(c)| of the values within the bounds."""
+        return np.abs(self.balance(data))
+
+    def true_balance(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return S(c) of the records as they came: those outside the bounds lie below or above every candidate."""
+        found = true_counts(data, self.size, n)
+        below = np.cumsum(found) - found
+        return np.asarray(2 * below + found - found.sum(), dtype=np.float64)[1:-1]
+
+    def truth(self, data: Dataset, n: int | None = None) -> float:
+        """Return the smallest value with the least |S|: a candidate, or one of their line continued beyond the bounds."""
+        if data.moved:
+            return data.kept(("median", self.size), lambda: self._beyond(data))
+        return float(self.options(data)[np.argmin(np.abs(self.balance(data, n)))])
+
+    def _beyond(self, data: Dataset) -> float:
+        """Return the median on the line continued beyond the bounds: one of the records' places, or the next one."""
+        place = places(data.raw_ordered, data, self.size)
+        spot = np.union1d(place, place + 1)
+        balance = np.searchsorted(place, spot, "left") + np.searchsorted(place, spot, "right") - place.size
+        return float(data.low + spot[np.argmin(np.abs(balance))] * (data.high - data.low) / (self.size - 1))
+
     def answer(self, data: Dataset) -> FloatArray:
-        """Return the smallest candidate with the best score."""
-        return np.array(self.options(data)[np.argmin(np.abs(self.balance(data)))])
+        """Return the smallest candidate with the best score, or the median beyond the bounds if it lies there."""
+        return np.array(self.truth(data))
 
     def bounds(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the corrected bound and the printed one, which is no bound where ties leave no balanced median."""
@@ -145,6 +180,7 @@ class MedianExponential(Choosing):
             f"At ε = {self.epsilon:g} the released median of {data.n} records is off by at most "
             f"{outward(facts['quantile'], 3)} ranks in {of_100(1 - self.probability, up=False)} releases (exact for these "
             f"data); by {self.within:g} or more in at most {of_100(min(1.0, facts['miss']))}."
+            f"{bias_words(self, data) if data.moved else ''}"
         )
 
 

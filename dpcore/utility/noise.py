@@ -60,9 +60,20 @@ class Noise(ABC):
     def clipped(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return E|max(N, -c)| and E max(N, -c)^2 for true counts c >= 0."""
 
+    @abstractmethod
+    def excess(self, x: FloatArray) -> FloatArray:
+        """Return E (N - x)^+ for x >= 0."""
+
     def smooth(self, t: FloatArray) -> FloatArray:
         """Return a smooth function that equals P(N > t): at every t, or at the integers if the noise is discrete."""
         return self.above(t)
+
+    def beyond(self, t: FloatArray) -> FloatArray:
+        """Return P(N > t) for every t."""
+        t = np.asarray(t, dtype=np.float64)
+        size = np.abs(t)
+        inner = np.ceil(size) - 1.0 if self.discrete else size  # P(N >= -t) = P(N > ceil(-t) - 1) for integers
+        return np.asarray(np.where(t < 0, 1.0 - self.above(np.maximum(inner, 0.0)), self.above(size)), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,10 @@ class Laplace(Noise):
         a = np.asarray(counts, dtype=np.float64) / self.scale
         decay = np.exp(-a)
         return self.scale * (1.0 - 0.5 * decay), self.scale**2 * (2.0 - decay * (1.0 + a))
+
+    def excess(self, x: FloatArray) -> FloatArray:
+        """Return b e^(-x/b) / 2."""
+        return np.asarray(0.5 * self.scale * np.exp(-np.asarray(x) / self.scale), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +171,13 @@ class Geometric(Noise):
         both = gap * (1.0 + r)
         return r * (2.0 - power) / both, r * (2.0 - power) / gap**2 - 2.0 * c * r * power / both
 
+    def excess(self, x: FloatArray) -> FloatArray:
+        """Return r^(m+1) (1/(1-r^2) - f/(1+r)) with x = m + f, m an integer and 0 <= f < 1."""
+        x = np.asarray(x, dtype=np.float64)
+        whole = np.floor(x)
+        tail = np.exp(-self.rate * (whole + 1.0)) / (1.0 + self.ratio)
+        return np.asarray(tail * (1.0 / self._gap - (x - whole)), dtype=np.float64)
+
 
 @dataclass(frozen=True, slots=True)
 class Gaussian(Noise):
@@ -192,6 +214,12 @@ class Gaussian(Noise):
         first = self.sigma * (2.0 * top - density + a * tail)
         second = self.sigma**2 * (1.0 - tail + a * a * tail - a * density)
         return np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+
+    def excess(self, x: FloatArray) -> FloatArray:
+        """Return sigma (phi(a) - a Phi(-a)), a = x/sigma."""
+        a = np.asarray(x, dtype=np.float64) / self.sigma
+        density = np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+        return np.asarray(self.sigma * np.maximum(0.0, density - a * ndtr(-a)), dtype=np.float64)
 
 
 def worst_beyond(noise: Noise, many: int, t: FloatArray, counts: FloatArray | None = None) -> FloatArray:

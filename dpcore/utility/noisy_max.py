@@ -32,6 +32,7 @@ class MostCommon(Picking):
     """The fullest of `bins` cells of equal width, or the most common category."""
 
     query: ClassVar[str] = "most common value"
+    clips: ClassVar[bool] = True
     assumptions: ClassVar[str] = (
         "Scale 2/ε under substitution, 1/ε when a record is added or removed. Cells are public."
     )
@@ -40,8 +41,12 @@ class MostCommon(Picking):
     neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
 
     def table(self, data: Dataset, n: int | None = None) -> FloatArray:
-        """Return the counts."""
+        """Return the counts; records moved to a bound are in the cell beside it."""
         return cells(data, self.bins, n)
+
+    def true_table(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return the counts of the records as they came: one outside the bounds is in no cell."""
+        return cells(data, self.bins, n, raw=True)
 
     @property
     def scale(self) -> float:

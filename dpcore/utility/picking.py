@@ -41,6 +41,10 @@ class Picking(Choosing):
     def table(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return the score of every candidate."""
 
+    def true_table(self, data: Dataset, n: int | None = None) -> FloatArray:
+        """Return the scores by which a choice is judged: those of the records as they came."""
+        return self.table(data, n)
+
     @property
     @abstractmethod
     def scale(self) -> float:
@@ -65,7 +69,7 @@ class Picking(Choosing):
 
     def answer(self, data: Dataset) -> FloatArray:
         """Return the first candidate with the largest score."""
-        return np.array(float(np.argmax(self.table(data))))
+        return np.array(float(np.argmax(self.true_table(data))))
 
     def chances(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return the exact chance of every candidate."""
@@ -73,7 +77,7 @@ class Picking(Choosing):
 
     def costs(self, data: Dataset, n: int | None = None) -> dict[str, FloatArray]:
         """Return success, far and loss of score of every candidate."""
-        scores = self.table(data, n)
+        scores = self.true_table(data, n)
         gap = scores.max() - scores
         return {"success": (gap == 0) * 1.0, "far": (gap >= self.within) * 1.0, "gap": gap, "quantile": gap}
 

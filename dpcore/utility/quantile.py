@@ -15,6 +15,7 @@ import numpy as np
 
 from dpcore.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
+from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
 from dpcore.utility.choosing import LEVEL, WITHIN, not_steady, quantile_of
 from dpcore.utility.neighbourhood import Bound
@@ -33,12 +34,27 @@ INTEGRAL = "sum over the intervals between records of the chance of each, for th
 
 @dataclass(frozen=True)
 class Steps:
-    """The release's law: intervals from `start` to `end` with their chances, and the rank error in each."""
+    """The release's law: intervals from `start` to `end` with their chances.
+
+    `rank` is the rank error in each among the records as they came, `loss` that among the values, which makes the chance.
+    """
 
     start: FloatArray
     end: FloatArray
     chance: FloatArray
     rank: FloatArray
+    loss: FloatArray
+
+
+def _intervals(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return start and end of the intervals of positive width between values and bounds, and how many values are below."""
+
+    def make() -> tuple[FloatArray, FloatArray, FloatArray]:
+        knots = np.concatenate(([data.low], data.ordered, [data.high]))
+        use = np.flatnonzero(np.diff(knots) > 0)
+        return knots[use], knots[use + 1], use.astype(np.float64)
+
+    return data.kept("intervals", make)
 
 
 @enter
@@ -55,6 +71,7 @@ class QuantileExponential(Pair):
     assumptions: ClassVar[str] = "Substitution of one record. The bounds of the data are public."
     reference: ClassVar[str] = "Smith 2011; McSherry, Talwar 2007"
     measure: ClassVar[str] = "distance"
+    clips: ClassVar[bool] = True
 
     epsilon: float = MAIN_EPSILON.field(0.2)
     level: float = LEVEL.field(0.5)
@@ -78,18 +95,25 @@ class QuantileExponential(Pair):
         )
 
     def answer(self, data: Dataset) -> FloatArray:
-        """Return the record of rank ⌈q n⌉."""
-        rank = min(data.n, max(1, math.ceil(self.level * data.n - 1e-9)))
-        return np.array(np.partition(data.column, rank - 1)[rank - 1])
+        """Return the record of rank ⌈q n⌉ among the records as they came."""
+        ordered = data.raw_ordered
+        rank = min(ordered.size, max(1, math.ceil(self.level * ordered.size - 1e-9)))
+        return np.array(ordered[rank - 1])
 
     def steps(self, data: Dataset) -> Steps:
         """Return the intervals of positive width with their exact chances."""
-        knots = np.concatenate(([data.low], np.sort(data.column), [data.high]))
-        width, rank = np.diff(knots), np.abs(np.arange(data.n + 1) - self.level * data.n)
-        use = width > 0
-        log_mass = np.log(width[use]) - self.epsilon / 2 * rank[use]
+        start, end, below = _intervals(data)
+        loss = np.abs(below - self.level * data.n)
+        log_mass = np.log(end - start) - self.epsilon / 2 * loss
         mass = np.exp(log_mass - log_mass.max())
-        return Steps(knots[:-1][use], knots[1:][use], mass / mass.sum(), rank[use])
+        return Steps(start, end, mass / mass.sum(), self._rank(data, below), loss)
+
+    def _rank(self, data: Dataset, below: FloatArray) -> FloatArray:
+        """Return the rank error among the records as they came, between the bounds, where `below` of the values are below."""
+        if len(data.raw) == data.n:  # moved to the bounds: as many are below
+            return np.abs(below - self.level * data.n)
+        left_out = int(np.searchsorted(data.raw_ordered, data.low, "left"))
+        return np.abs(below + left_out - self.level * len(data.raw))
 
     def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
         """Draw an interval, then a point in it."""
@@ -99,9 +123,9 @@ class QuantileExponential(Pair):
         return np.asarray(steps.start[at] + rng.random(count) * (steps.end - steps.start)[at], dtype=np.float64)
 
     def errors(self, data: Dataset, releases: FloatArray) -> dict[str, FloatArray]:
-        """Return distances and rank errors."""
-        below = np.searchsorted(np.sort(data.column), releases, side="left")
-        rank = np.abs(below - self.level * data.n)
+        """Return distances and rank errors, among the records as they came."""
+        below = np.searchsorted(data.raw_ordered, releases, side="left")
+        rank = np.abs(below - self.level * len(data.raw))
         distance = np.abs(releases - float(self.answer(data)))
         return {"distance": distance, "quantile": distance, "rank": rank, "miss": (rank >= self.within) * 1.0}
 
@@ -113,16 +137,21 @@ class QuantileExponential(Pair):
         steps, truth = self.steps(data), float(self.answer(data))
         distance = float(np.dot(steps.chance, np.abs((steps.start + steps.end) / 2 - truth)))
         far = float(steps.chance[steps.rank >= self.within].sum())
+        exact = (
+            Fact("distance", distance, "exact", INTEGRAL),
+            Fact("quantile", self.distance_quantile(data, 1 - self.probability), "exact", INTEGRAL),
+            Fact("rank", float(np.dot(steps.chance, steps.rank)), "exact", INTEGRAL),
+            Fact("miss", far, "exact", INTEGRAL),
+        )
+        if data.moved:
+            return exact  # the theorem speaks of the values within the bounds
         width = steps.end - steps.start
         best = steps.rank == steps.rank.min()
         log_bound = math.log(width.sum() / width[best].sum()) - self.epsilon / 2 * (
             self.within - float(steps.rank.min())
         )
         return (
-            Fact("distance", distance, "exact", INTEGRAL),
-            Fact("quantile", self.distance_quantile(data, 1 - self.probability), "exact", INTEGRAL),
-            Fact("rank", float(np.dot(steps.chance, steps.rank)), "exact", INTEGRAL),
-            Fact("miss", far, "exact", INTEGRAL),
+            *exact,
             Fact(
                 "miss",
                 math.exp(min(0.0, log_bound)),
@@ -156,13 +185,15 @@ class QuantileExponential(Pair):
         """
         by_definition = {"within": "miss", "probability": "quantile"}
         own = tuple(f for f in self.closed_forms(data, n) if f.measure == measure and f.kind == "exact")
-        if measure == by_definition.get(parameter) or (parameter == "epsilon" and measure in ("rank", "miss")):
+        ranks = measure in ("rank", "miss")
+        left_out = len(data.raw) != data.n  # then rank errors are others than the mechanism sees
+        if measure == by_definition.get(parameter) or (parameter == "epsilon" and ranks and not left_out):
             return own
-        if parameter != "epsilon":
+        if parameter != "epsilon" or ranks:
             raise not_steady(self, measure, parameter)
         steps, truth = self.steps(data), float(self.answer(data))
-        order = np.argsort(steps.rank, kind="stable")
-        rank = steps.rank[order]
+        order = np.argsort(steps.loss, kind="stable")
+        rank = steps.loss[order]
         reach = np.maximum(np.abs(steps.start - truth), np.abs(steps.end - truth))[order]
         largest = np.maximum.accumulate(reach)[np.searchsorted(rank, rank, side="right") - 1]
         chance = steps.chance[order]
@@ -191,4 +222,5 @@ class QuantileExponential(Pair):
             f"At ε = {self.epsilon:g} the released {self.level:g} quantile of {data.n} records is off by at most "
             f"{outward(reach, 3)} in the units of the data, and by at most {outward(ranks, 3)} ranks, in "
             f"{of_100(1 - self.probability, up=False)} releases each (exact for these data)."
+            f"{bias_words(self, data) if data.moved else ''}"
         )

@@ -42,7 +42,7 @@ Points = tuple[FloatArray, FloatArray]
 
 def region_of_intervals(data: Dataset, level: float, epsilon: float) -> TradeOff:
     """Return the region, kind ``upper``: a polygon outside and one inside it, about 1e-5 apart."""
-    values, target = np.sort(data.column), level * data.n
+    values, target = data.ordered, level * data.n
     inner: list[Points] = []
     outer: list[Points] = []
     for line, wanted in ((values, target), (-values[::-1], data.n - target)):

@@ -23,11 +23,17 @@ from dpcore.utility.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MOST_ROWS = 2_000_000
 MOST_LABELS = 100
 OUTSIDE = ("clip", "drop")
+OTHERS = ("count", "drop")
+OTHER = "other"
+UNDECLARED = (
+    "Declare the categories, as they may be known without the data. If they were read off the data, the mere existence of a "
+    "bin such as one for a single chief executive would tell that this person is in the data, whatever noise its count gets."
+)
 _CHUNK = 20_000
 
 
@@ -63,7 +69,8 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
     sheet : what `open_csv` returned.
     column : its name.
     low, high : bounds of the values.
-    outside : ``clip`` moves a value outside to the nearer bound, ``drop`` leaves its row out; both are counted.
+    outside : ``clip`` moves a value outside to the nearer bound, ``drop`` leaves its row out; both are counted, and true
+        answers are those of all numbers of the column.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         msg = f"The lower bound must be below the upper bound, both finite; got {low!r} and {high!r}."
@@ -77,60 +84,96 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
     values = np.array(found, dtype=np.float64)
     below, above = int((values < low).sum()), int((values > high).sum())
     clipped = (below, above) if outside == "clip" else (0, 0)
+    inside = values[(values >= low) & (values <= high)] if outside == "drop" else values
     if outside == "drop":
         notes.dropped["outside the bounds"] = below + above
-        values = values[(values >= low) & (values <= high)]
-    if not len(values):
+    if not len(inside):
         raise notes.nothing(column, "number")
-    data, _ = Dataset.clipped(values, low, high, column)
+    if len(inside) < len(values):
+        data = Dataset(inside, np.array(low), np.array(high), column, original=values)
+    else:
+        data, _ = Dataset.clipped(values, low, high, column)
     told = notes.words(column, data.n, "numbers")
     if any(clipped):
         told.append(_clipped_words(below, above, low, high))
     return Reading(data, notes.rows, notes.lost(), clipped, tuple(told))
 
 
-def read_labels(sheet: Sheet, column: str, most: int = MOST_LABELS) -> Reading:
-    """Return a column as answers from a list: sorted, numbers by their size.
+def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[str, ...]:
+    """Return a list of categories, checked: a sequence, or one text with commas between them (a CSV row).
 
-    The list itself is taken from the data, so it must be public anyway, like the printed answers of a survey.
+    Parameters
+    ----------
+    categories : the answers there may be, declared before the data are seen, in the order of their bins.
+    most : how many are allowed.
+    """
+    rows = (
+        list(rows_of(csv.reader([categories], skipinitialspace=True))) if isinstance(categories, str) else [categories]
+    )
+    names = tuple(" ".join(str(name).split()) for row in rows for name in row)
+    if not 1 <= len(names) <= most or "" in names:
+        msg = f'categories must be 1 to {most} names such as "A,B,C", none of them empty, got {shown(categories)}.'
+        raise DomainError(msg)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"categories must be different from each other, got {shown(twice)} twice."
+        raise DomainError(msg)
+    longest = max(names, key=len)
+    if len(longest) > LONGEST_NAME:
+        msg = f"A category may have at most {LONGEST_NAME} characters, got {shown(longest)}."
+        raise DomainError(msg)
+    return names
+
+
+def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (), others: str = OTHERS[0]) -> Reading:
+    """Return a column as answers from a declared list.
+
+    The list must be declared before the data are seen. If it were read off the data, the existence of a bin would say that
+    somebody gave that answer, and no noise in the bin could hide it.
 
     Parameters
     ----------
     sheet : what `open_csv` returned.
     column : its name.
-    most : how many different answers are allowed.
+    categories : the answers there may be, in the order of their bins; see `declared`. Without them nothing is read.
+    others : ``count`` puts every other answer into a bin called other, which is there whether somebody is in it or not;
+        ``drop`` leaves its row out. Both are said.
     """
-    found, notes, places = array("q"), _Notes(), dict[str, int]()
+    if not len(categories):
+        raise DomainError(UNDECLARED)
+    names = declared(categories)
+    if others not in OTHERS:
+        msg = f"others must be one of {', '.join(OTHERS)}, got {shown(others)}."
+        raise DomainError(msg)
+    if others == OTHERS[0] and OTHER not in names:
+        names = (*names, OTHER)
+    if len(names) < 2:
+        msg = f"categories must be at least two names where other answers are left out, got {shown(names[0])}."
+        raise DomainError(msg)
+    found, notes, known = array("q"), _Notes(), {name: place for place, name in enumerate(names)}
+    other = known[OTHER] if others == OTHERS[0] else None
+    counted = 0
     for cells in _chunks(sheet, sheet.place(column), notes):
         for cell in cells:
-            text = " ".join(cell.split())[:LONGEST_NAME]
-            if text.lower() in MISSING:
+            text = " ".join(cell.split())
+            place = known.get(text)
+            if place is not None:
+                found.append(place)
+            elif text.lower() in MISSING:
                 notes.drop("empty" if not text else "marked as missing", cell)
+            elif other is None:
+                notes.drop("not in the list", cell)
             else:
-                found.append(places.setdefault(text, len(places)))
-        if len(places) > most:
-            msg = (
-                f"Column {shown(column)} has more than {most} different answers; at most {most} can be told apart. "
-                "Read it as numbers, or choose another column."
-            )
-            raise DomainError(msg)
+                counted += 1
+                found.append(other)
     if not found:
         raise notes.nothing(column, "answer")
-    labels = sorted(places, key=_label_order)
-    if len(labels) < 2:
-        msg = f"Every answer in column {shown(column)} is {shown(labels[0])}; at least two different ones are needed."
-        raise DomainError(msg)
-    order = np.zeros(len(labels), dtype=np.intp)
-    for rank, label in enumerate(labels):
-        order[places[label]] = rank
-    data = Dataset.coded(order[np.array(found)], labels, column)
-    told = notes.words(column, data.n, f"answers of {len(labels)} kinds")
+    data = Dataset.coded(np.array(found), names, column)
+    told = notes.words(column, data.n, "answers")
+    told.append(f"Declared: {', '.join(names)}.")
+    if other is not None:
+        told.append(f"{_values(counted, 'answer')} not in the list counted as {OTHER!r}, a bin that is always there.")
     return Reading(data, notes.rows, notes.lost(), (0, 0), tuple(told))
-
-
-def _label_order(label: str) -> tuple[bool, float, str]:
-    number = number_in(label)
-    return number is None, number or 0.0, label.lower()
 
 
 def _all_numbers(cells: list[str]) -> list[float] | None:

@@ -24,6 +24,7 @@ class Sample:
     title : what it is, for a menu.
     kind : ``numbers`` or ``labels``.
     low, high : public bounds of numbers.
+    categories : the declared answers of labels.
     provenance : where the rows are from.
     """
 
@@ -34,6 +35,7 @@ class Sample:
     column: str
     low: float
     high: float
+    categories: tuple[str, ...]
     provenance: str
 
 
@@ -60,6 +62,7 @@ def samples() -> dict[str, Sample]:
                 column,
                 float(about.get("low", 0.0)),
                 float(about.get("high", 0.0)),
+                tuple(about.get("categories", ())),
                 facts["provenance"],
             )
     return found
@@ -75,7 +78,7 @@ def _whole(name: str) -> Dataset:
     about = known[name]
     sheet = open_csv(about.file.read_bytes())
     if about.kind == "labels":
-        return read_labels(sheet, about.column).dataset
+        return read_labels(sheet, about.column, about.categories, "drop").dataset
     return read_numbers(sheet, about.column, about.low, about.high).dataset
 
 
@@ -95,7 +98,7 @@ def sample(name: str, *, n: int | None = None, low: float | None = None, high: f
     """
     whole = _whole(name)
     # a copy for every caller: what a dataset remembers of itself goes with the caller, and cannot pile up here
-    own = Dataset(whole.values, whole.lower, whole.upper, whole.name, whole.categories)
+    own = Dataset(whole.values, whole.lower, whole.upper, whole.name, whole.categories, whole.original)
     return part(own, n=n, low=low, high=high)
 
 
@@ -110,14 +113,7 @@ def part(data: Dataset, *, n: int | None = None, low: float | None = None, high:
     if n is not None and not 1 <= n <= data.n:
         msg = f"n must be an integer from 1 to {data.n}, the records there are, got {n!r}."
         raise DomainError(msg)
+    cut = data if n is None else data.first(n)
     if low is None and high is None:
-        return (
-            data
-            if n in (None, data.n)
-            else Dataset(data.values[:n], data.lower, data.upper, data.name, data.categories)
-        )
-    if data.categories:
-        msg = f"Answers from a list have no bounds, got {low!r} and {high!r}."
-        raise DomainError(msg)
-    lower, upper = data.lower if low is None else low, data.upper if high is None else high
-    return Dataset.clipped(data.values[:n], lower, upper, data.name)[0]
+        return cut
+    return cut.within(data.lower if low is None else low, data.upper if high is None else high)

@@ -14,7 +14,7 @@ from dpcore.registry import Parameter, shown
 from dpcore.utility.base import QUANTILE, RATE, Fact, Measure, Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -140,30 +140,34 @@ def table(
     values : what the parameter takes.
     data, rng, releases : as in `simulate`, at every value; every value has randomness of its own.
     """
-    listed = _listed(values)
-    rows = []
-    for index, (value, own) in enumerate(zip(listed, rng.spawn(len(listed)), strict=True)):
+    cases = []
+    for value in _listed(values):
         at, n = moved(pair, parameter, value)
         if n is not None:
             msg = "A table with simulations moves a parameter of the pair; n, the number of records, has closed forms only."
             raise DomainError(msg)
-        part = (index / len(listed), (index + 1) / len(listed))
-        seen = {row[0]: row[1:3] for row in simulate(at, data, own, releases, progress=part).to_numpy().tolist()}
-        for fact in facts(at, None, data):
-            simulated, error = seen[fact.measure]
-            rows.append(
-                (
-                    parameter,
-                    value,
-                    fact.measure,
-                    float(fact.value),
-                    simulated,
-                    error,
-                    fact.kind,
-                    fact.theorem,
-                    fact.about,
-                )
-            )
+        cases.append((value, at, data))
+    return cases_table(parameter, cases, rng, releases)
+
+
+def cases_table(
+    parameter: str, cases: Sequence[tuple[float, Pair, Dataset]], rng: Generator, releases: int = RELEASES
+) -> pd.DataFrame:
+    """Return closed forms beside simulations, one row per case and fact, as `table` does.
+
+    Parameters
+    ----------
+    parameter : what tells the cases apart: a parameter of the pair, or something of the data, such as ``n`` or ``upper``.
+    cases : its value, the pair and the data of each.
+    rng, releases : as in `simulate`; every case has randomness of its own.
+    """
+    rows = []
+    for index, ((value, pair, data), own) in enumerate(zip(cases, rng.spawn(len(cases)), strict=True)):
+        part = (index / len(cases), (index + 1) / len(cases))
+        seen = {row[0]: row[1:3] for row in simulate(pair, data, own, releases, progress=part).to_numpy().tolist()}
+        for fact in facts(pair, None, data):
+            closed = (fact.measure, float(fact.value), *seen[fact.measure])
+            rows.append((parameter, value, *closed, fact.kind, fact.theorem, fact.about))
     return pd.DataFrame(rows, columns=TABLE)
 
 

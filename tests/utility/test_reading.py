@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dpcore.errors import DomainError
 from dpcore.limits import limits
-from dpcore.utility import reading, sheet
+from dpcore.utility import PAIRS, pair, reading, sheet
 from dpcore.utility.reading import Reading, read_labels, read_numbers
 from dpcore.utility.samples import sample, samples
 from dpcore.utility.sheet import open_csv
@@ -155,28 +155,86 @@ def test_line_endings(ending: str) -> None:
 # ---- answers -------------------------------------------------------------------------------------------------
 
 
-def test_answers_are_coded_in_order() -> None:
+def test_answers_are_coded_in_the_order_declared() -> None:
     opened = open_csv(b"cheated,grade\nyes,10\nno,9\n ,2\nyes,?\nno,10\n")
-    found = read_labels(opened, "cheated")
+    found = read_labels(opened, "cheated", ("no", "yes"), "drop")
     assert found.dataset.categories == ("no", "yes")
     assert found.dataset.values.tolist() == [1, 0, 1, 0]
     assert found.dropped == {"empty": 1}
-    assert said(found).startswith(
-        "4 answers of 2 kinds read from 5 rows of column 'cheated'. 1 value dropped: 1 empty."
-    )
-    grades = read_labels(opened, "grade")
-    assert grades.dataset.categories == ("2", "9", "10")
+    assert said(found) == "4 answers read from 5 rows of column 'cheated'. 1 value dropped: 1 empty. Declared: no, yes."
+    grades = read_labels(opened, "grade", "10, 9")
+    assert grades.dataset.categories == ("10", "9", "other")
+    assert grades.dataset.values.tolist() == [0, 1, 2, 0]
     assert grades.dropped == {"marked as missing": 1}
+    assert said(grades).endswith("1 answer not in the list counted as 'other', a bin that is always there.")
 
 
-def test_too_many_or_too_few_answers() -> None:
-    names = "name\n" + "\n".join(f"n{i}" for i in range(101))
-    with pytest.raises(DomainError, match=r"'name' has more than 100 different answers"):
-        read_labels(open_csv(names.encode()), "name")
-    with pytest.raises(DomainError, match=r"Every answer in column 'a' is 'yes'; at least two"):
-        read_labels(open_csv(b"a\nyes\nyes\n"), "a")
+CEO = b"department\nSales\nHR\nSales\nCEO\nn/a\n"
+
+
+def test_the_bins_depend_on_the_declaration_alone() -> None:
+    """One person more or less, with whatever answer, changes no bin: the existence of a bin tells nothing."""
+    with_them, without = open_csv(CEO), open_csv(CEO.replace(b"CEO\n", b""))
+    names = {read_labels(data, "department", "Sales,HR,IT").dataset.categories for data in (with_them, without)}
+    assert names == {("Sales", "HR", "IT", "other")}
+    left_out = read_labels(with_them, "department", "Sales,HR,IT", "drop")
+    assert left_out.dataset.categories == ("Sales", "HR", "IT")
+    assert left_out.dropped == {"not in the list": 1, "marked as missing": 1}
+    assert "1 not in the list (the first: 'CEO')" in said(left_out)
+    assert left_out.rows == left_out.dataset.n + sum(left_out.dropped.values())
+
+
+def test_undeclared_categories_are_refused_with_the_reason() -> None:
+    with pytest.raises(DomainError, match="the mere existence of a bin") as found:
+        read_labels(open_csv(CEO), "department")
+    assert "CEO" not in str(found.value)
+
+
+def test_a_declared_name_may_look_like_a_missing_value_or_be_called_other() -> None:
+    found = read_labels(open_csv(CEO), "department", "n/a,other")
+    assert found.dataset.categories == ("n/a", "other")
+    assert found.dataset.values.tolist() == [1, 1, 1, 1, 0]
+    assert read_labels(open_csv(b'a\n"x,y"\nz\n'), "a", 'z,"x,y"', "drop").dataset.values.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("categories", "others", "words"),
+    [
+        ("A,A", "count", "categories must be different from each other, got 'A' twice"),
+        ("A,,B", "count", "none of them empty"),
+        ([f"n{i}" for i in range(101)], "count", "categories must be 1 to 100 names"),
+        (["x" * 61], "count", "at most 60 characters"),
+        ("A", "drop", "at least two names where other answers are left out, got 'A'"),
+        ("A,B", "keep", "others must be one of count, drop, got 'keep'"),
+    ],
+)
+def test_declarations_are_checked(categories: Any, others: str, words: str) -> None:
+    with pytest.raises(DomainError, match=words):
+        read_labels(open_csv(CEO), "department", categories, others)
+
+
+def test_a_column_without_answers() -> None:
     with pytest.raises(DomainError, match="gives no answer: of its 2 rows, 2 marked as missing"):
-        read_labels(open_csv(b"a\n-\n?\n"), "a")
+        read_labels(open_csv(b"a\n-\n?\n"), "a", "yes,no")
+    with pytest.raises(DomainError, match="gives no answer: of its 1 row, 1 not in the list"):
+        read_labels(open_csv(b"a\nmaybe\n"), "a", "yes,no", "drop")
+
+
+def test_only_declared_answers_are_ever_published() -> None:
+    """Every pair that takes answers: its labels are those declared, whoever is in the data."""
+    for name, cls in PAIRS.items():
+        if not cls.uses_data:
+            continue
+        seen = []
+        for content in (CEO, CEO.replace(b"CEO", b"HR")):
+            data = read_labels(open_csv(content), "department", "Sales,HR").dataset
+            query = pair(name, **({"equals": "Sales"} if name.startswith("count_") else {}))
+            try:
+                seen.append((query.labels(data), query.answer(data).shape))
+            except DomainError:
+                seen.append(((), ()))
+        assert seen[0] == seen[1]
+        assert "CEO" not in str(seen)
 
 
 # ---- refusals ------------------------------------------------------------------------------------------------
@@ -292,7 +350,7 @@ def test_garbage_is_read_or_refused_in_a_sentence(data: bytes) -> None:
     if refusal(open_csv, data) == ".":
         opened = open_csv(data)
         for column in opened.columns:
-            assert refusal(read_labels, opened, column).endswith(".")
+            assert refusal(read_labels, opened, column, "0,a,b").endswith(".")
             assert refusal(read_numbers, opened, column, 0.0, 1.0).endswith(".")
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpcore.cli.options import number
+from dpcore.cli import own_data
 from dpcore.cli.own_options import option_of, own_options
-from dpcore.errors import DomainError, DomainWarning, ParseError
+from dpcore.errors import DomainError, ParseError
 from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
     from dpcore.utility.base import Pair
-    from dpcore.utility.dataset import Dataset
 
 HELP = "how far private answers are off as a parameter moves: closed forms beside a simulation"
 PASSES_ON = True
@@ -34,14 +31,12 @@ def configure(parser: Parser) -> None:
     listed = "\n".join(f"  {name:<{width}}  {cls.title}" for name, cls in sorted(PAIRS.items()))
     parser.epilog = (
         f"NAME is one of\n{listed}\n\nEvery parameter of a pair is an option: --epsilon 0.1,1 or --bins 20. The one with "
-        "several values is moved;\nby default the pair's main one. dpcore utility --list names them all."
+        "several values is moved;\nby default the pair's main one. --n, --lower and --upper can move too: --upper 10,20,50 shows "
+        "how bias falls and noise grows\nwith the bound. dpcore utility --list names all pairs."
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="query and mechanism, e.g. histogram_laplace")
     parser.add_argument("--list", action="store_true", help="list the names with their parameters and measures")
-    parser.add_argument("--data", metavar="FILE", help="a CSV file; made-up ages by default")
-    parser.add_argument("--column", metavar="C", help="its column; the first by default")
-    parser.add_argument("--lower", type=number, metavar="A", help="public lower bound of the column ...")
-    parser.add_argument("--upper", type=number, metavar="B", help="... and upper bound; without them it holds answers")
+    own_data.configure(parser)
     parser.add_argument("--releases", type=int, default=2000, metavar="N", help="simulated releases (default: 2000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the simulation (default: 0)")
 
@@ -62,12 +57,14 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         raise DomainError(msg)
     plain = pair(arguments.name)
     settings = own_options(plain.name, plain.parameters(), arguments.rest)
-    moved, values = _moved(plain, settings)
+    of_data = own_data.several(arguments)
+    moved, values = _moved(plain, {**settings, **of_data})
     fixed = {name: items[0] for name, items in settings.items() if name != moved}
     chosen = pair(arguments.name, **fixed, **({moved: values[0]} if moved in settings else {}))
-    return table(
-        chosen, moved, values, _data(chosen, arguments), np.random.default_rng(arguments.seed), arguments.releases
-    )
+    data, rng = own_data.dataset(chosen, arguments), np.random.default_rng(arguments.seed)
+    if moved in of_data:
+        return own_data.moved_table(chosen, data, moved, values, rng, arguments)
+    return table(chosen, moved, values, data, rng, arguments.releases)
 
 
 def _catalogue() -> pd.DataFrame:
@@ -102,31 +99,3 @@ def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
         msg = f"{option_of(name)} must have at most {MOST_CELLS} values, got {len(values)}."
         raise DomainError(msg)
     return name, values
-
-
-def _data(pair: Pair, arguments: argparse.Namespace) -> Dataset:
-    """Return the column of the file, or made-up data."""
-    from dpcore.utility.reading import read_labels, read_numbers  # noqa: PLC0415  # needed with --data only
-    from dpcore.utility.sheet import open_csv  # noqa: PLC0415  # needed with --data only
-
-    bounds = (arguments.lower, arguments.upper)
-    if arguments.data is None:
-        if arguments.column is not None or bounds != (None, None):
-            msg = "--column, --lower and --upper speak of a file; name it with --data."
-            raise ParseError(msg)
-        return pair.example()
-    if not pair.uses_data:
-        msg = f"{pair.name} follows from its parameters alone and takes no --data."
-        raise ParseError(msg)
-    if (arguments.lower is None) != (arguments.upper is None):
-        msg = "--lower and --upper belong together: the public bounds of the column."
-        raise ParseError(msg)
-    sheet = open_csv(Path(arguments.data).read_bytes())
-    column = sheet.columns[0] if arguments.column is None else arguments.column
-    if arguments.lower is None:
-        reading = read_labels(sheet, column)
-    else:
-        reading = read_numbers(sheet, column, arguments.lower, arguments.upper)
-    if reading.dropped or any(reading.clipped):
-        warnings.warn(" ".join(reading.told), DomainWarning, stacklevel=2)
-    return reading.dataset

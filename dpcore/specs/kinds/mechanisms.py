@@ -90,11 +90,12 @@ class UtilityDrawer(Answers):
     column: str | None = fields.text(default=None)
     lower: float | None = fields.number(None)
     upper: float | None = fields.number(None)
+    categories: str | None = fields.text(default=None, words="answers with commas between them")
     folder: Path = field(default_factory=Path)
 
     def recipe(self) -> Any:
         """Return the figure of the pair on its example data or on a file."""
-        options = self.options("column", "lower", "upper")
+        options = self.options("column", "lower", "upper", "categories")
         if self.file is None:
             if options:
                 msg = f"{next(iter(options))} speaks of a file; name it with file."

@@ -1,0 +1,145 @@
+"""The data of ``dpcore utility``: made up, or a column of a CSV file, with their size, bounds and categories."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpcore.cli.options import number_list
+from dpcore.errors import DomainError, DomainWarning, ParseError
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
+    from numpy.random import Generator
+
+    from dpcore.cli.options import Parser
+    from dpcore.utility.base import Pair
+    from dpcore.utility.dataset import Dataset
+    from dpcore.utility.reading import Reading
+
+MOVABLE = ("n", "lower", "upper")
+MOST_EXAMPLE = 10**6
+
+
+def configure(parser: Parser) -> None:
+    """Add the options."""
+    parser.add_argument("--data", metavar="FILE", help="a CSV file; made-up ages by default")
+    parser.add_argument("--column", metavar="C", help="its column; the first by default")
+    parser.add_argument(
+        "--n",
+        type=number_list,
+        metavar="LIST",
+        help="how many records: made up (default: 1000), or the first of the file",
+    )
+    parser.add_argument(
+        "--lower", type=number_list, metavar="LIST", help="public lower bound of a column of numbers ..."
+    )
+    parser.add_argument(
+        "--upper", type=number_list, metavar="LIST", help="... and upper bound; several show a trade-off"
+    )
+    parser.add_argument(
+        "--categories", metavar="NAMES", help='the answers a column of text may hold, declared: "A,B,C"'
+    )
+    parser.add_argument(
+        "--others",
+        choices=("count", "drop"),
+        default="count",
+        help="answers not declared: counted in a bin called other, or their rows left out (default: count)",
+    )
+
+
+def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
+    """Return what of the data has several values: name -> values."""
+    given = {name: getattr(arguments, name) for name in MOVABLE}
+    found = {name: values.tolist() for name, values in given.items() if values is not None and len(values) > 1}
+    return {name: [_whole(v) for v in values] if name == "n" else values for name, values in found.items()}
+
+
+def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
+    """Return the column of the file, or made-up data, with the size and the bounds asked; of several the first."""
+    if arguments.data is not None:
+        data = _read(pair, arguments)
+        return data if arguments.n is None else _first(data, _whole(float(arguments.n[0])))
+    if arguments.column is not None or arguments.categories is not None:
+        msg = "--column and --categories speak of a file; name it with --data."
+        raise ParseError(msg)
+    from dpcore.utility.samples import part  # noqa: PLC0415  # pandas is slow to import
+
+    made = pair.example() if arguments.n is None else _example(pair, _whole(float(arguments.n[0])))
+    low, high = (None if x is None else float(x[0]) for x in (arguments.lower, arguments.upper))
+    return part(made, low=low, high=high)
+
+
+def moved_table(
+    pair: Pair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
+) -> pd.DataFrame:
+    """Return the table as the number of records or a bound moves."""
+    from dpcore.utility.bounds import LEAK, bound_cases  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.utility.simulate import cases_table  # noqa: PLC0415  # pandas is slow to import
+
+    if name == "n":
+        whole = data if arguments.data is None else _read(pair, arguments, silent=True)
+        cut = [_example(pair, n) if arguments.data is None else _first(whole, n) for n in values]
+        bounds = [one if one.categories or one.d > 1 else one.within(data.lower, data.upper) for one in cut]
+        cases = [(n, pair, one) for n, one in zip(values, bounds, strict=True)]
+        return cases_table("n", cases, rng, arguments.releases)
+    if arguments.data is not None:
+        warnings.warn(LEAK, DomainWarning, stacklevel=2)
+    return bound_cases(pair, data, name, values, rng, arguments.releases)
+
+
+def _example(pair: Pair, n: int) -> Dataset:
+    if not 1 <= n <= MOST_EXAMPLE:
+        msg = f"n must be an integer from 1 to {MOST_EXAMPLE}, got {n}."
+        raise DomainError(msg)
+    return pair.example(n)
+
+
+def _first(data: Dataset, n: int) -> Dataset:
+    from dpcore.utility.samples import part  # noqa: PLC0415  # pandas is slow to import
+
+    return part(data, n=n)
+
+
+def _whole(value: float) -> int:
+    if value != value // 1 or abs(value) > 1e15:
+        msg = f"n must be an integer, got {value!r}."
+        raise DomainError(msg)
+    return int(value)
+
+
+def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
+    """Return the column of the file, and warn of what was lost."""
+    from dpcore.utility.sheet import open_csv  # noqa: PLC0415  # needed with --data only
+
+    if not pair.uses_data:
+        msg = f"{pair.name} follows from its parameters alone and takes no --data."
+        raise ParseError(msg)
+    if (arguments.lower is None) != (arguments.upper is None):
+        msg = "--lower and --upper belong together: the public bounds of the column."
+        raise ParseError(msg)
+    if arguments.lower is not None and arguments.categories is not None:
+        msg = "--lower and --upper are for numbers, --categories for answers; give one of them."
+        raise ParseError(msg)
+    sheet = open_csv(Path(arguments.data).read_bytes())
+    reading = _reading(pair, sheet, sheet.columns[0] if arguments.column is None else arguments.column, arguments)
+    if not silent and (reading.dropped or any(reading.clipped) or reading.dataset.categories):
+        warnings.warn(" ".join(reading.told), DomainWarning, stacklevel=2)
+    return reading.dataset
+
+
+def _reading(pair: Pair, sheet: Any, column: str, arguments: argparse.Namespace) -> Reading:
+    """Read the column as numbers, or as answers that were declared or that the query names."""
+    from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers  # noqa: PLC0415  # needed with --data only
+
+    if arguments.lower is not None:
+        return read_numbers(sheet, column, float(arguments.lower[0]), float(arguments.upper[0]))
+    categories = arguments.categories if arguments.categories is not None else pair.named()
+    if categories:
+        return read_labels(sheet, column, categories, arguments.others)
+    text = " or --equals ANSWER for one of them" if "equals" in {p.name for p in pair.parameters()} else ""
+    msg = f'Say how the column is read: --lower and --upper for numbers, --categories "A,B,C" for answers{text}. {UNDECLARED}'
+    raise ParseError(msg)

@@ -1,0 +1,157 @@
+"""The trade-off over a public bound: bias falls as the bound grows, noise grows with it.
+
+Records outside the bounds are moved to them, which biases the answer; wider bounds need more noise. Both parts are known to
+whoever has the data: the *bias alone* is the error of a release without noise, the *noise alone* that of data which end at
+the bounds, and the *total* is the error of a release. The curve depends on the data, and a bound that was chosen by it tells
+about them: see `LEAK`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DomainError
+from dpcore.limits import checkpoint
+from dpcore.registry import shown
+from dpcore.utility.simulate import RELEASES, cases_table, facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.random import Generator
+
+    from dpcore.utility.base import Fact, Pair
+    from dpcore.utility.dataset import Dataset
+
+SIDES = ("upper", "lower")
+LEAK = (
+    "This curve is computed from the private data: a bound chosen by looking at it tells about them, and no noise of the "
+    "release hides that. Choose the bound from what is known without the data, or on other data."
+)
+TOTAL, BIAS, NOISE = "total", "bias alone", "noise alone"
+COLUMNS = ("label", "parameter", "value", "kind", "low", "high", "theorem")
+_REACH = 20.0  # widths from a 20th to 20 times the present one
+_POINTS = 41
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a measure is at one bound.
+
+    Attributes
+    ----------
+    total : the fact about a release.
+    bias : the measure of a release without noise.
+    noise : the fact about data that end at the bounds.
+    """
+
+    total: Fact
+    bias: float
+    noise: Fact
+
+
+def at_bound(data: Dataset, side: str, value: float) -> Dataset:
+    """Return the data with one public bound changed."""
+    if side not in SIDES:
+        msg = f"side must be one of {', '.join(SIDES)}, got {shown(side)}."
+        raise DomainError(msg)
+    return data.within(data.low, value) if side == "upper" else data.within(value, data.high)
+
+
+def bound_grid(data: Dataset, side: str = "upper", points: int = _POINTS) -> list[float]:
+    """Return bounds that make the range from a 20th to 20 times as wide, the present one among them; no record is looked at.
+
+    Whole bounds stay whole.
+    """
+    width = data.high - data.low
+    whole = data.low == round(data.low) and data.high == round(data.high)
+    widths = [float(f"{x:.3g}") for x in np.geomspace(width / _REACH, width * _REACH, points)]
+    widths = sorted({max(1.0, float(round(x))) for x in widths} if whole else {*widths})
+    found = [data.low + x for x in widths] if side == "upper" else [data.high - x for x in widths]
+    return sorted({*found, data.high if side == "upper" else data.low})
+
+
+def parts(pair: Pair, data: Dataset, measure: str) -> Parts:
+    """Return total, bias alone and noise alone of one measure; a pair to which bounds do nothing is refused."""
+    _check(pair)
+    noiseless = pair.errors(data, np.asarray(pair.centre(data), dtype=np.float64)[None])
+    return Parts(_best(pair, data, measure), float(noiseless[measure][0]), _best(pair, data.unclipped(), measure))
+
+
+def _check(pair: Pair) -> None:
+    if not pair.clips:
+        msg = f"Bounds do nothing to the {pair.query}; a trade-off over them is known for mean, sum, histogram, median and quantile."
+        raise DomainError(msg)
+
+
+def _best(pair: Pair, data: Dataset, measure: str) -> Fact:
+    """Return the fact to draw: the exact one, or the best bound on the safe side."""
+    better = pair.measure_of(measure).larger_is_better
+    known = [fact for fact in facts(pair, None, data) if fact.measure == measure and fact.about == "release"]
+    for kind in ("exact", "lower" if better else "upper"):
+        found = [fact for fact in known if fact.kind == kind]
+        if found:
+            return (max if better else min)(found, key=lambda fact: fact.value)
+    return known[0]
+
+
+def bound_table(
+    pair: Pair, data: Dataset, *, side: str = "upper", values: Iterable[float] | None = None, measure: str | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return one measure against a public bound: total, bias alone and noise alone, and where it cannot be asked.
+
+    Parameters
+    ----------
+    pair, data : query with mechanism, and the data.
+    side : which bound moves, upper or lower.
+    values : its values; `bound_grid` by default.
+    measure : the headline one by default.
+
+    Returns
+    -------
+    DataFrame
+        `label, parameter, value, kind, low, high, theorem`.
+    tuple of str
+        That the curve must not choose the bound, and why some places are empty.
+    """
+    wanted = pair.measure_of(measure or pair.measure)
+    _check(pair)
+    rows: list[tuple[str, float, float, str, float, float, str]] = []
+    refused: list[str] = []
+    listed = list(bound_grid(data, side) if values is None else values)
+    for index, value in enumerate(listed):
+        checkpoint(index / len(listed))
+        try:
+            found = parts(pair, at_bound(data, side, value), wanted.name)
+        except DomainError as error:
+            refused.append(f"Nothing is drawn at {side} = {value:.6g}: {error}")
+            continue
+        theorem = "error of a release without noise"
+        rows += [_row(TOTAL, value, found.total), _row(NOISE, value, found.noise)]
+        rows.append((BIAS, value, found.bias, "exact", found.bias, found.bias, theorem))
+    if not rows:
+        raise DomainError(refused[0] if refused else "A trade-off needs at least one bound, got none.")
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    rank = frame["label"].map({TOTAL: 0, BIAS: 1, NOISE: 2})
+    frame = frame.assign(rank=rank).sort_values(["rank", "parameter"], kind="stable", ignore_index=True)
+    return frame[list(COLUMNS)], (LEAK, *refused[:1])
+
+
+def _row(label: str, value: float, fact: Fact) -> tuple[str, float, float, str, float, float, str]:
+    return label, value, fact.value, fact.kind, fact.value, fact.value, fact.theorem
+
+
+def bound_cases(
+    pair: Pair, data: Dataset, side: str, values: Sequence[float], rng: Generator, releases: int = RELEASES
+) -> pd.DataFrame:
+    """Return the table of `dpcore.utility.table` as a bound moves, with the columns `bias_alone` and `noise_alone`."""
+    _check(pair)
+    cases = [(value, pair, at_bound(data, side, value)) for value in values]
+    frame = cases_table(side, cases, rng, releases)
+    known = {(value, m.name): parts(pair, cut, m.name) for value, _, cut in cases for m in pair.measures}
+    found = [known[key] for key in zip(frame["value"], frame["measure"], strict=True)]
+    return frame.assign(bias_alone=[p.bias for p in found], noise_alone=[p.noise.value for p in found])

@@ -1,0 +1,147 @@
+r"""Errors of noise and bias together: what clipping moved and what noise adds, at once.
+
+Clipping a record to public bounds moves the answer by b before any noise comes. A release is then off by N + b, or, for a
+true count c that is clipped at 0 after the noise, by max(N, -c) + b. With the excess :math:`h(x) = E (N-x)^+`, x >= 0,
+
+.. math::
+    E|N+b| = |b| + 2h(|b|), \qquad E|max(N,-c)+b| = |b| + 2h(|b|) - h(c), \qquad E\,max(N,-c) = h(c),
+
+and the chance to be off by more than s is P(N > s - b) + P(N > s + b), the second term for s < c - b only if the count
+is clipped at 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.utility.base import Fact
+from dpcore.utility.noise import Noise, worst_beyond, worst_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_PANELS = 32
+_NOTHING = 1e-18
+_MOST_BIASES = 32  # so many different ones that the mean of the worst error is integrated
+_MOST_TERMS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Off:
+    """Coordinates with independent noise of one law, each with a bias of its own.
+
+    Attributes
+    ----------
+    noise : the law.
+    bias : by how much each coordinate is off without noise.
+    counts : the counts to which noise is added, if the sum is clipped at 0; None if it is not.
+    """
+
+    noise: Noise
+    bias: FloatArray
+    counts: FloatArray | None = None
+
+    def log_kept(self, s: FloatArray) -> FloatArray:
+        """Return the logarithm of the chance that every coordinate is off by at most s >= 0."""
+        s = np.asarray(s, dtype=np.float64)
+        moved = self.bias != 0
+        at, bias = s[..., None], self.bias[moved]
+        down = self.noise.beyond(at + bias)
+        if self.counts is not None:
+            down = np.where(at < self.counts[moved] - bias, down, 0.0)
+        chance = np.minimum(1.0, self.noise.beyond(at - bias) + down)
+        many = int(np.count_nonzero(~moved))
+        counts = None if self.counts is None else np.sort(self.counts[~moved])
+        others = worst_beyond(self.noise, many, s, counts) if many else np.zeros(s.shape)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log1p(-chance).sum(axis=-1) + np.log1p(-others), dtype=np.float64)
+
+    @property
+    def absolute(self) -> float:
+        """Sum of the mean absolute errors."""
+        size = np.abs(self.bias)
+        total = size + 2.0 * self.noise.excess(size)
+        return float(np.sum(total if self.counts is None else total - self.noise.excess(self.counts)))
+
+    @property
+    def squared(self) -> float:
+        """Sum of the mean squared errors."""
+        if self.counts is None:
+            return float(np.sum(self.bias**2)) + self.bias.size * self.noise.variance
+        second = self.noise.clipped(self.counts)[1]
+        return float(np.sum(second + 2.0 * self.bias * self.noise.excess(self.counts) + self.bias**2))
+
+
+def missed(parts: Sequence[Off], s: FloatArray) -> FloatArray:
+    """Return the chance that some coordinate is off by more than s >= 0; all are independent."""
+    return np.asarray(-np.expm1(np.sum([part.log_kept(s) for part in parts], axis=0)), dtype=np.float64)
+
+
+def off_quantile(parts: Sequence[Off], miss: float) -> float:
+    """Return the smallest t that no coordinate exceeds in a share 1 - miss of the releases, rounded up."""
+
+    def at(t: float) -> float:
+        return float(missed(parts, np.array(t)))
+
+    if at(0.0) <= miss:
+        return 0.0
+    each = -math.expm1(math.log1p(-miss) / sum(part.bias.size for part in parts))
+    low, high = 0.0, max(float(np.abs(part.bias).max()) + part.noise.quantile(each) for part in parts)
+    while at(high) > miss:
+        high = math.nextafter(high, math.inf)
+    while high - low > 1e-14 * high:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if at(middle) <= miss else (middle, high)
+    whole = float(round(high))  # errors of whole numbers are whole
+    return whole if abs(whole - high) <= 1e-12 * high and at(whole) <= miss else high
+
+
+def off_mean(parts: Sequence[Off]) -> tuple[float, str]:
+    """Return the mean of the largest error, and whether that is exact or an upper bound.
+
+    The integral of `missed` is taken where the biases are few, and, for whole noise, whole. Otherwise the largest bias and the
+    largest noise are added up.
+    """
+    biases = np.unique(np.abs(np.concatenate([part.bias for part in parts])))
+    ends = [part.noise.quantile(_NOTHING / part.bias.size) for part in parts]
+    last = float(biases[-1]) + max(ends)
+    if any(part.noise.discrete for part in parts):
+        if last <= _MOST_TERMS and (biases == np.floor(biases)).all():
+            return float(np.sum(missed(parts, np.arange(last + 1.0)))), "exact"
+    elif biases.size <= _MOST_BIASES:
+        steps = np.linspace(0.0, max(ends), _PANELS + 1)
+        breaks = [np.array([0.0, last]), biases, *(b + side * steps for b in biases for side in (-1.0, 1.0))]
+        breaks += [part.counts - part.bias for part in parts if part.counts is not None]
+        knots = np.unique(np.clip(np.concatenate(breaks), 0.0, last))
+        half = 0.5 * np.diff(knots)
+        t = (knots[:-1] + half)[:, None] + half[:, None] * _NODES
+        return float(np.sum(half * (missed(parts, t) @ _WEIGHTS))), "exact"
+    return float(biases[-1]) + sum(worst_mean(part.noise, part.bias.size) for part in parts), "upper"
+
+
+BIASED = "and what clipping to the bounds moves"
+
+
+def off_facts(part: Off, miss: float) -> list[Fact]:
+    """Return what is known of coordinates with noise of one law and a bias each."""
+    law = type(part.noise).__name__
+    many = part.bias.size
+    each = f"{law} noise" if many == 1 else f"{many} times {law} noise"
+    mean, kind = off_mean([part])
+    return [
+        Fact("mse", part.squared, "exact", f"squared bias plus variance: {each} {BIASED}", r"b^2+\sigma^2"),
+        Fact("l1", part.absolute, "exact", f"mean absolute value of {each} {BIASED}"),
+        Fact("worst", mean, kind, f"mean of the largest error of {each} {BIASED}"),
+        Fact("quantile", off_quantile([part], miss), "exact", f"quantile of {each} {BIASED}"),
+    ]
