@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.app import figure, page, work
 from dpcore.charts.errata import WORDS, errata_figure
 from dpcore.charts.theme import Look
-from dpcore.errata import KINDS, Row, rows, sources
+from dpcore.errata import KINDS, NOTE, READING, Row, rows, sources
 
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
@@ -107,11 +107,13 @@ def show_row(row: Row) -> None:
     new = " Found while the first list was checked." if row.added else ""
     st.caption(f"{figure.plain(source.reference)}. Kind: **{WORDS[row.kind]}**, {KINDS[row.kind]}.{new}")
     with st.container(border=True):
-        st.markdown("**As printed**")
+        st.markdown("**As it stands in the converted text**" if row.kind == READING else "**As printed**")
         st.markdown(row.printed)
     with st.container(border=True):
-        st.markdown("**Corrected**" if row.kind != "note" else "**What can be said**")
+        st.markdown("**Corrected**" if row.kind != NOTE else "**What can be said**")
         st.markdown(row.corrected)
+    if row.fails:
+        st.markdown(f"**Where it fails.** {figure.plain(row.fails)}")
     text, numbers = work.shelf().get(("evidence", row.name), row.evidence)
     st.markdown(f"**Evidence.** {figure.plain(text)}")
     if numbers is not None and len(numbers):
@@ -120,15 +122,15 @@ def show_row(row: Row) -> None:
 
 def shown(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers with the columns in words."""
-    names = {"says": "the source says", "true": "computed", "refuted": "contradicts the print"}
+    names = {"stated": "what it gives", "says": "the source says", "true": "computed", "refuted": "contradicts it"}
     return numbers.rename(columns=names)
 
 
 def listing(listed: tuple[Row, ...]) -> None:
     """List the rows; a click on one chooses it."""
     by_name = {source.name: source.title for source in sources()}
-    cells = [(by_name[r.source], r.place, WORDS[r.kind], r.why, "new" if r.added else "") for r in listed]
-    frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "found here"])
+    cells = [(by_name[r.source], r.place, WORDS[r.kind], r.why, r.fails, "new" if r.added else "") for r in listed]
+    frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "where it fails", "found here"])
 
     def choose() -> None:
         lines = st.session_state[TABLE]["selection"]["rows"]

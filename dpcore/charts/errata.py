@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from dpcore.errata import Row
 
 BAR = 20
-COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added"]
-WORDS = {"false": "false", "misprint": "misprint", "note": "note"}
+COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
+WORDS = {"false": "false", "misprint": "misprint", "reading": "reading", "note": "note"}
 
 
 def errata_table(chosen: Sequence[Row]) -> pd.DataFrame:
-    """Return rows as a table: name, source, place, printed, corrected, kind, why, evidence (the whole sentence), added."""
+    """Return rows as a table like `dpcore.errata.table`, with the whole sentence as evidence."""
     cells = [
-        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.evidence()[0], r.added) for r in chosen
+        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.evidence()[0], r.added, r.fails)
+        for r in chosen
     ]
     return pd.DataFrame(cells, columns=COLUMNS)
 

@@ -4,6 +4,19 @@
 """
 
 from dpcore.errata.claims import Claim, Found
-from dpcore.errata.rows import FALSE, KINDS, MISPRINT, NOTE, Row, Source, rows, sources, table
+from dpcore.errata.rows import FALSE, KINDS, MISPRINT, NOTE, READING, Row, Source, rows, sources, table
 
-__all__ = ["FALSE", "KINDS", "MISPRINT", "NOTE", "Claim", "Found", "Row", "Source", "rows", "sources", "table"]
+__all__ = [
+    "FALSE",
+    "KINDS",
+    "MISPRINT",
+    "NOTE",
+    "READING",
+    "Claim",
+    "Found",
+    "Row",
+    "Source",
+    "rows",
+    "sources",
+    "table",
+]

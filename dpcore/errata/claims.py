@@ -1,4 +1,4 @@
-"""What evidence is made of: numbers of a printed statement beside the true ones, and whether they contradict."""
+"""What evidence is made of: what a printed statement gives beside the true number, and whether they contradict."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One printed number beside the true one.
+    """What a statement gives beside the true number.
 
-    `says` is what the source claims about the true number: that it is equal to the printed one, at most, or at least;
-    ``beside`` claims nothing and puts two numbers side by side. `kind` says what the true number is; a lower bound that
-    exceeds a printed upper bound refutes it just as well as an exact number does.
+    `stated` is printed, or follows from what is printed in this setting. `says` is what the source claims about the true
+    number: that it is equal to the stated one, at most, or at least; ``beside`` claims nothing and puts two numbers side
+    by side. `kind` says what the true number is. A bound refutes on its own side only: a lower bound above "at most", an
+    upper bound below "at least".
     """
 
     setting: str
-    printed: float
+    stated: float
     true: float
     says: str = EQUAL
     kind: str = "exact"
@@ -36,23 +37,22 @@ class Claim:
         if self.says not in SAYS or self.kind not in KINDS:
             msg = f"says must be one of {', '.join(SAYS)} and kind one of {', '.join(KINDS)}, got {self.says!r}, {self.kind!r}."
             raise DomainError(msg)
-        if math.isnan(self.printed) or math.isnan(self.true):
-            msg = f"A claim needs two numbers, got {self.printed!r} and {self.true!r}."
+        if math.isnan(self.stated) or math.isnan(self.true):
+            msg = f"A claim needs two numbers, got {self.stated!r} and {self.true!r}."
             raise DomainError(msg)
 
     @property
     def refuted(self) -> bool:
         """Whether the two numbers contradict what was printed, by more than rounding."""
-        if self.says == BESIDE:
+        if self.says == BESIDE or self.stated == self.true:
             return False
-        if self.printed == self.true:
-            return False
-        margin = MARGIN * max(abs(self.true), min(abs(self.printed), 1e300))
-        if self.says == AT_MOST:
-            return self.true > self.printed + margin
-        if self.says == AT_LEAST:
-            return self.true < self.printed - margin
-        return math.isinf(self.printed) or abs(self.true - self.printed) > margin
+        margin = MARGIN * max(abs(self.true), min(abs(self.stated), 1e300))
+        above, below = self.true > self.stated + margin, self.true < self.stated - margin
+        if self.kind == "upper":  # the true number is at most this
+            return below and self.says != AT_MOST
+        if self.kind == "lower":
+            return above and self.says != AT_LEAST
+        return (above and self.says != AT_LEAST) or (below and self.says != AT_MOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Found:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The claims as a table: setting, printed, says, true, kind, refuted."""
-        rows = [(c.setting, c.printed, c.says, c.true, c.kind, c.refuted) for c in self.claims]
-        return pd.DataFrame(rows, columns=["setting", "printed", "says", "true", "kind", "refuted"])
+        """The claims as a table: setting, stated, says, true, kind, refuted."""
+        rows = [(c.setting, c.stated, c.says, c.true, c.kind, c.refuted) for c in self.claims]
+        return pd.DataFrame(rows, columns=["setting", "stated", "says", "true", "kind", "refuted"])
 
 
 def found(text: str, *claims: Claim) -> Found:

@@ -37,7 +37,7 @@ def one_sided_supremum() -> Found:
     return found(
         f"For p = (0.9, 0.1) and q = (0.5, 0.5) the norm is {norm:.4f}, the divergence D∞(p‖q) is {one_sided:.4f}: beyond it the "
         f"profile of this direction is {abs(other):.1g}.",
-        Claim("D∞ of (0.9, 0.1) from (0.5, 0.5)", norm, one_sided),
+        Claim("norm of the log ratio of (0.9, 0.1) and (0.5, 0.5), and D∞", norm, one_sided, BESIDE),
     )
 
 
@@ -62,7 +62,7 @@ def only_when() -> Found:
     return found(
         f"For n = 1001 and two equally likely answers the sum is off by √n or more with probability {risks[0]:.4f}, already below 0.05; by "
         f"1.36√n or more with {risks[1]:.4f}.",
-        Claim("chance that |s - n/2| ≥ √n, n = 1001, if that were not enough", 0.05, risks[0], AT_LEAST),
+        Claim("chance that |s - n/2| ≥ √n, n = 1001, beside 5 of 100", 0.05, risks[0], BESIDE),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from dpcore.errata.claims import AT_MOST, Claim, found
+from dpcore.errata.claims import AT_MOST, BESIDE, Claim, found
 from dpcore.language import parse
+from dpcore.utility.spread import spread_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,24 +23,32 @@ def _needed_weight(epsilon_of_a_row: float) -> float:
 
 
 def weight_of_the_box() -> Found:
-    """Compose the rows of the Johnson-Lindenstrauss mechanism with the weight of its box."""
+    """Compute the exact delta of the Johnson-Lindenstrauss mechanism with the weight of its box, and the least weight."""
     log_two, log_rows = math.log(2 / DELTA), math.log(4 * ROWS / DELTA)
     inside = math.sqrt(32 * ROWS * log_two * log_rows) / EPSILON
     outside = math.sqrt(32 * ROWS * log_two) * log_rows / EPSILON
     needed = _needed_weight(EPSILON / math.sqrt(4 * ROWS * log_two))
-    small, large = (_total(4 * log_rows / weight) for weight in (outside, inside))
+    kept, least = _delta_of_weight(inside), _least(lambda weight: _delta_of_weight(weight) <= DELTA, 1.0, inside)
     return found(
-        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {needed:.1f}. The box, read as it stands, has {inside:.1f}, "
-        f"and by the optimal composition 50 rows then reach ε = {large:.4f}. With log(4r/δ) outside the root it would have "
-        f"{outside:.1f} and reach {small:.4f}: enough, but not by the theorem that the text applies.",
-        Claim("total ε of 50 rows with the weight of the box", EPSILON, large, AT_MOST),
-        Claim("weight w for ε = 0.5, δ = 1e-5, r = 50", inside, needed),
+        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {needed:.1f} by Lemma 1. The box has {inside:.1f} as it stands and "
+        f"{outside:.1f} with log(4r/δ) outside the root. Neither follows from the lemma, and both are safe: computed from the law of "
+        f"the rows, w = {inside:.1f} has δ = {kept:.2g}, and w = {least:.1f} is enough.",
+        Claim("δ at ε = 0.5 of 50 rows with the weight of the box", DELTA, kept, AT_MOST, "upper"),
+        Claim("weight w of the box as it stands, and by Lemma 1", inside, needed, BESIDE),
     )
 
 
-def _total(each: float) -> float:
-    """Return epsilon at delta of all rows by the optimal composition."""
-    return float(parse(f"dp({each!r}, {DELTA / (2 * ROWS)!r})^{ROWS}").epsilon(DELTA))
+def _delta_of_weight(weight: float) -> float:
+    """Return delta of all rows: every row is normal, and one edge widens it by at most the factor 1 + 2 / w."""
+    return spread_delta(ROWS, 2 / weight, EPSILON)
+
+
+def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the least number between low and high from which on something holds, by halving."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def weight_of_the_text() -> Found:
@@ -53,18 +62,28 @@ def weight_of_the_text() -> Found:
     )
 
 
+def _true_delta(epsilon: float, delta: float) -> float:
+    """Return the true delta of the least noise that meets both printed conditions, for one query with sensitivity 1."""
+    variance = max(4 / epsilon**2 * math.log(math.e + epsilon / delta), 1 / (4 * epsilon))
+    return float(parse(f"gaussian({math.sqrt(variance)!r})").delta(epsilon))
+
+
 def variance_for_many_queries() -> Found:
-    """Compute the true delta of noise that meets both printed conditions."""
-    epsilon, delta = 60.0, 0.1
-    first = 4 / epsilon**2 * math.log(math.e + epsilon / delta)
-    variance = max(first, 1 / (4 * epsilon))
-    true = float(parse(f"gaussian({math.sqrt(variance)!r})").delta(epsilon))
-    mended = max(first, 2 / epsilon)
-    held = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(epsilon))
+    """Compute the true delta of noise that meets both printed conditions, and from which epsilon on it is too large."""
+    settings = ((60.0, 0.1), (60.0, 1e-5))
+    true = [_true_delta(epsilon, delta) for epsilon, delta in settings]
+    edges = [
+        _least(lambda epsilon, delta=delta: _true_delta(epsilon, delta) > delta, 20.0, 60.0) for _, delta in settings
+    ]
+    mended = max(4 / 60**2 * math.log(math.e + 600), 2 / 60)
+    held = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(60.0))
     return found(
-        f"For one query with Δ = 1, ε = 60, δ = 0.1 both conditions hold at σ² = {variance:.6f}, and the true δ is {true:.4f}; with "
-        f"2kΔ²/ε it is {held:.2g}.",
-        Claim("δ at ε = 60 of the noise for δ = 0.1", delta, true, AT_MOST),
+        f"For one query with Δ = 1 the least noise that meets both conditions has at ε = 60 the true δ {true[0]:.4f} where δ = 0.1 was "
+        f"asked for, with 2kΔ²/ε {held:.2g}. It misses δ = 0.1 from ε = {edges[0]:.1f} on and δ = 1e-5 from ε = {edges[1]:.1f} on.",
+        *(
+            Claim(f"δ at ε = {epsilon:g} of the noise for δ = {delta:g}", delta, reached, AT_MOST)
+            for (epsilon, delta), reached in zip(settings, true, strict=True)
+        ),
     )
 
 

@@ -116,6 +116,16 @@ def sign_of_the_answer() -> Found:
     )
 
 
+def parts_by_value() -> Found:
+    """Replace a record among counts per value, and among counts of parts fixed beforehand."""
+    two, one = (float(parse(f"laplace_vector(1, {moves})").epsilon(0.0)) for moves in ("[1, 1]", "[1, 0]"))
+    return found(
+        f"Counts per value with noise for ε: a replaced record moves two of them, and the largest loss is {two:g}ε; if its part is "
+        f"fixed beforehand it moves one, and the loss is {one:g}ε.",
+        Claim("largest loss in units of ε, part fixed beforehand and by value", one, two, BESIDE),
+    )
+
+
 EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
     made.__name__: made
     for made in (
@@ -126,5 +136,6 @@ EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
         variance_transfer,
         attained_at_itself,
         sign_of_the_answer,
+        parts_by_value,
     )
 }

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     from dpcore.errata.claims import Found
 
-FALSE, MISPRINT, NOTE = "false", "misprint", "note"
+FALSE, MISPRINT, READING, NOTE = "false", "misprint", "reading", "note"
 KINDS: Final = {
-    FALSE: "the printed statement is false; the numbers show it",
+    FALSE: "a computation inside the statement's own range contradicts it; the numbers show where",
     MISPRINT: "a slip of the pen; the sentence beside it shows what was meant",
+    READING: "as it stands in the converted text: one mark that the conversion of the source may have changed",
     NOTE: "true, but loose, left open, or shown by a proof with a gap",
 }
 EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
@@ -58,8 +59,9 @@ class Source:
 class Row:
     """One place where a source is wrong, or says less than it could.
 
-    `printed` and `corrected` are Markdown with LaTeX; `why` is the sentence that shows it; `name_of_evidence` names the
-    computation (empty: the sentence is all). `added` marks what was found while checking the first list.
+    `printed` and `corrected` are Markdown with LaTeX; in `printed`, formulas and words in quotation marks are quoted. `why`
+    is the sentence that shows it; `fails` says where a false statement fails; `name_of_evidence` names the computation
+    (empty: the sentence is all). `added` marks what was found while checking the first list.
     """
 
     name: str
@@ -71,14 +73,18 @@ class Row:
     why: str
     name_of_evidence: str = ""
     added: bool = False
+    fails: str = ""
 
     def __post_init__(self) -> None:
-        """Check the kind, and that every false statement has its computation."""
+        """Check the kind, and that every false statement, and no other, has its range and its computation."""
         if self.kind not in KINDS:
             msg = f"The kind of an errata row must be one of {', '.join(KINDS)}, got {self.kind!r} in {self.name}."
             raise DomainError(msg)
         if self.kind == FALSE and not self.name_of_evidence:
             msg = f"The row {self.name} calls a statement false and names no evidence."
+            raise DomainError(msg)
+        if (self.kind == FALSE) != bool(self.fails):
+            msg = f"The row {self.name} must say where the statement fails exactly if it is false, got {self.fails!r}."
             raise DomainError(msg)
         if self.name_of_evidence and self.name_of_evidence not in EVIDENCE:
             msg = f"There is no evidence {self.name_of_evidence!r}, which the row {self.name} names."
@@ -126,9 +132,10 @@ def rows(source: str | None = None, kind: str | None = None) -> tuple[Row, ...]:
 
 
 def table() -> pd.DataFrame:
-    """Return all rows as a table: name, source, place, printed, corrected, kind, why, evidence, added."""
-    columns = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added"]
+    """Return all rows as a table: name, source, place, printed, corrected, kind, why, evidence, added, fails."""
+    columns = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
     cells = [
-        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.name_of_evidence, r.added) for r in rows()
+        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.name_of_evidence, r.added, r.fails)
+        for r in rows()
     ]
     return pd.DataFrame(cells, columns=columns)

@@ -47,14 +47,37 @@ def variance_of_a_mean() -> Found:
 
 
 def figure_below_one() -> Found:
-    """Evaluate the corrected and the printed formula where the text reads off less than 1."""
+    """Evaluate the printed and the corrected formula where the text reads off less than 1."""
     values = [_later_epsilon(rho, 2) for rho in (-1.0, 0.0, 1.0)]
     printed = [_later_epsilon(rho, 1) for rho in (-1.0, 0.0, 1.0)]
     drawn = 1 / math.sqrt(1 + 0.25 * math.log(25))
     return found(
         f"At ρ = -1, 0, 1 the printed formula gives {printed[0]:.3f}, {printed[1]:.3f}, {printed[2]:.3f} and the corrected one "
         f"{values[0]:.3f}, {values[1]:.3f}, {values[2]:.3f}; the code draws another formula ({drawn:.3f} at ρ = 0).",
-        *(Claim(f"ε₂′ at ρ = {rho:g}", 1.0, value, AT_MOST) for rho, value in zip((-1, 0, 1), values, strict=True)),
+        *(
+            Claim(f"ε₂′ of (6.6) as printed, ρ = {rho:g}", 1.0, value, AT_MOST)
+            for rho, value in zip((-1, 0, 1), printed, strict=True)
+        ),
+    )
+
+
+def _earlier_epsilon(rho: float, power: int) -> float:
+    """Return epsilon_1' of Theorem 6.3.6 for Figure 6.2: n = 2, epsilon = 1, delta = 0.05, with n to the given power."""
+    sums = np.linalg.inv(np.array([[0.5, 0.1], [0.0, 0.5]])).sum(axis=0)
+    variance = float(sums @ np.array([[1.0, rho], [rho, 1.0]]) @ sums)
+    return float(sums[0]) / 2 / math.sqrt(0.25 + variance / (2 * 2**power * LOG))
+
+
+def figure_below_one_again() -> Found:
+    """Evaluate the formula of Theorem 6.3.6 where the text on Figure 6.2 reads off less than 1."""
+    printed, corrected = ([_earlier_epsilon(rho, power) for rho in (-1.0, 0.0, 1.0)] for power in (1, 2))
+    return found(
+        f"At ρ = -1, 0, 1 the printed formula gives {printed[0]:.3f}, {printed[1]:.3f}, {printed[2]:.3f} and the corrected one "
+        f"{corrected[0]:.3f}, {corrected[1]:.3f}, {corrected[2]:.3f}.",
+        *(
+            Claim(f"ε₁′ of Theorem 6.3.6 as printed, ρ = {rho:g}", 1.0, value, AT_MOST)
+            for rho, value in zip((-1, 0), printed, strict=False)
+        ),
     )
 
 
@@ -89,7 +112,7 @@ def dependent_noise() -> Found:
     true = float(covariance[0, 1] / covariance[1, 1])
     return found(
         f"With a = 0.5, unit variances and X₂ = aX₁ + B the expected X₁ given X₂ = x is {true:g}x; the proof uses x/a = {1 / a:g}x.",
-        Claim("slope of X₁ given X₂", 1 / a, true),
+        Claim("slope of X₁ given X₂, in the proof and with a prior of variance 1", 1 / a, true, BESIDE),
     )
 
 
@@ -168,12 +191,27 @@ def loop_of_the_code() -> Found:
     )
 
 
+def sensitivity_of_the_ages() -> Found:
+    """Follow the R code that takes the sensitivity of the variance, and move one of 659 ages across the range."""
+    grid, n = np.arange(111.0), 659
+    code = max(abs(grid.var(ddof=1) - np.delete(grid, i).var(ddof=1)) for i in range(grid.size)) / n
+    ages = np.zeros(n)
+    moved = ages.copy()
+    moved[0] = 110.0
+    true = float(moved.var(ddof=1) - ages.var(ddof=1))
+    return found(
+        f"Among 659 ages of 0 one that becomes 110 moves the variance by {true:.4f}; the code uses {code:.4f}.",
+        Claim("sensitivity of the variance of 659 ages in [0, 110]", code, true, AT_MOST, "lower"),
+    )
+
+
 EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
     made.__name__: made
     for made in (
         total_dependence,
         variance_of_a_mean,
         figure_below_one,
+        figure_below_one_again,
         delta_of_two_answers,
         all_records_at_once,
         dependent_noise,
@@ -183,5 +221,6 @@ EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
         gradients_at_two_places,
         bias_of_two_methods,
         loop_of_the_code,
+        sensitivity_of_the_ages,
     )
 }

@@ -92,9 +92,14 @@ def histogram_sensitivity() -> Found:
     enough = 8 * k / (n * epsilon) ** 2
     return found(
         f"Among {n} records one change moves the frequencies by {change:g}, not 2; noise for that has mean squared error "
-        f"{enough:g} over {k} bins at ε = 1, not {8 * k / epsilon**2:g}.",
+        f"{enough:g} over {k} bins at ε = 1, the noise of Definition 45 {8 * k / epsilon**2:g}.",
         Claim("l1 change of the frequencies of 100 records", 2.0, change),
-        Claim("mean squared error over 10 bins, ε = 1", 8 * k / epsilon**2, enough),
+        Claim(
+            "mean squared error over 10 bins, ε = 1, noise as printed and noise as needed",
+            8 * k / epsilon**2,
+            enough,
+            BESIDE,
+        ),
     )
 
 
@@ -157,7 +162,7 @@ def guess_for_two() -> Found:
     exact, guess = given.composed(2).total_variation, conjectured(given, 2).region.total_variation
     return found(
         f"For (0.6, 0.05) and (0, 0.2), twice, the total variation is {exact:.6f}; the hypothesised region has {guess:.6f}.",
-        Claim("total variation of two mechanisms of Figure 4.1", guess, exact),
+        Claim("total variation of two mechanisms of Figure 4.1, hypothesised and true", guess, exact, BESIDE),
     )
 
 
@@ -175,7 +180,7 @@ def reading_of_delta() -> Found:
     return found(
         f"Gaussian noise with μ = 1 never discloses anything for certain (its δ at ε = 700 is {never:g}); by the printed argument "
         f"two of them would have δ = 0 at every ε, but at ε = 1 it is {true:.4f}.",
-        Claim("δ at ε = 1 of two mechanisms that never disclose", 0.0, true, AT_MOST),
+        Claim("δ at ε = 1 of two mechanisms that never disclose", 0.0, true, BESIDE),
     )
 
 
@@ -232,7 +237,7 @@ def not_always_a_product() -> Found:
     weight = alpha * (1 + math.e) / ((1 - alpha) * math.sqrt(math.e))
     return found(
         f"(1, 0)-DP with total variation {eta:.4f} is no product: {answer.reason}",
-        Claim("number of sign patterns with loss 0", float(round(weight)), weight),
+        Claim("number of sign patterns with loss 0, if it were a product", float(round(weight)), weight, BESIDE),
     )
 
 
@@ -252,7 +257,7 @@ def local_neighbours() -> Found:
     return found(
         f"Randomized response with ε = 1 for each of ten people is 1-locally private, and between two datasets that differ in all "
         f"ten records its largest loss is {true:g}.",
-        Claim("largest loss between any two datasets of ten people, ε = 1", 1.0, true, AT_MOST),
+        Claim("largest loss between any two datasets of ten people, ε = 1 each", 1.0, true, BESIDE),
     )
 
 
@@ -264,7 +269,7 @@ def active_constraint() -> Found:
     return found(
         f"In the setting of Figure 4.1 the other two constraints allow a total variation of {without:.6f}, the third {line:.6f}: it "
         "is active there. It is whenever (1 - δ₂)² ≥ (1 - δ₁)² (1 - tanh(ε₁/2)).",
-        Claim("total variation allowed with the third constraint, if it were not active", without, together),
+        Claim("total variation allowed without and with the third constraint", without, together, BESIDE),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scipy.special import ndtr
 
 from dpcore.constraints import dominating_pair
-from dpcore.errata.claims import AT_MOST, Claim, found
+from dpcore.errata.claims import AT_MOST, BESIDE, Claim, found
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def leakage() -> Found:
     sum_of_largest = 1 + true
     by_80 = 1 - 1 / sum_of_largest
     return found(
-        f"At ε = 2 the expression in (81) is {printed:.4f}; randomized response has total variation {true:.4f}, and (80) as printed "
-        f"would give it {by_80:.4f}.",
-        Claim("total variation allowed at ε = 2, by (81)", printed, true, AT_MOST),
-        Claim("total variation of randomized response, by (80)", by_80, true),
+        f"At ε = 2 randomized response has total variation {true:.4f}; (80) would give it {by_80:.4f}. The expression in (81), as it "
+        f"stands, is {printed:.4f}.",
+        Claim("total variation of randomized response, ε = 2, by (80)", by_80, true),
+        Claim("total variation allowed at ε = 2, by (81) as it stands", printed, true, BESIDE),
     )
 
 

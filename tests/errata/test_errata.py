@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import TYPE_CHECKING
 
 import mpmath
 import numpy as np
@@ -15,6 +16,10 @@ from dpcore.errata.claims import Claim
 from dpcore.errata.moments import absolute_moment
 from dpcore.errata.rows import EVIDENCE, Row
 from dpcore.errors import DomainError
+from dpcore.utility.spread import spread_delta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROWS = errata.rows()
 FALSE = errata.rows(kind=errata.FALSE)
@@ -31,6 +36,7 @@ def true(name: str, at: int = 0) -> float:
 @pytest.mark.parametrize("row", FALSE, ids=lambda row: row.name)
 def test_a_false_statement_is_refuted(row: Row) -> None:
     """Every number listed against it contradicts it; were the statement true, the two numbers would agree."""
+    assert row.fails.endswith(".")
     made = row.computed()
     assert made is not None
     against = [claim for claim in made.claims if claim.says != "beside"]
@@ -64,8 +70,8 @@ def test_all_items_of_the_first_lists_are_here() -> None:
     """47 items of the four shorter sources less the withdrawn one, and what was added."""
     short = [row for row in ROWS if row.source != "statistics"]
     assert sum(not row.added for row in short) == 46
+    assert sum(len(errata.rows(kind=kind)) for kind in errata.KINDS) == len(ROWS)
     assert len(errata.rows(source="statistics")) >= 60
-    assert len(errata.rows(source="course", kind="false")) == 3
 
 
 def test_the_table_has_one_line_per_row() -> None:
@@ -75,10 +81,14 @@ def test_the_table_has_one_line_per_row() -> None:
 
 
 def test_wrong_rows_are_refused() -> None:
-    with pytest.raises(DomainError, match="must be one of false, misprint, note, got 'wrong'"):
+    with pytest.raises(DomainError, match="must be one of false, misprint, reading, note, got 'wrong'"):
         Row("x", "thesis", "p", "a", "b", "wrong", "w")
     with pytest.raises(DomainError, match="calls a statement false and names no evidence"):
         Row("x", "thesis", "p", "a", "b", "false", "w")
+    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got ''"):
+        Row("x", "thesis", "p", "a", "b", "false", "w", "group_privacy")
+    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got 'ε > 1'"):
+        Row("x", "thesis", "p", "a", "b", "note", "w", fails="ε > 1")
     with pytest.raises(DomainError, match="no evidence 'nothing'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", "nothing")
     with pytest.raises(DomainError, match="needs two numbers, got nan"):
@@ -99,6 +109,11 @@ def test_wrong_rows_are_refused() -> None:
         (Claim("a false lower bound", 0.5, 0.4, "at least"), True),
         (Claim("no claim", 0.5, 0.4, "beside"), False),
         (Claim("unbounded", math.inf, 1.0), True),
+        (Claim("an upper bound refutes no upper bound", 0.5, 1.6, "at most", "upper"), False),
+        (Claim("an upper bound refutes no equality from above", 0.5, 1.6, "=", "upper"), False),
+        (Claim("an upper bound refutes a lower bound", 0.5, 0.4, "at least", "upper"), True),
+        (Claim("a lower bound refutes no lower bound", 0.5, 0.4, "at least", "lower"), False),
+        (Claim("a lower bound refutes an upper bound", 0.5, 0.6, "at most", "lower"), True),
     ],
 )
 def test_a_true_statement_is_not_refuted(claim: Claim, refuted: bool) -> None:
@@ -205,13 +220,69 @@ def test_the_curves_of_chapter_six() -> None:
     assert statistics_series._later_epsilon(1.0, 2) == pytest.approx(1.571445, abs=1e-6)
 
 
-def test_the_weight_of_the_box_leaves_the_promise() -> None:
-    """With the logarithm outside the root the theorem of the text gives 0.5103, the optimal composition 0.3560."""
-    log_two, each = math.log(2e5), math.sqrt(2) * 0.5 / math.sqrt(200 * math.log(2e5))
-    by_theorem = math.sqrt(100 * log_two) * each + 50 * each * math.expm1(each)
-    assert by_theorem == pytest.approx(0.5103, abs=1e-4)
-    assert "reach 0.3560" in EVIDENCE["weight_of_the_box"]().text
-    assert true("weight_of_the_box") > 1.6
+def test_the_weight_of_the_box_keeps_the_promise() -> None:
+    """By the law of the rows, drawn: 50 normal squares, and the same widened by 1 + 2 / w."""
+    row = next(row for row in ROWS if row.name == "weight-of-the-box")
+    made = row.computed()
+    assert made is not None
+    assert row.kind == errata.READING
+    assert not any(claim.refuted for claim in made.claims)
+    assert made.claims[0].true < 1e-100
+    assert "w = 86.4 is enough" in made.text
+    rng, excess = np.random.default_rng(13), 2 / 30.0
+    total = rng.chisquare(50, 400_000) * (1 + excess)
+    loss = total / 2 * (1 - 1 / (1 + excess)) - 25 * math.log1p(excess)
+    gains = np.maximum(0.0, -np.expm1(0.5 - loss))
+    assert spread_delta(50, excess, 0.5) == pytest.approx(
+        float(gains.mean()), abs=4 * float(gains.std()) / math.sqrt(gains.size)
+    )
+
+
+def test_ranges_of_failure_by_bisection() -> None:
+    """The edges that the rows name: classical noise, two groups, the mended conditions, one block."""
+
+    def edge(excess: Callable[[float], float], low: float, high: float) -> float:
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+        return high
+
+    fails = {row.name: row.fails for row in FALSE}
+    for delta, said in ((1e-5, "8.42"), (0.1, "5.74"), (0.3, "4.97")):
+        shift = math.sqrt(2 * math.log(1.25 / delta))
+        at = edge(lambda e, s=shift, d=delta: gaussian_delta(e / s, e) - d, 0.5, 20.0)
+        assert f"{at:.2f}" == said
+        assert said in fails["gaussian-every-epsilon"]
+    assert "1.490" in fails["group-privacy"]
+    assert f"{math.log(2 * math.e - 1):.3f}" == "1.490"
+    for delta, said in ((0.1, "35.9"), (1e-5, "59.0")):
+
+        def late(e: float, d: float = delta) -> float:
+            variance = max(4 / e**2 * math.log(math.e + e / d), 1 / (4 * e))
+            return gaussian_delta(1 / math.sqrt(variance), e) - d
+
+        assert f"{edge(late, 20.0, 80.0):.1f}" == said
+        assert said in fails["variance-for-many-queries"]
+    one = edge(lambda e: -math.expm1((e - e / 2 * math.exp(0.9)) / 2) - math.exp(e / 2 - e / 1.8), 2.0, 20.0)
+    assert f"{one:.2f}" == "8.50"
+    assert "8.50" in fails["spurious-delta"]
+    assert f"{math.sqrt(2) / (0.5 - 0.025 - 0.0693):.2f}" == "3.49"
+    assert "3.49" in fails["mean-of-block-medians"]
+    assert f"{4 * math.log(2) / 15:.3f}" == "0.185"
+    assert "0.185" in fails["median-bound"]
+
+
+def test_notes_refute_nothing() -> None:
+    for row in errata.rows(kind=errata.NOTE):
+        made = row.computed()
+        assert made is None or not any(claim.refuted for claim in made.claims), row.name
+
+
+def test_quotations_close() -> None:
+    """What is quoted stands between quotation marks or dollar signs; each row quotes something."""
+    for row in ROWS:
+        assert row.printed.count("“") == row.printed.count("”"), row.name
+        assert "“" in row.printed or "$" in row.printed, row.name
 
 
 def test_the_lower_bound_of_the_course_is_true() -> None:
