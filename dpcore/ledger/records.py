@@ -102,10 +102,10 @@ def whole(value: Any, name: str, most: int) -> int:
     1.000 is refused: in half of the world it is one thousand.
     """
     if isinstance(value, Integral):
-        text = str(int(value))
+        text = str(int(value)) if abs(int(value)) <= most else ""  # Python refuses to write very long ones
     else:
         text = "".join(value.split()).replace("_", "") if isinstance(value, str) else repr(value)
-    if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not 1 <= int(float(text)) <= most:
+    if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not 1 <= float(text) <= most:
         msg = f"{name} must be a whole number from 1 to {grouped(most)}, got {shown(value)}."
         raise DomainError(msg)
     return int(text) if text.lstrip("+").isdigit() else int(float(text))

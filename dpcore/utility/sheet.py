@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dpcore.documents import MOST_DATA
 from dpcore.errors import DomainError
 from dpcore.registry import shown
 from dpcore.words import grouped
@@ -15,7 +16,7 @@ from dpcore.words import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 20_000_000
+MOST_BYTES = MOST_DATA
 MOST_COLUMNS = 200
 LONGEST_NAME = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}

@@ -130,3 +130,9 @@ def test_editing() -> None:
 def test_ten_thousand_equal_rows_are_one_power() -> None:
     ledger = Ledger.of(*[(f"row {i}", "laplace(0.01)", 1 + i % 2) for i in range(10_000)])
     assert str(ledger.region) == "laplace(0.01)^15000"
+
+
+@pytest.mark.parametrize("count", ["9" * 309, "9" * 5000, "1e999", 10**400, -(10**5000), 10**5000])
+def test_a_count_of_many_digits_is_a_sentence(count: object) -> None:
+    with pytest.raises(DomainError, match="count must be a whole number from 1 to"):
+        Release("a", "dp(1)", count)  # type: ignore[arg-type]  # what a file may hold
