@@ -123,7 +123,10 @@ def _plain(value: float) -> str:
 
 def shown(value: Any) -> str:
     """Return a short text of any value for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        text = f"a number of {value.bit_length()} bits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore import csv_files
 from dpcore.cli import main, output, program
 from dpcore.cli.commands import deltas as deltas_command
 from dpcore.cli.options import join_negative
@@ -105,7 +106,7 @@ class TestTables:
         assert json.loads(out)[0]["crossing_alpha"] is None
 
     def test_output_in_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(output, "_ROWS_AT_ONCE", 3)
+        monkeypatch.setattr(csv_files, "_ROWS_AT_ONCE", 3)
         frame = pd.DataFrame({"x": np.arange(8) / 3, "n": range(8), "s": ['a "b"', *["c\nd"] * 7]})
         text = io.StringIO()
         output.write(frame, text, "csv")

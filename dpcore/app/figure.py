@@ -12,6 +12,7 @@ import streamlit as st
 from dpcore.app import work
 from dpcore.app.page import link_box
 from dpcore.charts.export import render, specification
+from dpcore.csv_files import frame_text
 from dpcore.errors import BudgetError, DomainError, DpcoreError
 
 if TYPE_CHECKING:
@@ -163,8 +164,8 @@ def _button(label: str, data: Any, name: str, mime: str, key: str) -> None:
 
 
 def csv_of(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV with full precision; infinity is written inf."""
-    return table.to_csv(index=False, na_rep="", lineterminator="\n").encode("utf-8")
+    """Return a table as CSV with full precision; infinity is written inf, and no text runs as a formula."""
+    return frame_text(table).encode("utf-8")
 
 
 def json_of(figure: Figure, table: pd.DataFrame) -> bytes:

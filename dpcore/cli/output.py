@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
 from typing import TYPE_CHECKING, TextIO
 
+from dpcore.csv_files import plain_rows, write_frame
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
-
-_ROWS_AT_ONCE = 50_000
 
 
 def write(frame: pd.DataFrame, stream: TextIO, form: str) -> None:
@@ -26,28 +23,14 @@ def write(frame: pd.DataFrame, stream: TextIO, form: str) -> None:
     if form == "json":
         _write_json(frame, stream)
     else:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(frame.columns)
-        writer.writerows(_rows(frame))
-
-
-def _rows(frame: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    """Yield the rows as plain Python values, a block at a time; a missing value is None."""
-    for start in range(0, len(frame), _ROWS_AT_ONCE):
-        block = frame.iloc[start : start + _ROWS_AT_ONCE]
-        columns = [[_plain(value) for value in block[name].tolist()] for name in frame.columns]
-        yield from zip(*columns, strict=True)
-
-
-def _plain(value: object) -> object:
-    return None if isinstance(value, float) and math.isnan(value) else value
+        write_frame(frame, stream)
 
 
 def _write_json(frame: pd.DataFrame, stream: TextIO) -> None:
     """Write a list of records, one per line; JSON has no infinity, so it becomes the text ``inf``."""
     names = [str(name) for name in frame.columns]
     stream.write("[")
-    for index, row in enumerate(_rows(frame)):
+    for index, row in enumerate(plain_rows(frame)):
         cells = (str(v) if isinstance(v, float) and math.isinf(v) else v for v in row)
         record = json.dumps(dict(zip(names, cells, strict=True)), allow_nan=False)
         stream.write(f"{',' if index else ''}\n{record}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dpcore.documents import json_of
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.ledger.records import COLUMNS, MOST_ROWS, NEEDED, Ledger, Release
 from dpcore.limits import checkpoint
@@ -234,12 +234,9 @@ def _open(text: str) -> bool:
 def _read_json(content: bytes) -> Reading:
     text, told = decoded(content)
     try:
-        body = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else f"{error}"
-        if reason.startswith("Exceeds the limit"):  # Python's own words about an integer of thousands of digits
-            reason = "a number in it has thousands of digits"
-        msg = f"The file is no JSON that can be read: {reason}."
+        body = json_of(text)
+    except ValueError as error:
+        msg = f"The file is no JSON that can be read: {str(error).rstrip('.')}."
         raise DomainError(msg) from None
     relation = ""
     if isinstance(body, dict):
@@ -255,11 +252,6 @@ def _read_json(content: bytes) -> Reading:
         raise DomainError(msg)
     entries, warned = _collected(_objects(body))
     return Reading(entries, relation, (*told, *warned))
-
-
-def _no_number(name: str) -> float:
-    msg = f"{name} is no number of JSON"
-    raise ValueError(msg)
 
 
 def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:

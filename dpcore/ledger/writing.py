@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dpcore.csv_files import write_rows
 from dpcore.ledger.reading import FORMAT, Reading
 from dpcore.ledger.records import COLUMNS, NEEDED, Ledger
 
@@ -53,9 +53,7 @@ def cells_to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     named = [name for name in COLUMNS if name in NEEDED or name in used]
     names = list(dict.fromkeys([*named, *(name for row in rows for name in row if name not in COLUMNS)]))
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([_cell(row.get(name)) for name in names] for row in rows)
+    write_rows([names, *([_cell(row.get(name)) for name in names] for row in rows)], out)
     return out.getvalue()
 
 
@@ -70,5 +68,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return str(value).replace("\r\n", "\n").replace("\r", "\n")  # the writer quotes only its own line ends
+        return str(value).replace("\r\n", "\n").replace("\r", "\n")
     return json.dumps(value, ensure_ascii=False)

@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.errors import DomainError, DpcoreError
 from dpcore.language.problems import nearest, quoted
+from dpcore.paths import inside, link
 from dpcore.registry import shown
 from dpcore.specs import SpecError, load
+from dpcore.specs.base import NAME
 from dpcore.specs.presets import data_folder
-from dpcore.specs.reading import lines_above
+from dpcore.specs.reading import lines_above, place_of, source_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 APP: Final = "http://localhost:8501"
 KINDS: Final = ("texts", "gallery", "errata", "reference")
+WEB: Final = ("http", "https")
 _KEYS: Final = ("title", "lead", "app", "text", "question", "section")
 _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
@@ -70,23 +74,28 @@ def default_file() -> Path:
 
 def read_config(path: Path) -> Config:
     """Read the spec of a site; folders are relative to it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        msg = f"There is no file {str(path)[-80:]!r}."
-        raise SpecError(msg) from None
+    text = source_text(path)
     table = load(text, path.name)
     _known(table, _KEYS, path.name)
     return Config(
         path,
         _text(table, "title", path.name),
         _text(table, "lead", path.name, ""),
-        _text(table, "app", path.name, APP).rstrip("/"),
+        app_address(_text(table, "app", path.name, APP), place_of(text, path.name, "app")),
         _text(table, "text", path.name, ""),
         lines_above(text, "text"),
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
     )
+
+
+def app_address(address: str, place: str) -> str:
+    """Return the address of the app without a slash at its end; it is on the web, or an error names the place."""
+    try:
+        return link(address, WEB, relative=False).rstrip("/")
+    except DpcoreError as error:
+        msg = f"{place}: {error}"
+        raise SpecError(msg) from None
 
 
 def _rows(table: Any, key: str, file: str) -> list[Any]:
@@ -99,7 +108,12 @@ def _rows(table: Any, key: str, file: str) -> list[Any]:
 
 def _question(row: Any, file: str) -> Question:
     _known(row, ("text", "page"), f"{file}, [[question]]")
-    return Question(_text(row, "text", file), _text(row, "page", file))
+    page = _text(row, "page", file)
+    try:
+        return Question(_text(row, "text", file), link(page))
+    except DpcoreError as error:
+        msg = f"{file}, [[question]], page: {error}"
+        raise SpecError(msg) from None
 
 
 def _section(row: Any, path: Path) -> Section:
@@ -109,12 +123,19 @@ def _section(row: Any, path: Path) -> Section:
     if kind not in KINDS:
         msg = f"{place}: kind is one of {', '.join(KINDS)}, got {shown(kind)}."
         raise SpecError(msg)
-    folder = path.parent / _text(row, "folder", place, ".")
+    try:
+        folder = inside(path.parent, _text(row, "folder", place, "."))
+    except DomainError as error:
+        msg = f"{place}, folder: {error}"
+        raise SpecError(msg) from None
     pages = row.get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(name, str) for name in pages):
         msg = f"{place}: pages is a list of names, got {shown(pages)}."
         raise SpecError(msg)
     name, title = _text(row, "name", place), _text(row, "title", place)
+    if not NAME.fullmatch(name):
+        msg = f"{place}: name is the start of addresses: lower-case letters, digits, - and _, got {shown(name)}."
+        raise SpecError(msg)
     return Section(name, title, _text(row, "summary", place, ""), kind, folder, tuple(pages))
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.charts.export import picture
+from dpcore.csv_files import frame_text
 from dpcore.site.colours import adaptable
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import Table, parameters_of, plain_columns, table_of
@@ -74,7 +75,7 @@ class Drawn:
         """The files of the figure by suffix."""
         frame = pd.DataFrame(self.facts["columns"])
         return {
-            ".csv": frame.to_csv(index=False, lineterminator="\n").encode(),
+            ".csv": frame_text(frame).encode(),
             ".json": (compact(self.facts) + "\n").encode(),
             ".svg": adaptable(self.svg).encode(),
             ".js": self.script.encode(),

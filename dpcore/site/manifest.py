@@ -11,7 +11,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.errors import DpcoreError
+from dpcore.documents import json_of, text_of
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.paths import inside
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import Drawn
 from dpcore.site.pages import EVIDENCE
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from dpcore.site.pages import Job
 
 MANIFEST: Final = "manifest.json"
+MOST_MANIFEST: Final = 20_000_000  # bytes; ours has 200 000
 LIBRARIES: Final = (
     "altair",
     "jinja2",
@@ -75,13 +78,26 @@ class Manifest:
         file = folder / MANIFEST
         if file.is_file():
             try:
-                return cls(json.loads(file.read_text(encoding="utf-8"))["pieces"])
-            except (ValueError, KeyError, TypeError):
+                return cls(_pieces(json_of(text_of(file, MOST_MANIFEST))))
+            except ValueError:  # one that cannot be read is as good as none: everything is written again
                 return cls()
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             msg = f"{folder} exists and is no site of dpcore; name a new folder, or empty it."
             raise DpcoreError(msg)
         return cls()
+
+
+def _pieces(found: Any) -> dict[str, dict[str, Any]]:
+    """Return the pieces of a manifest if they are what `Work` writes."""
+    pieces = found.get("pieces") if isinstance(found, dict) else None
+    whole = isinstance(pieces, dict) and all(
+        isinstance(piece, dict) and isinstance(piece.get("key"), str) and isinstance(piece.get("files"), dict)
+        for piece in pieces.values()
+    )
+    if not isinstance(pieces, dict) or not whole:
+        msg = "The manifest is none."
+        raise ValueError(msg)
+    return pieces
 
 
 class Work:
@@ -91,21 +107,32 @@ class Work:
         self.folder, self.before = folder, before
         self.after: dict[str, dict[str, Any]] = {}
         self.written: list[str] = []
+        for piece in before.pieces.values():  # before anything is drawn, so that a stranger's manifest costs nothing
+            for name in piece["files"]:
+                self.path(name)
 
     def has(self, piece: str, key: str) -> bool:
         """Whether a piece with this key is there, every file as it was written."""
         known = self.before.pieces.get(piece)
         return known is not None and known["key"] == key and all(map(self._same, known["files"].items()))
 
+    def path(self, name: str) -> Path:
+        """Return a file of the site; one outside its folder is neither read nor written nor removed."""
+        try:
+            return inside(self.folder, name)
+        except DomainError:
+            msg = f"{name[:80]!r} would be outside the folder of the site, {self.folder}; look into its {MANIFEST}."
+            raise DpcoreError(msg) from None
+
     def _same(self, file: tuple[str, str]) -> bool:
-        path = self.folder / file[0]
+        path = self.path(file[0])
         return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == file[1]
 
     def load(self, job: Job) -> Any:
         """Return the result of a job from its files."""
 
         def text(suffix: str) -> str:
-            return (self.folder / f"{FIGURES}/{job.name}{suffix}").read_text(encoding="utf-8")
+            return self.path(f"{FIGURES}/{job.name}{suffix}").read_text(encoding="utf-8")
 
         return json.loads(text(".json")) if job.kind == EVIDENCE else Drawn.read(text)
 
@@ -122,7 +149,7 @@ class Work:
             return
         files: Mapping[str, bytes] = make()
         for name, data in files.items():
-            path = self.folder / name
+            path = self.path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             self.written.append(name)
@@ -134,10 +161,13 @@ class Work:
         old = {name for piece in self.before.pieces.values() for name in piece["files"]}
         new = {name for piece in self.after.values() for name in piece["files"]}
         gone = sorted(old - new)
-        for name in gone:
-            (self.folder / name).unlink(missing_ok=True)
-        for folder in sorted({(self.folder / name).parent for name in gone}):
-            if folder != self.folder and folder.is_dir() and not any(folder.iterdir()):
+        paths = [self.path(name) for name in gone]  # all of them are checked before the first one goes
+        for path in paths:
+            if path.is_file():
+                path.unlink()
+        home = self.folder.resolve()
+        for folder in sorted({path.parent for path in paths}):
+            if folder != home and folder.is_relative_to(home) and folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
         if self.written or gone or self.after != self.before.pieces:
             text = json.dumps({"pieces": self.after}, indent=1, sort_keys=True) + "\n"

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from dpcore.documents import MOST_INLINE, DocumentError
 from dpcore.errors import DpcoreError
+from dpcore.paths import link
 from dpcore.site.maths import mathml
 from dpcore.specs import Spec, SpecError, block
 from dpcore.specs.reading import FENCE, unique
@@ -19,9 +21,11 @@ from dpcore.specs.reading import FENCE, unique
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
 Link = Callable[[str], str]
+_MARK: Final = re.compile(r"[$`*_\\{}\[\]]")
 _WORD: Final = re.compile(r"[^\w]+")
 RULES: Final = (
     "math_inline",
@@ -37,7 +41,6 @@ RULES: Final = (
     "th_close",
     "td_open",
 )
-_SAFE: Final = ("http://", "https://", "mailto:")
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,18 @@ class Text:
 def reader() -> MarkdownIt:
     """Return the one dialect of all texts: CommonMark with tables and dollar formulas, never raw HTML."""
     found = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    found.core.ruler.before("inline", "bounded", _bounded)
     return found.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
+
+
+def _bounded(state: StateCore) -> None:
+    """Refuse a paragraph, heading or formula that is too long, before it is looked into."""
+    for token in state.tokens:
+        if token.type in ("inline", "math_block") and len(token.content) > MOST_INLINE:
+            line = token.map[0] + 1 if token.map else 1
+            kind = "formula" if token.type == "math_block" else "paragraph, heading or cell"
+            msg = f"a {kind} has {len(token.content)} characters; at most {MOST_INLINE} are read."
+            raise DocumentError(msg, line)
 
 
 def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = True, above: int = 0) -> Text:
@@ -87,7 +101,11 @@ def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = T
     prefix : start of the names of its figures, so that they are unique on a site.
     lead : whether the first paragraph is the summary, shown apart.
     """
-    tokens = reader().parse(text)
+    try:
+        tokens = reader().parse(text)
+    except DocumentError as error:
+        msg = f"{file}, line {above + error.line}: {error}"
+        raise SpecError(msg) from None
     _number(tokens, above)
     title, tokens = _title(tokens)
     summary, tokens = _lead(tokens, file) if lead else ("", tokens)
@@ -164,6 +182,7 @@ class Writer:
         self.file, self.link, self.figures = file, link, dict(figures or {})
         self.headings: list[Heading] = []
         self.ids: set[str] = set()
+        self.counts: dict[str, int] = {}
         self.line = 0
         self.reader = reader()
         rules: Any = self.reader.renderer.rules  # type: ignore[attr-defined]  # the HTML renderer has them
@@ -188,10 +207,12 @@ class Writer:
     def identifier(self, text: str) -> str:
         """Return an id for a heading that no other one has."""
         base = slug(text)
-        name, count = base, 1
-        while name in self.ids:
+        count = self.counts.get(base, 0) + 1
+        name = base if count == 1 else f"{base}-{count}"
+        while name in self.ids:  # another heading is called so by itself
             count += 1
             name = f"{base}-{count}"
+        self.counts[base] = count
         self.ids.add(name)
         return name
 
@@ -237,8 +258,12 @@ class Writer:
         return f'<pre tabindex="0"><code{label}>{html.escape(token.content)}</code></pre>\n'
 
     def _link_open(self, tokens: Any, index: int, *_: Any) -> str:
-        target = str(tokens[index].attrGet("href") or "")
-        if not target.startswith(("#", *_SAFE)):
+        self.line = tokens[index].meta.get("line", self.line)
+        try:
+            target = link(str(tokens[index].attrGet("href") or ""))
+        except DpcoreError as error:
+            raise self._problem(str(error)) from None
+        if not target.startswith("#") and ":" not in target.partition("/")[0]:
             target = self.link(target)
         return f'<a href="{html.escape(target)}">'
 
@@ -285,5 +310,9 @@ def _aligned(token: Token) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a heading without marks, for its id."""
-    return re.sub(r"[$`*_\\{}\[\]]|\(.*?\)", "", text)
+    """Return a heading without marks and without what stands in brackets, for its id."""
+    kept, at = [], 0
+    while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + 1
+    return _MARK.sub("", "".join(kept) + text[at:])

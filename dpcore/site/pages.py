@@ -7,11 +7,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.documents import bytes_of
+from dpcore.errors import DomainError
+from dpcore.paths import inside
 from dpcore.registry import shown
 from dpcore.site import markdown
 from dpcore.specs import Spec, SpecError, load, read
 from dpcore.specs.base import check_common
 from dpcore.specs.presets import several
+from dpcore.specs.reading import source_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +45,7 @@ class Job:
         if self.spec is None:
             return self.held
         files = [str(self.spec[key]) for key in FILE_KEYS if key in self.spec]
-        data = [_digest(self.spec.folder / name) for name in files]
+        data = [_digest(self.spec, name) for name in files]
         return json.dumps([dict(self.spec.table), data], sort_keys=True, default=str)
 
 
@@ -75,8 +79,13 @@ def figure_job(spec: Spec) -> Job:
     return Job(FIGURE, spec.name, spec)
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+def _digest(spec: Spec, name: str) -> str:
+    """Return the digest of a file that a spec names; one that is not there is told when the figure is drawn."""
+    try:
+        path = inside(spec.folder, name)
+        return hashlib.sha256(bytes_of(path)).hexdigest() if path.is_file() else "missing"
+    except DomainError as error:
+        raise spec.problem(str(error), "file") from None
 
 
 # ---- texts and galleries -------------------------------------------------------------------------------------
@@ -88,14 +97,14 @@ def text_pages(section: Section) -> list[Page]:
     A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; files
     that nobody lists follow by name, and one that is listed but missing is an error.
     """
-    chapters, titles = _order(section.folder / ORDER)
+    chapters, titles = _order(_own(section, section.folder / ORDER))
     files = {file.stem: file for file in _files(section, ".md", ORDER, chapters)}
     return [text_page(file, section.name, titles.get(n, ""), chapters.get(n, "")) for n, file in files.items()]
 
 
 def _order(file: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the chapter of every text that the file lists, in its order, and the titles of texts."""
-    facts = load(file.read_text(encoding="utf-8"), file.name) if file.is_file() else {}
+    facts = load(source_text(file), file.name) if file.is_file() else {}
     chapters: dict[str, str] = {}
     for one in several(facts.get("chapter", [])):
         title, texts = (one.get("title"), one.get("texts")) if isinstance(one, dict) else (None, None)
@@ -115,7 +124,7 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
     """Return the page of one Markdown file."""
-    source = file.read_text(encoding="utf-8")
+    source = source_text(file)
     prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
     text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix)
     return Page(
@@ -141,7 +150,7 @@ def gallery_pages(section: Section) -> list[Page]:
 
 def gallery_page(file: Path, section: str) -> Page:
     """Return the page of one file of figures; its own keys are title, summary and text."""
-    source = file.read_text(encoding="utf-8")
+    source = source_text(file)
     facts = load(source, file.name)
     given = {key: facts.get(key, "") for key in ("title", "summary", "text")}
     for key, value in given.items():
@@ -180,13 +189,23 @@ def _files(section: Section, suffix: str, list_name: str = "", listed: Iterable[
 
     One that is listed but missing is an error that names the list.
     """
-    found = {file.stem: file for file in sorted(section.folder.glob(f"*{suffix}"))}
+    found = {file.stem: _own(section, file) for file in sorted(section.folder.glob(f"*{suffix}"))}
     names = dict.fromkeys(listed, list_name) | dict.fromkeys(section.pages, f"The section {section.name}")
     for name, where in names.items():
         if name not in found:
             msg = f"{where} lists {name!r}, but there is no {name}{suffix} in its folder."
             raise SpecError(msg)
     return [found[name] for name in dict.fromkeys([*section.pages, *listed, *found])]
+
+
+def _own(section: Section, file: Path) -> Path:
+    """Return a file of a section under its own name; a symbolic link that leads elsewhere is an error."""
+    try:
+        inside(section.folder, file.name)
+    except DomainError as error:
+        msg = f"The section {section.name}: {error}"
+        raise SpecError(msg) from None
+    return file
 
 
 def check(pages: list[Page]) -> Mapping[str, Job]:

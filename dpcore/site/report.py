@@ -14,13 +14,13 @@ from dpcore.errors import DpcoreError
 from dpcore.registry import shown
 from dpcore.site import markdown, shared
 from dpcore.site.compose import Composer, Site
-from dpcore.site.config import APP, Config
+from dpcore.site.config import APP, Config, app_address
 from dpcore.site.figures import Drawn, drawn
 from dpcore.site.pages import Page
 from dpcore.site.pdf import print_pdf
 from dpcore.site.progress import Progress
 from dpcore.specs import Spec, SpecError, load
-from dpcore.specs.reading import lines_above, place_of, read, unique
+from dpcore.specs.reading import lines_above, place_of, read, source_text, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def is_report(path: Path) -> bool:
     if path.suffix.lower() != ".toml":
         msg = f"A spec is a file that ends in .md or .toml, got {path.name[:80]!r}."
         raise SpecError(msg)
-    return "section" not in load(_source(path), path.name)
+    return "section" not in load(source_text(path), path.name)
 
 
 def build_report(spec: str | Path, output: str | Path, *, progress: Progress | None = None) -> Path:
@@ -106,18 +106,19 @@ def report_html(source: Path, progress: Progress) -> str:
 def _plan(source: Path) -> tuple[Page, tuple[Spec, ...], str]:
     """Return the page, its figures and the address of the app."""
     if source.suffix.lower() in MARKDOWN:
-        text = markdown.read(_source(source), file=source.name, folder=source.parent)
+        text = markdown.read(source_text(source), file=source.name, folder=source.parent)
         if not text.title:
             msg = f"{source.name}, line 1: a report starts with its title, a line such as # Our release of March."
             raise SpecError(msg)
         return _page(text.title, text.summary, lambda c: c.text(text)), text.figures, APP
-    facts = load(_source(source), source.name)
-    _check(facts, _source(source), source.name)
+    written = source_text(source)
+    facts = load(written, source.name)
+    _check(facts, written, source.name)
     figures = unique(tuple(_named(spec, index) for index, spec in enumerate(read(source, strict=False), 1)))
-    own: dict[str, Any] = {"file": source.name, "folder": source.parent, "above": lines_above(_source(source), "text")}
+    own: dict[str, Any] = {"file": source.name, "folder": source.parent, "above": lines_above(written, "text")}
     text = markdown.read(facts.get("text", ""), prefix="text-", lead=False, **own)
     make = _toml_body(text, figures)
-    app = str(facts.get("app", APP)).rstrip("/")
+    app = facts.get("app", APP).rstrip("/")
     return _page(facts["title"], facts.get("summary", ""), make), (*text.figures, *figures), app
 
 
@@ -143,6 +144,8 @@ def _check(facts: dict[str, Any], text: str, file: str) -> None:
         if key != "figure" and not isinstance(value, str):
             msg = f"{place_of(text, file, key)}: {key} must be a text, got {shown(value)}."
             raise SpecError(msg)
+    if "app" in facts:
+        app_address(facts["app"], place_of(text, file, "app"))
     if "title" not in facts:
         msg = f"{file}: title is missing: a text."
         raise SpecError(msg)
@@ -156,17 +159,6 @@ def _named(spec: Spec, index: int) -> Spec:
 
 def _page(title: str, summary: str, make: Callable[[Composer], str]) -> Page:
     return Page("report.html", "", title, summary, "", (), make)
-
-
-def _source(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        msg = f"There is no file {str(path)[-80:]!r}."
-        raise SpecError(msg) from None
-    except UnicodeDecodeError:
-        msg = f"{path.name} is not a text in UTF-8."
-        raise SpecError(msg) from None
 
 
 # ---- everything inside one file ------------------------------------------------------------------------------

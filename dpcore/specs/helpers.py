@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpcore.documents import bytes_of
 from dpcore.errors import DomainError
 from dpcore.language.problems import nearest
 from dpcore.ledger import read_ledger
@@ -34,7 +35,7 @@ def only(found: Sequence[Way], names: Sequence[str]) -> tuple[Way, ...]:
 
 def ledger_of(path: str | Path, relation: str = "") -> Ledger:
     """Return the ledger of a CSV or JSON file; a row that cannot be read is an error, for it would make numbers too small."""
-    reading = read_ledger(Path(path).read_bytes())
+    reading = read_ledger(bytes_of(Path(path)))
     if reading.problems:
         rest = len(reading.problems) - MOST_NAMED
         more = f" (and {rest} more rows)" if rest > 0 else ""
@@ -54,7 +55,7 @@ def dataset_of(
     categories: str | Sequence[str] = (),
 ) -> Dataset:
     """Return one column of a CSV file: numbers between public bounds, or answers from a declared list."""
-    sheet = open_csv(Path(path).read_bytes())
+    sheet = open_csv(bytes_of(Path(path)))
     name = column or sheet.columns[0]
     if (lower is None) != (upper is None):
         msg = "lower and upper belong together: the public bounds of the column."

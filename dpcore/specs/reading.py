@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.documents import DocumentError, text_of, toml_of
 from dpcore.errors import DpcoreError
 from dpcore.registry import shown
 from dpcore.specs.base import Spec, SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FENCE: Final = "figure"
 NEEDED: Final = ("name", "draw", "title", "caption")
@@ -24,7 +28,7 @@ def read(path: str | Path, *, strict: bool = True) -> tuple[Spec, ...]:
     With `strict` every figure must have name, title and caption, and no two the same name.
     """
     file = Path(path)
-    text = _text(file)
+    text = source_text(file)
     found = load(text, file.name)
     rows = found.get("figure", [])
     if not isinstance(rows, list):
@@ -36,8 +40,8 @@ def read(path: str | Path, *, strict: bool = True) -> tuple[Spec, ...]:
         raise SpecError(msg)
     ends = [*starts[1:], len(text)][: len(starts)]
     specs = tuple(
-        Spec(row, file.name, text.count("\n", 0, start) + 1, text[start:end], file.parent)
-        for row, start, end in zip(rows, starts, ends, strict=True)
+        Spec(row, file.name, line, text[start:end], file.parent)
+        for row, start, end, line in zip(rows, starts, ends, _lines(text, starts), strict=True)
     )
     return unique(tuple(complete(spec) for spec in specs)) if strict else specs
 
@@ -51,24 +55,33 @@ def block(text: str, *, file: str, line: int, folder: Path, name: str = "") -> S
 def figures_in(markdown: str, *, file: str = "", folder: Path | None = None) -> tuple[Spec, ...]:
     """Return the figures of a Markdown text: its blocks fenced as ``figure``."""
     place = Path() if folder is None else folder
+    blocks = list(_BLOCK.finditer(markdown))
+    lines = _lines(markdown, [found.start(1) for found in blocks])
     return unique(
         tuple(
-            block(
-                found[1],
-                file=file,
-                line=markdown.count("\n", 0, found.start(1)) + 1,
-                folder=place,
-                name=f"figure-{index}",
-            )
-            for index, found in enumerate(_BLOCK.finditer(markdown), 1)
+            block(found[1], file=file, line=line, folder=place, name=f"figure-{index}")
+            for index, (found, line) in enumerate(zip(blocks, lines, strict=True), 1)
         )
     )
 
 
+def _lines(text: str, places: Sequence[int]) -> list[int]:
+    """Return the line of each place, in one go through the text; the places ascend."""
+    lines, line, at = [], 1, 0
+    for place in places:
+        line += text.count("\n", at, place)
+        lines.append(line)
+        at = place
+    return lines
+
+
 def load(text: str, file: str, line: int = 1) -> dict[str, Any]:
-    """Return a TOML text as a table; a mistake is named with its line in the file."""
+    """Return a TOML text as a table; a mistake, or what is too long or too deep, is named with its line in the file."""
     try:
-        return tomllib.loads(text)
+        return toml_of(text)
+    except DocumentError as error:
+        msg = f"{file}, line {line + error.line - 1}: {error}"
+        raise SpecError(msg) from None
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         where = _WHERE.search(message)
@@ -108,12 +121,9 @@ def unique(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
     return specs
 
 
-def _text(file: Path) -> str:
+def source_text(file: Path) -> str:
+    """Return the text of a spec, a report or a page; what cannot be read is named."""
     try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        msg = f"There is no file {str(file)[-80:]!r}."
-        raise DpcoreError(msg) from None
-    except UnicodeDecodeError:
-        msg = f"{file.name} is not a text in UTF-8."
-        raise SpecError(msg) from None
+        return text_of(file)
+    except DpcoreError as error:
+        raise SpecError(str(error)) from None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import DomainError
+from dpcore.paths import inside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +51,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class File:
-    """A file named in a spec: found beside the spec, written as it was given."""
+    """A file named in a spec: found in the folder of the spec, written as it was given."""
 
     given: str
     folder: Path
@@ -58,7 +59,7 @@ class File:
     @property
     def path(self) -> Path:
         """The file, or an error that names it."""
-        found = self.folder / self.given
+        found = inside(self.folder, self.given)
         if not found.is_file():
             msg = f"There is no file {self.given!r} in the folder of the spec."
             raise DomainError(msg)

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dpcore.csv_files import MARK, unmarked
+from dpcore.documents import MOST_DATA
 from dpcore.errors import DomainError
 from dpcore.registry import shown
 from dpcore.words import grouped
@@ -15,7 +17,7 @@ from dpcore.words import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 20_000_000
+MOST_BYTES = MOST_DATA
 MOST_COLUMNS = 200
 LONGEST_NAME = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -161,9 +163,10 @@ def number_in(cell: str) -> float | None:
 
 
 def rows_of(reader: Any) -> Iterator[list[str]]:
-    """Read rows of fields; what the reader refuses is one of our errors."""
+    """Read rows of fields as the texts they were (see `dpcore.csv_files`); what the reader refuses is one of our errors."""
     try:
-        yield from reader
+        for row in reader:
+            yield [unmarked(cell) for cell in row] if any(cell[:1] == MARK for cell in row) else row
     except csv.Error as error:
         msg = f"The file is no CSV that can be read: {error}. A quotation mark may be missing."
         raise DomainError(msg) from None
