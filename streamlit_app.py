@@ -11,6 +11,7 @@ page.setup(
     "A clinic publishes how many of its patients have a rare illness. Somebody who knows everybody else wants to know: "
     "**are you one of them?** Move the two sliders and see what one published number gives away.",
 )
+page.linked({"eps": story.EPSILON, "t": story.THRESHOLD})
 st.session_state.setdefault("answers", 0)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
-from urllib.parse import quote, urlencode
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
 from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Look
-from dpcore.specs.presets import Preset, data_folder, presets
+from dpcore.specs.presets import Preset, data_folder, parameters, presets, query
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
@@ -23,6 +25,8 @@ LENGTH: Final = "link_length"
 def setup(title: str, lead: str) -> None:
     """Set the page up and say what it is for."""
     st.set_page_config(page_title=f"{title} · dpcore", page_icon="🔒", layout="wide")
+    if st.session_state.get("_page") == title:
+        _address()
     st.session_state["_page"] = title
     work.begin()
     st.title(title)
@@ -95,6 +99,7 @@ def apply(state: dict[str, Any]) -> None:
 
 def preset_row(page: str, keys: dict[str, Any]) -> None:
     """Offer the presets of a page in a menu, with Undo and Reset (to the given defaults) beside it."""
+    linked(keys)
     own = [preset for preset in presets() if preset.page == page]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover("Examples", icon=":material/auto_stories:"):
@@ -131,11 +136,55 @@ def guide(name: str) -> None:
             show_inside(name)
 
 
+def linked(defaults: Mapping[str, Any]) -> None:
+    """Declare what the page's link carries: the keys of widgets bound to the address, each with its default.
+
+    A key that starts with _ is the session's own.
+    """
+    _linked().update({key: value for key, value in defaults.items() if not key.startswith("_")})
+
+
+def _linked() -> dict[str, Any]:
+    """Return the keys that the link of this page carries, with their defaults."""
+    pages: dict[str, dict[str, Any]] = st.session_state.setdefault("_linked", {})
+    return pages.setdefault(st.session_state.get("_page", ""), {})
+
+
+def _address() -> None:
+    """Write into the browser's address what it lacks.
+
+    Streamlit's own script in the browser writes a bound value into the address. When a widget appears or disappears,
+    those below it move; the script mounts each at its new place, then ends the old one, and with it forgets the
+    binding (seen in 1.67). A value assigned in Python is written into the address by the server, so every value that
+    the address does not tell is assigned to itself, before its widget is shown.
+    """
+    for key, default in _linked().items():
+        if key in st.session_state:
+            value = st.session_state[key]
+            if st.query_params.get_all(key) != ([] if value == default else _texts(value)):
+                st.session_state[key] = value
+
+
+def _texts(value: Any) -> list[str]:
+    """Return what a link says of a value; an empty text clears a choice."""
+    return [""] if value is None or value == [] else parameters(value)
+
+
 def link() -> str:
-    """Return the address that restores the page as it is."""
+    """Return the address that restores the page as it is.
+
+    It is made from the values themselves, those of widgets that are hidden at the moment included, and not from the
+    browser's address, which may be behind.
+    """
     base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]
-    query = urlencode([(key, one) for key in st.query_params for one in st.query_params.get_all(key)], quote_via=quote)
-    return f"{base}?{query}" if query else base
+    state: dict[str, Any] = {}
+    for key, default in _linked().items():
+        if key not in st.session_state:  # its widget is still to come, or hidden since the page was opened
+            state[key] = st.query_params.get_all(key)
+        elif st.session_state[key] != default:
+            state[key] = _texts(st.session_state[key])
+    text = query(state)
+    return f"{base}?{text}" if text else base
 
 
 def link_box() -> None:

@@ -121,6 +121,7 @@ def selection(items: Sequence[Item]) -> int | None:
         return None
     if st.session_state.get(editing.SELECTED, names[0]) not in names:
         st.session_state[editing.SELECTED] = names[0]  # what was selected is gone, from the link too
+    page.linked({editing.SELECTED: names[0]})
     label = st.selectbox("Selected region", names, key=editing.SELECTED, bind="query-params")
     index = names.index(label) if label in names else 0
     item = items[index]

@@ -36,8 +36,13 @@ class Preset:
 
 def query(state: Mapping[str, Any]) -> str:
     """Return a page's state as the query string that sets it."""
-    pairs = [(key, _flat(item)) for key, value in state.items() for item in several(value)]
+    pairs = [(key, text) for key, value in state.items() for text in parameters(value)]
     return urlencode(pairs, quote_via=quote)
+
+
+def parameters(value: Any) -> list[str]:
+    """Return the texts that stand for a value in a link."""
+    return [_flat(item) for item in several(value)]
 
 
 def several(value: Any) -> list[Any]:
@@ -46,6 +51,8 @@ def several(value: Any) -> list[Any]:
 
 
 def _flat(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():  # as sliders write them: 1, not 1.0
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
