@@ -111,9 +111,8 @@ class TradeOff(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what names the region, without the curves computed so far: a copy is small and computes its own."""
-        if not dataclasses.is_dataclass(self):
-            return dict(vars(self))
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        names = getattr(self, "__dataclass_fields__", vars(self))
+        return {name: getattr(self, name) for name in names}
 
     # ---- questions -------------------------------------------------------------------------------------------
 

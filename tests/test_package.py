@@ -183,7 +183,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
     ("tradeoff", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
     ("guarantees", "mechanisms"),
-    ("composition", "theorems", "frames", "language", "words", "composition_bounds", "divergences", "risk", "documents"),
+    (
+        "composition",
+        "theorems",
+        "frames",
+        "language",
+        "words",
+        "composition_bounds",
+        "divergences",
+        "risk",
+        "documents",
+    ),
     (
         "accountants",
         "amplification",

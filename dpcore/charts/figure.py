@@ -58,12 +58,12 @@ def _named(data: Any, tables: dict[str, pd.DataFrame]) -> Any:
     if not isinstance(data, pd.DataFrame):
         return alt.to_values(data)
     digest = hashlib.sha256(repr([(str(name), str(kind)) for name, kind in data.dtypes.items()]).encode())
-    for _, column in data.items():
-        values = column.to_numpy()
+    for name in data.columns:
+        values = data[name].to_numpy()
         digest.update(values.tobytes() if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
-    name = f"data-{digest.hexdigest()[:32]}"
-    tables[name] = data.reset_index(drop=True)
-    return {"name": name}
+    title = f"data-{digest.hexdigest()[:32]}"
+    tables[title] = data.reset_index(drop=True)
+    return {"name": title}
 
 
 alt.data_transformers.register(_NAMED, _named)
