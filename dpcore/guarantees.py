@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +14,8 @@ from dpcore.curves import polygon_algebra
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
-from dpcore.errors import DomainError, DomainWarning
+from dpcore.errors import DomainError
+from dpcore.notices import notice
 from dpcore.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
 from dpcore.tradeoff import Atom, TradeOff
 
@@ -129,7 +129,7 @@ class DPTV(Atom):
             msg = (
                 f"eta {eta!r} is above {most!r}, the total variation of dp({epsilon!r}, {delta!r}): it changes nothing."
             )
-            warnings.warn(msg, DomainWarning, stacklevel=3)
+            notice(msg, stacklevel=3)
             eta = most
         return cls(epsilon, delta, eta)
 

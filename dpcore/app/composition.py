@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
 from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
-from dpcore.errors import DomainWarning
+from dpcore.notices import collected
 from dpcore.tradeoff import literal
 from dpcore.words import outward
 
@@ -181,8 +180,7 @@ def found(asked: Asked) -> tuple[tuple[Way, ...], tuple[str, ...]]:
     region, told = work.region(asked.mechanism)
 
     def make() -> tuple[Way, ...]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DomainWarning)
+        with collected():
             return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
 
     return work.shelf().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import warnings
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -15,9 +14,10 @@ import streamlit as st
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
 from dpcore.effort import PER_SECOND, effort
-from dpcore.errors import BudgetError, DomainWarning, DpcoreError
+from dpcore.errors import BudgetError, DpcoreError
 from dpcore.language import parse
 from dpcore.limits import current, limits
+from dpcore.notices import collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
@@ -45,7 +45,6 @@ MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
 _WAITS = "_waits"
-_warning_lock = threading.Lock()
 
 
 class Rerun(threading.local):
@@ -185,11 +184,9 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     """
     key = ("region", text)
     if key not in _rerun.results:
-        with _warning_lock, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DomainWarning)
+        with collected() as notices:
             found = parse(text)
-        told = tuple(str(one.message) for one in caught if issubclass(one.category, DomainWarning))
-        _rerun.keep(key, (found, told))
+        _rerun.keep(key, (found, tuple(notices)))
         with suppress(DpcoreError):  # what is wrong with its parts is said when it is asked for its numbers
             expect(effort(found))
     return cast("tuple[TradeOff, tuple[str, ...]]", _rerun.results[key])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,8 +12,8 @@ import pandas as pd
 from dpcore.audit.bounds import Audit, epsilons, etas, mus, power_of
 from dpcore.audit.measurements import Counts
 from dpcore.claims import Statement
-from dpcore.errors import DomainWarning
 from dpcore.guarantees import DP, DPTV, GDP, TV
+from dpcore.notices import collected
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -149,8 +148,7 @@ def _up(value: float) -> float:
 def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
     if epsilon == 0.0 or eta <= delta:
         return TV(min(delta, eta) if epsilon == 0.0 else eta)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DomainWarning)  # an eta that changes nothing is left out
+    with collected():  # an eta that changes nothing is left out
         return DPTV(epsilon, delta, eta)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING
 from dpcore.calibration import quick
 from dpcore.calibration.search import Axis, Search
 from dpcore.calibration.targets import Profile
-from dpcore.errors import BudgetError, DomainError, DomainWarning
+from dpcore.errors import BudgetError, DomainError
 from dpcore.language.build import build
 from dpcore.language.syntax import fill
 from dpcore.limits import checkpoint, current, limits
+from dpcore.notices import collected
 
 if TYPE_CHECKING:
     from dpcore.calibration.targets import Target
@@ -130,8 +130,7 @@ class Problem:
         """Return the least private value that certainly meets the target."""
         if self.target.trivial:
             raise self._trivial()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DomainWarning)
+        with collected():
             self._orient()
             start = self.place.start if not self.place.exponent else 0.0
             first = self.region(self.place.value(start))

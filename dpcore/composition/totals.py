@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,9 +16,10 @@ from dpcore.composition.renyi import concentrated_epsilon, renyi_epsilon
 from dpcore.composition.tails import epsilon_of_copies
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError
+from dpcore.errors import BudgetError, DomainError, DpcoreError
 from dpcore.guarantees import DP, DPTV
 from dpcore.limits import current, limits
+from dpcore.notices import collected
 from dpcore.theorems.bounds import course_applies
 from dpcore.theorems.rounding import failure
 from dpcore.theorems.sharing import advanced_epsilon, basic_epsilon, pure_advanced_epsilon, simplified_epsilon
@@ -89,8 +89,7 @@ def composed(parts: Factors) -> TradeOff:
 
 def statement_region(step: Step) -> TradeOff:
     """Return dptv(epsilon, delta, eta); rounding of eta at its largest value is not worth a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DomainWarning)
+    with collected():
         return DPTV.make(step.epsilon, step.delta, step.eta)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-import warnings
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
@@ -12,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.algebra import Assume, Power, factors
 from dpcore.composition.totals import composed
-from dpcore.errors import DomainError, DomainWarning, RelationError
+from dpcore.errors import DomainError, RelationError
 from dpcore.language import parse
 from dpcore.ledger.groups import group_factors
+from dpcore.notices import collected, notice
 from dpcore.registry import RELATIONS, shown
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
@@ -29,7 +28,6 @@ MOST_ROWS = 100_000
 LARGEST_COUNT = 10**15
 LONGEST_TEXT = 2000
 _MOST_DIGITS = 40  # of a number that is read at all; longer ones overflow a double
-_warning_lock = threading.Lock()  # the record of warnings belongs to the whole process
 _INTEGER = re.compile(r"[+-]?[0-9]+(?:\.0|[eE][0-9]{1,2})?")
 
 
@@ -77,7 +75,7 @@ class Release:
         object.__setattr__(self, "region", region)
         object.__setattr__(self, "told", told)
         for words in () if quiet else told:
-            warnings.warn(words, DomainWarning, stacklevel=3)
+            notice(words, stacklevel=3)
 
     @property
     def composed(self) -> TradeOff:
@@ -91,10 +89,9 @@ def _region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     if not text.strip():
         msg = "expression is empty; write a region such as laplace(0.1) or dp(1, 1e-6)."
         raise DomainError(msg)
-    with _warning_lock, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DomainWarning)
-        found = parse(text)
-    return found, tuple(str(one.message) for one in caught if issubclass(one.category, DomainWarning))
+    with collected() as notices:
+        region = parse(text)
+    return region, tuple(notices)
 
 
 def whole(value: Any, name: str, most: int) -> int:

@@ -3,12 +3,12 @@ r"""The exact composition theorems: the worst case is attained, so nothing small
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import BudgetError, DomainWarning
+from dpcore.errors import BudgetError
+from dpcore.notices import notice
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve, sum_of_binomials, trinomial_masses
 from dpcore.theorems.rounding import failure, sum_up
@@ -102,7 +102,7 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     largest = failing + (1 - failing) * math.tanh(step / 2)
     if distance > largest * (1 + 1e-15):
         msg = f"eta = {distance!r} is above {largest!r}, the most ({step!r}, {failing!r})-DP allows: clamped to it."
-        warnings.warn(msg, DomainWarning, stacklevel=2)
+        notice(msg, stacklevel=2)
     if distance <= failing or step == 0:
         note = "eta at most delta: tv(eta) alone" if distance <= failing else "epsilon is 0: tv(min(delta, eta)) alone"
         return table("dptv", 0.0, failure([(min(distance, failing), copies)]), "exact", note)
