@@ -181,7 +181,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "lazy", "limits"),
     ("curves", "engine"),
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
-    ("tradeoff", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
+    ("tradeoff", "gate", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
     ("guarantees", "mechanisms"),
     ("composition", "theorems", "frames", "language", "words"),
     (

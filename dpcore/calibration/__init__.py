@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpcore import registry
+from dpcore import gate, registry
 from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
@@ -98,7 +98,7 @@ def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
         value = float(region.epsilon(asked.delta))
         return _row(str(region), "epsilon", value, value, asked.delta, k, region.kind)
     if asked.fpr is not None and asked.tpr is None:
-        low, value = (float(bound[0]) for bound in region.curve.power_bounds(np.array([asked.fpr])))
+        low, value = (float(bound[0]) for bound in gate.power_bounds(region, np.array([asked.fpr])))
         kind = region.kind if value == low else "upper"
         return _row(str(region), "tpr", value, 0.0, region.total_variation, k, kind)
     if asked.tpr is not None and asked.fpr is None:

@@ -17,7 +17,6 @@ from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint, current
 
-
 _LOST = 1e-14
 """Rounding of one step: about ten roundings of terms up to e^h times their sum, with cells of width h <= 1."""
 

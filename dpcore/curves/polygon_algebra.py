@@ -154,7 +154,9 @@ def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[Float
     way = np.expm1(loss[cross + 1] - loss[cross])
     crossing = loss[cross] + np.log1p(way * share)
     # a crossing at a loss comes out as a rounding of it, beside it; it is one corner, and 0 belongs to both halves
-    crossing = np.where(share <= _SAME_LOSS, loss[cross], np.where(1.0 - share <= _SAME_LOSS, loss[cross + 1], crossing))
+    crossing = np.where(
+        share <= _SAME_LOSS, loss[cross], np.where(1.0 - share <= _SAME_LOSS, loss[cross + 1], crossing)
+    )
     corner = np.unique(np.concatenate((loss, crossing)))
     middle = np.concatenate(([corner[0] - 1.0], 0.5 * (corner[1:] + corner[:-1]), [corner[-1] + 1.0]))
     first = a.delta_bounds(middle)[0] >= b.delta_bounds(middle)[0]

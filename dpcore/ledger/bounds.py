@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.algebra import Additive
 from dpcore.composition.clt import limit
 from dpcore.composition.gaussians import epsilons_of
@@ -78,12 +79,12 @@ def total(ledger: Ledger, delta: float) -> Total:
 
 def _composed(ledger: Ledger, delta: float) -> Total:
     region = ledger.region
-    lower, upper = (float(bound[0]) + 0.0 for bound in region.curve.epsilon_bounds(np.array([delta])))
+    lower, upper = (float(bound[0]) + 0.0 for bound in gate.epsilon_bounds(region, np.array([delta])))
     added = sum(count for _, count in ledger.factors) > 1 and any(isinstance(n, Additive) for n, _ in ledger.factors)
     if not added:
         return Total(min(lower, upper), upper, region.kind, region.theorem)
     # Rényi-type statements are added before they become a region: safe, but only each part alone is attained
-    alone = [float(node.curve.epsilon_bounds(np.array([delta]))[0][0]) for node, _ in ledger.factors]
+    alone = [float(gate.epsilon_bounds(node, np.array([delta]))[0][0]) for node, _ in ledger.factors]
     return Total(min(max(alone), upper), upper, "upper", region.theorem)
 
 
