@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore import algebra, composition_bounds, guarantees, mechanisms, registry
-from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, ParseError, RelationError
+from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, InternalError, ParseError, RelationError
 from dpcore.language import parse
 from dpcore.tradeoff import TradeOff
 
@@ -36,6 +36,7 @@ __all__ = [
     "DomainError",
     "DomainWarning",
     "DpcoreError",
+    "InternalError",
     "ParseError",
     "RelationError",
     "TradeOff",

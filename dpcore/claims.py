@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.conversion import gaussian_mu
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, DPTV, GDP, TV
@@ -66,7 +67,7 @@ def statements(region: TradeOff, delta: float) -> list[Statement]:
 
 def _approximate(region: TradeOff, delta: float) -> Statement:
     notion = "(ε, δ)-DP"
-    low, high = (float(bound[0]) for bound in region.curve.epsilon_bounds(np.array([delta])))
+    low, high = (float(bound[0]) for bound in gate.epsilon_bounds(region, np.array([delta])))
     what = WORDS[kind(low, high, "upper")]
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)

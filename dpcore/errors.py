@@ -2,7 +2,7 @@
 
 
 class DpcoreError(ValueError):
-    """Base of every error a user can cause; its text is a complete sentence."""
+    """Base of every error the package raises on purpose; its text is a complete sentence."""
 
 
 class DomainError(DpcoreError):
@@ -19,6 +19,10 @@ class RelationError(DpcoreError):
 
 class BudgetError(DpcoreError):
     """An answer would need more time, memory or precision than allowed; the text says how much."""
+
+
+class InternalError(DpcoreError):
+    """A number came out that cannot be true; it is not published, and the text names it and its expression."""
 
 
 class DomainWarning(UserWarning):

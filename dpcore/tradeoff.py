@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.curves import tangents
 from dpcore.curves.bound import published
 from dpcore.curves.combined import closed
@@ -88,6 +89,11 @@ class TradeOff(ABC):
         pair = self.pair
         return closure(pair) if isinstance(pair, Polygon) else closed(pair)
 
+    @Lazy
+    def dual(self) -> bool:
+        """Whether its deltas and betas belong together: True, or an `InternalError` (see `dpcore.gate`)."""
+        return gate.check_dual(self)
+
     @property
     def kind(self) -> str:
         """``exact``, or ``upper`` where a bound is published; what a single number is `dpcore.kinds` says."""
@@ -123,7 +129,7 @@ class TradeOff(ABC):
     def delta_bounds(self, epsilon: Any) -> Bounds:
         """Return (lower, upper) of delta(epsilon) as arrays; equal for exact regions."""
         at = _reals(epsilon, "epsilon", infinite=True)
-        lower, upper = (bound + 0.0 for bound in self.curve.delta_bounds(at))
+        lower, upper = gate.delta_bounds(self, at)
         if self.curve.certified:
             _check_width("delta at epsilon", at, lower, upper)
         return settled((lower, upper), "upper", exact=self.curve.exact)
@@ -135,30 +141,30 @@ class TradeOff(ABC):
     def epsilon_bounds(self, delta: Any) -> Bounds:
         """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
         at = _reals(delta, "delta", low=0.0, high=1.0)
-        lower, upper = self.curve.epsilon_bounds(at)
+        lower, upper = gate.epsilon_bounds(self, at)
         if self.curve.certified:
             _check_width("epsilon at delta", at, lower, upper)
         return settled((lower, upper), "upper", exact=self.curve.exact)
 
     def beta(self, alpha: Any) -> Any:
         """Return the smallest false-negative rate at false-positive rate alpha, the safe (lower) side."""
-        return _answer(alpha, self.curve.beta_safe(_reals(alpha, "alpha", low=0.0, high=1.0)))
+        return _answer(alpha, gate.beta_safe(self, _reals(alpha, "alpha", low=0.0, high=1.0)))
 
     def beta_bounds(self, alpha: Any) -> Bounds:
         """Return (lower, upper) of beta(alpha) as arrays; lower is safe. Refused where wider than the tolerance."""
         at = _reals(alpha, "alpha", low=0.0, high=1.0)
-        lower, upper = self.curve.beta_bounds(at)
+        lower, upper = gate.beta_bounds(self, at)
         if self.curve.certified:
             _check_width("beta at alpha", at, lower, upper)
         return settled((lower, upper), "lower", exact=self.curve.exact, scale=np.minimum(lower, 1.0 - lower))
 
     def power(self, alpha: Any) -> Any:
         """Return the attacker's largest true-positive rate at false-positive rate alpha, the safe (upper) side."""
-        return _answer(alpha, self.curve.power_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))[1])
+        return _answer(alpha, gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))[1])
 
     def power_bounds(self, alpha: Any) -> Bounds:
         """Return (lower, upper) of the attacker's largest true-positive rate 1 - beta(alpha) as arrays; upper is safe."""
-        lower, upper = self.curve.power_bounds(_reals(alpha, "alpha", low=0.0, high=1.0))
+        lower, upper = gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))
         return settled((lower, upper), "upper", exact=self.curve.exact, scale=np.minimum(upper, 1.0 - upper))
 
     @property
@@ -175,6 +181,7 @@ class TradeOff(ABC):
     def area_bounds(self) -> tuple[float, float]:
         """Bounds of the area under the trade-off curve; lower is safe, and 1/2 above says that nothing more is known."""
         below, exact = tangents.area(self.curve)
+        below = gate.area(self, below)
         return below, below if exact else max(0.5, below)
 
     @property
@@ -199,11 +206,15 @@ class TradeOff(ABC):
 
     def vertices(self) -> tuple[FloatArray, FloatArray]:
         """Return the corner points (alpha, beta) of a polygon: its own, or those of the bound that is published."""
-        return self._polygon("corners").vertices
+        alpha, beta = self._polygon("corners").vertices
+        gate.corners(self, alpha, beta, ("alpha", "beta"))
+        return alpha, beta
 
     def corners(self) -> tuple[FloatArray, FloatArray]:
         """Return the corners of a polygon as (epsilon, delta) statements, from epsilon 0 upwards."""
-        return self._polygon("corners").corners()
+        epsilon, delta = self._polygon("corners").corners()
+        gate.corners(self, epsilon, delta, ("epsilon", "delta"))
+        return epsilon, delta
 
     def atoms(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the losses of a polygon with their masses under P0 and P1 (what is missing to 1 is at infinity)."""

@@ -181,7 +181,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files"),
     ("curves", "engine"),
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
-    ("tradeoff", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
+    ("tradeoff", "gate", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
     ("guarantees", "mechanisms"),
     (
         "composition",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.accountants.reports import ROUNDING, uses
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
@@ -165,9 +166,9 @@ def exposed(total: TradeOff, epsilon: float, delta: float) -> Exposed | None:
     fpr = np.unique([0.0, *(float(f"{rate:.1e}") for rate in near)])  # two digits, so that words repeat them exactly
     try:
         with limits(tolerance=min(current().tolerance, _NARROW)):
-            found = total.curve.power_bounds(fpr)[0]
+            found = gate.power_bounds(total, fpr)[0]
     except BudgetError:
-        found = total.curve.power_bounds(fpr)[0]
+        found = gate.power_bounds(total, fpr)[0]
     allowed = np.asarray(DP(epsilon, delta).power(fpr), dtype=np.float64)
     best = int(np.argmax(found - allowed))
     if not found[best] > allowed[best] * (1 + ROUNDING):
@@ -284,7 +285,7 @@ def _reached(total: TradeOff, epsilon: float) -> tuple[float, float]:
     try:
         low, high = total.delta_bounds(at)
     except BudgetError:
-        low, high = total.curve.delta_bounds(at)
+        low, high = gate.delta_bounds(total, at)
     return float(low[0]), float(high[0])
 
 

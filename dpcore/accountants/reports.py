@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore import divergences
+from dpcore import divergences, gate
 from dpcore.accountants.records import ACCOUNTANTS, CERTIFIED, MOMENT_ORDERS, USUAL_ORDERS, accountant
 from dpcore.amplification.gradients import clt_mu
 from dpcore.amplification.gradients import renyi as sampled_renyi
@@ -79,7 +79,7 @@ class Uses:
     @cached_property
     def bracket(self) -> tuple[float, float]:
         """The certified bracket of epsilon."""
-        low, high = self.total.curve.epsilon_bounds(np.array([self.delta]))
+        low, high = gate.epsilon_bounds(self.total, np.array([self.delta]))
         return float(low[0]), float(high[0])
 
     @cached_property

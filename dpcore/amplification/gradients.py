@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from dpcore import gate
 from dpcore.composition.clt import limit
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
 from dpcore.composition.gaussians import epsilons_of
@@ -232,7 +233,7 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
     training = Training(sigma, q, steps)
     at = np.array(domain.numbers(fpr, "fpr", high=1.0))
     with limits(tolerance=training.tolerance):
-        low, high = training.region.curve.power_bounds(at)
+        low, high = gate.power_bounds(training.region, at)
     bound = _renyi_power(training, at)
     clt = ndtr(ndtri(at) + training.mu)
     said = [verdict(c, a, b) for c, a, b in zip(clt.tolist(), low.tolist(), high.tolist(), strict=True)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.curves.combined import Either
 from dpcore.errors import DomainError
 from dpcore.limits import limits
@@ -152,7 +153,7 @@ class Attack:
 
     def reached(self, region: TradeOff) -> tuple[float, float]:
         """Return the bracket of the attacker's power."""
-        return _pair(region.curve.power_bounds(np.array([self.fpr])))
+        return _pair(gate.power_bounds(region, np.array([self.fpr])))
 
     def gap(self, reached: float) -> float:
         """Compare what the attacker gains over blind guessing, which starts at the false-positive rate."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.algebra import Additive, factors
 from dpcore.composition.totals import BELOW, COMPOSED, Row, Totals, ordered, silent
 from dpcore.composition.totals import TITLES as NAMED
@@ -40,12 +41,12 @@ class Total:
 
 def composed_total(region: TradeOff, parts: Factors, delta: float) -> Total:
     """Return the bracket of epsilon of a region whose factors are `parts`."""
-    lower, upper = (float(bound[0]) + 0.0 for bound in region.curve.epsilon_bounds(np.array([delta])))
+    lower, upper = (float(bound[0]) + 0.0 for bound in gate.epsilon_bounds(region, np.array([delta])))
     added = sum(count for _, count in parts) > 1 and any(isinstance(node, Additive) for node, _ in parts)
     if not added:
         return Total(min(lower, upper), upper, region.kind, region.theorem)
     # Rényi-type statements are added before they become a region: safe, but only each part alone is attained
-    alone = [float(node.curve.epsilon_bounds(np.array([delta]))[0][0]) for node, _ in parts]
+    alone = [float(gate.epsilon_bounds(node, np.array([delta]))[0][0]) for node, _ in parts]
     return Total(min(max(alone), upper), upper, "upper", region.theorem)
 
 

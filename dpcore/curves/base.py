@@ -33,12 +33,14 @@ class Curve(ABC):
     certified : a numeric bracket that is meant to be as narrow as the tolerance in force asks.
     q_inf, p_inf : mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
     min_loss, max_loss : ends of the finite losses; -inf and +inf where the loss is unbounded.
+    proved : every single number is proved by its own bracket, betas and deltas from one constraint.
     method : how the numbers come about, in a few words.
     """
 
     symmetric: bool = True
     exact: bool = True
     certified: bool = False
+    proved: bool = False
     q_inf: float = 0.0
     p_inf: float = 0.0
     min_loss: float = -np.inf

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.errors import DomainError
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import About, Quick
@@ -178,7 +179,7 @@ class _Search:
 
     def asked(self, extra: int) -> tuple[float, float]:
         region = self.region(extra)
-        low, high = (float(bound[0]) + 0.0 for bound in region.curve.delta_bounds(np.array([self.budget.epsilon])))
+        low, high = (float(bound[0]) + 0.0 for bound in gate.delta_bounds(region, np.array([self.budget.epsilon])))
         return (high, high) if region.kind == "exact" else (low, high)
 
     def gap(self, extra: int) -> float:

@@ -1,0 +1,158 @@
+r"""The last gate: what cannot be true of any region is refused as an internal error, never published.
+
+A profile lies in [0, 1] and falls with epsilon, a trade-off lies in [0, 1 - alpha] and falls with alpha, a lower bound
+does not exceed its upper bound, and nothing is NaN: that is seen in the numbers themselves, for every answer.
+
+That delta and beta belong to one region is checked once for each region whose curve computes both by formulas of their
+own (where one is derived from the other, or both are proved point by point, they agree by construction). For rates a - h, a, a + h let S >= 0 be the height
+of the chord of beta above beta(a). The supporting line parallel to that chord is
+:math:`1 - \delta(\varepsilon) - e^{\varepsilon} x` with :math:`e^{\varepsilon}` minus the chord's slope. Beta is
+convex, so the chord is at most 2S above the curve, and hence at x = a
+
+.. math:: \beta(a) - S \le 1 - \delta(\varepsilon) - e^{\varepsilon} a \le \beta(a).
+
+Three betas and one delta decide: an optimistic delta breaks the right side, an optimistic beta the left one. A polygon,
+whose corners are dear and whose deltas and betas are sums of the same masses, is checked when rates are asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves.base import Curve
+from dpcore.curves.combined import ByBeta
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import InternalError
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Bounds, FloatArray
+    from dpcore.tradeoff import TradeOff
+
+_ROUNDING = 1e-12
+_RATES = np.array([1e-4, 0.02, 0.2, 0.6])
+_STEP = 1e-3
+_DUAL = 1e-9
+
+
+def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
+    """Return (lower, upper) of delta at each epsilon, of any width."""
+    curve = region.curve
+    lower, upper = (bound + 0.0 for bound in curve.delta_bounds(epsilon))
+    _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
+    if not isinstance(curve, Polygon):
+        region.dual  # noqa: B018  checked once
+    return (upper, upper) if curve.exact else (lower, upper)
+
+
+def epsilon_bounds(region: TradeOff, delta: FloatArray) -> Bounds:
+    """Return (lower, upper) of the smallest epsilon >= 0 at each delta, of any width."""
+    curve = region.curve
+    lower, upper = (bound + 0.0 for bound in curve.epsilon_bounds(delta))
+    _check(region, "epsilon", "delta", delta, (lower, upper), math.inf)
+    if not isinstance(curve, Polygon):
+        region.dual  # noqa: B018  checked once
+    return (upper, upper) if curve.exact else (lower, upper)
+
+
+def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
+    """Return (lower, upper) of beta at each alpha, of any width."""
+    lower, upper = (bound + 0.0 for bound in region.curve.beta_bounds(alpha))
+    _check(region, "beta", "alpha", alpha, (lower, upper), 1.0)
+    _below_guessing(region, alpha, lower)
+    region.dual  # noqa: B018  checked once
+    return lower, upper
+
+
+def beta_safe(region: TradeOff, alpha: FloatArray) -> FloatArray:
+    """Return the lower, safe side of beta alone."""
+    lower = region.curve.beta_safe(alpha) + 0.0
+    _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
+    _below_guessing(region, alpha, lower)
+    region.dual  # noqa: B018  checked once
+    return lower
+
+
+def power_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
+    """Return (lower, upper) of the true-positive rate at each alpha, of any width."""
+    lower, upper = (bound + 0.0 for bound in region.curve.power_bounds(alpha))
+    _check(region, "power", "minus alpha", -alpha, (lower, upper), 1.0)
+    region.dual  # noqa: B018  checked once
+    return lower, upper
+
+
+def area(region: TradeOff, value: float) -> float:
+    """Return an area under the trade-off, in [0, 1/2] up to rounding."""
+    if not 0.0 <= value <= 0.5 * (1.0 + _ROUNDING):
+        raise _refusal(region, f"The area under the curve came out as {value!r}")
+    return min(value, 0.5)
+
+
+def corners(region: TradeOff, first: FloatArray, second: FloatArray, names: tuple[str, str]) -> None:
+    """Refuse a list of corners whose second coordinate is no probability, or grows with the first."""
+    _check(region, names[1], names[0], first, (second, second), 1.0)
+
+
+def _check(region: TradeOff, what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -> None:
+    """Refuse what is no number of [0, most], a lower bound above its upper one, or an answer that grows along `at`."""
+    lower, upper = bounds
+    if at.size == 1:
+        low, high = float(lower[0]), float(upper[0])
+        if 0.0 <= low <= high * (1.0 + _ROUNDING) and high <= most:
+            return
+        raise _impossible(region, what, where, at, bounds, 0)
+    wrong = ~((lower >= 0.0) & (lower <= upper * (1.0 + _ROUNDING)) & (upper <= most))
+    if wrong.any():
+        raise _impossible(region, what, where, at, bounds, int(np.argmax(wrong)))
+    order = np.argsort(at, kind="stable")
+    ceiling = np.minimum.accumulate(upper[order])
+    with np.errstate(invalid="ignore"):  # infinite epsilons
+        grows = lower[order][1:] > ceiling[:-1] * (1.0 + _ROUNDING)
+    if grows.any():
+        place = int(order[1:][int(np.argmax(grows))])
+        raise _refusal(region, f"The {what} at {where} = {float(at[place])!r} is larger than at a smaller {where}")
+
+
+def _below_guessing(region: TradeOff, alpha: FloatArray, lower: FloatArray) -> None:
+    """Refuse a beta above the line of blind guessing."""
+    above = lower > (1.0 - alpha) * (1.0 + _ROUNDING) + 2.0**-52
+    if above.any():
+        place = int(np.argmax(above))
+        rate, value = float(alpha[place]), float(lower[place])
+        raise _refusal(region, f"The beta at alpha = {rate!r} came out as {value!r}, above 1 - alpha")
+
+
+def check_dual(region: TradeOff) -> bool:
+    """Check that the deltas and betas of a region belong together; True, or an error."""
+    curve = region.curve
+    derived = type(curve).beta_bounds is Curve.beta_bounds or isinstance(curve, ByBeta)
+    if derived or curve.proved or not curve.exact:
+        return True
+    three = np.stack((_RATES * (1.0 - _STEP), _RATES, _RATES * (1.0 + _STEP)))
+    left, beta, right = curve.beta_bounds(three.ravel())[0].reshape(three.shape)
+    falls = left - right
+    slope = np.maximum(falls / (three[2] - three[0]), 1e-300)
+    height = np.maximum(0.5 * (left + right) - beta, 0.0)
+    epsilon = np.log(slope)
+    line = 1.0 - curve.delta_bounds(epsilon)[0] - slope * _RATES
+    # where beta has lost its digits (1 - alpha, or a tail) a slope says nothing; elsewhere the line is right to rounding
+    good = falls > 1e-6 * left * _STEP
+    slack = _DUAL + 1e-15 / _STEP * slope
+    broken = good & ~((line <= beta + slack) & (line >= beta - height - slack))
+    if broken.any():
+        place = int(np.argmax(broken))
+        numbers = f"beta({_RATES[place]!r}) = {float(beta[place])!r} and delta({float(epsilon[place])!r})"
+        raise _refusal(region, f"{numbers} contradict each other".replace("np.float64(", "").replace("))", ")"))
+    return True
+
+
+def _impossible(region: TradeOff, what: str, where: str, at: FloatArray, bounds: Bounds, place: int) -> InternalError:
+    low, high, point = (float(column[place]) for column in (*bounds, at))
+    return _refusal(region, f"The {what} at {where} = {point!r} came out as {low!r} to {high!r}")
+
+
+def _refusal(region: TradeOff, what: str) -> InternalError:
+    text = region.text if len(region.text) <= 200 else region.text[:197] + "..."
+    return InternalError(f"{what}: this cannot be and is not published. It is an error of dpcore in {text}.")
