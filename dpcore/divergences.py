@@ -85,12 +85,15 @@ def _by_loss(region: TradeOff) -> Rate | None:
 
 
 def renyi(region: TradeOff, order: float) -> tuple[float, bool] | None:
-    """Return the largest Rényi divergence of the given order, both ways, and whether it is attained; None if unknown.
+    """Return the largest Rényi divergence of an order in [1, inf], both ways, and whether it is attained; None if unknown.
 
-    0 says that the answer tells nothing; infinity that some answer is possible on one side only.
+    Order 1 is the Kullback-Leibler divergence, infinite order the largest loss. 0 says that the answer tells nothing;
+    infinity that some answer is possible on one side only.
     """
     if region.curve.q_inf > 0:
         return math.inf, True
+    if math.isinf(order):
+        return largest_loss(region)
     if isinstance(region, RDP):
         return (region.epsilon_, order == region.order) if order <= region.order else None
     for route in (_renyi_in_closed_form, _renyi_by_parts, _renyi_of_masses, _renyi_by_loss):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpcore import registry
+from dpcore import parse, registry
+from dpcore.algebra import Power
 from dpcore.app.forms import example
 from dpcore.app.listing import Item
-from dpcore.theorems import kov_simplified
-from dpcore.tradeoff import literal
-
-SIMPLIFIED = "KOV simplified"
-_SIMPLIFIED = re.compile(rf"{SIMPLIFIED} ([\d.e+-]+), ([\d.e+-]+) k (\d{{1,15}}) slack ([\d.e+-]+)")
+from dpcore.composition_bounds import Simplified
+from dpcore.errors import DpcoreError
+from dpcore.guarantees import DP
+from dpcore.tradeoff import exponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +28,22 @@ class Kind:
 
 
 def simplified(epsilon: float, delta: float, k: int, slack: float) -> Item:
-    """Return the statement of the simplified optimal theorem, which is one (epsilon, delta), named by what it is from.
-
-    The name carries the four parameters, so that the list can be edited by them.
-    """
-    row = kov_simplified([(epsilon, delta, k)], slack).iloc[0]
-    name = f"{SIMPLIFIED} {literal(epsilon)}, {literal(delta)} k {k} slack {literal(slack)}"
-    return Item(f"dp({literal(row['epsilon'])}, {literal(row['delta'])})", name)
+    """Return the simplified optimal theorem applied to k copies of one statement, as an expression that names it."""
+    return Item(str(Simplified(DP(epsilon, delta) if k == 1 else Power(DP(epsilon, delta), exponent(k)), slack)))
 
 
 def simplified_parameters(item: Item) -> tuple[float, float, int, float] | None:
-    """Return (epsilon, delta, k, slack) of an item that `simplified` made, None for any other."""
-    found = _SIMPLIFIED.fullmatch(item.name)
-    if not found:
+    """Return (epsilon, delta, k, slack) of an item of that form, None for any other."""
+    if not item.expression.startswith("simplified("):
         return None
     try:
-        values = (float(found[1]), float(found[2]), int(found[3]), float(found[4]))
-        made = simplified(*values)
-    except ValueError:  # DomainError included: a name typed by hand
+        node = parse(item.expression)
+    except DpcoreError:
         return None
-    return values if made.expression == item.expression else None
+    if not isinstance(node, Simplified):
+        return None
+    base, k = (node.region.base, node.region.k) if isinstance(node.region, Power) else (node.region, 1)
+    return (base.epsilon_, base.delta_, k, node.slack) if isinstance(base, DP) else None
 
 
 THESIS = (
@@ -70,7 +65,7 @@ def kinds() -> tuple[Kind, ...]:
     """Return everything that can be added, in the order of the menu."""
     own = [Kind(title, Item(expression)) for title, expression in THESIS]
     own.insert(3, Kind("DP, simplified composition", simplified(0.6, 0.1, 2, 0.03)))
-    covered = {"dp", "dptv", "gdp", "laplace", "gaussian_classic", "rr", "basic"}
+    covered = {"dp", "dptv", "gdp", "laplace", "gaussian_classic", "rr", "basic", "simplified"}
     groups = ("guarantee", "mechanism", "operation")
     entries = [entry for group in groups for entry in registry.entries(group) if entry.name not in covered]
     return (*own, *(Kind(_capital(entry.title), Item(example(entry))) for entry in entries))

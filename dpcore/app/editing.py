@@ -240,7 +240,7 @@ def take_kov(index: int) -> None:
     made = _attempt(kov_item)
     if made is not None:
         old = items()
-        new = [replace(made, hidden=item.hidden) if at == index else item for at, item in enumerate(old)]
+        new = [replace(item, expression=made.expression) if at == index else item for at, item in enumerate(old)]
         _same(new, index)
 
 

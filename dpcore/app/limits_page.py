@@ -131,6 +131,8 @@ def numbers(asked: Asked) -> pd.DataFrame:
     rows = [("μ of k copies", f"{row.goal.mu:.8g}", "approximation of the composition")]
     if found.moments is not None:
         kind = "exact" if found.moments.kind == "exact" else "between these, by quadrature"
+        if found.moments.factors > 1:
+            kind += f", summed over {grouped(found.moments.factors)} factors"
         named = {"kl": "kl", "κ₂": "kappa2", "κ₃": "kappa3", "κ̄₃": "kappa3_bar"}
         rows += [(sign, _between(getattr(found.moments, name)), kind) for sign, name in named.items()]
     if row.goal.lost:

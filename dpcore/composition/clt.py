@@ -10,6 +10,8 @@ index 1 under P1 and 0 (of the loss with its sign changed) under P0; for a symme
 
 .. math:: G_\mu(\alpha+\gamma)-\gamma\ \le\ f(\alpha)\ \le\ G_\mu(\alpha-\gamma)+\gamma .
 
+For different mechanisms the means, variances and third moments are summed over the factors, before they enter the two formulas.
+
 A failure probability d per mechanism takes no part in the limit: the pair is its finite part together with the line
 of total variation d, and k of them fail with :math:`D = 1-(1-d)^k`, so f is (1 - D) times a curve of the band at
 alpha / (1 - D). Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
@@ -24,9 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.composition.moments import curve_of, moments
+from dpcore.composition.moments import moments, summands
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
+from dpcore.theorems.rounding import failure
 
 if TYPE_CHECKING:
     from dpcore.composition.moments import Moments
@@ -142,29 +145,37 @@ def limit(region: TradeOff) -> Limit:
     >>> round(limit(dp(0.1)).mu * 10, 8)
     1.00041672
     """
-    curve = curve_of(region)
-    if curve.symmetric:
-        return _symmetric(region, curve)
-    first, second = _moments(curve)
-    variance = (second[0] - first[0] ** 2 + second[1] - first[1] ** 2) / 2
+    parts = summands(region)
+    if all(curve.symmetric for curve, _ in parts):
+        return _symmetric(moments(region), parts)
+    mean, variance = _sums(parts)
     _check(variance)
-    mu = (first[0] + first[1]) / math.sqrt(variance)
-    return Limit(mu, curve.q_inf, math.inf, (mu, mu))
+    mu = mean / math.sqrt(variance)
+    return Limit(mu, failure((curve.q_inf, count) for curve, count in parts), math.inf, (mu, mu))
 
 
-def _symmetric(region: TradeOff, curve: Curve) -> Limit:
+def _sums(parts: list[tuple[Curve, int]]) -> tuple[float, float]:
+    """Return m_1 + m_0 and (v_1 + v_0) / 2 of the whole, each the sum over the factors."""
+    mean = variance = 0.0
+    for curve, count in parts:
+        first, second = _moments(curve)
+        mean += count * (first[0] + first[1])
+        variance += count * (second[0] - first[0] ** 2 + second[1] - first[1] ** 2) / 2
+    return mean, variance
+
+
+def _symmetric(found: Moments, parts: list[tuple[Curve, int]]) -> Limit:
     """Return the limit with its band."""
-    found = moments(region)
     _check(found.variance.lower)
     low = 2 * found.kl.lower / math.sqrt(found.variance.upper)
     high = 2 * found.kl.upper / math.sqrt(found.variance.lower)
     if found.kind == "exact":
         mu = low
     else:
-        first, second = _moments(curve)
-        mu = min(high, max(low, 2 * first[0] / math.sqrt(max(second[0] - first[0] ** 2, found.variance.lower))))
+        mean, variance = _sums(parts)
+        mu = min(high, max(low, mean / math.sqrt(max(variance, found.variance.lower))))
     gamma = _BERRY_ESSEEN * found.kappa3_bar.upper / found.variance.lower**1.5 * (1 + _ROUNDING)
-    return Limit(mu, curve.q_inf, gamma, (low, high), found)
+    return Limit(mu, found.lost, gamma, (low, high), found)
 
 
 def _check(variance: float) -> None:

@@ -11,6 +11,8 @@ Exact sums for polygons, closed forms for Laplace and Gaussian noise. For any ot
 for g with g(0) = 0, by parts from P1(L > t) = delta - delta' and P1(L < -t) = -e^-t delta'. Because delta is convex
 in e^t it lies under its chords there and over its neighbours' chords prolonged: every moment gets a bracket, not a
 guess.
+Losses of a product are independent given the datasets: the moments that the theorem for different mechanisms is made of are the
+sums of those of its factors, and a power of a product is a product with more of each.
 Reference: Dong, Roth, Su (2022), Section 3.2; the closed forms of polygons: Ghazi, Issa (2023), Appendix B.
 """
 
@@ -24,12 +26,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from dpcore.algebra import Additive, SelfComposing
+from dpcore.algebra import Additive, Assume, SelfComposing, factors
+from dpcore.curves.bound import published
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
+from dpcore.theorems.rounding import failure
 from dpcore.tradeoff import shorten
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,15 +73,16 @@ class Bracket(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Moments of the loss of one symmetric mechanism, given that it does not fail.
+    """Moments of the loss of one symmetric mechanism, or their sums over the factors of a product, given that none fails.
 
     Attributes
     ----------
     kl, kappa2, kappa3, kappa3_bar : as above.
-    variance : kappa2 - kl^2.
+    variance : kappa2 - kl^2, of a product the sum over its factors.
     lost : failure probability of one mechanism, which is in none of the others.
     kind : ``exact``, or ``bracket`` where lower and upper differ.
     method : how they were found, in a few words.
+    factors : how many mechanisms they are summed over.
     """
 
     kl: Bracket
@@ -87,14 +93,26 @@ class Moments:
     lost: float
     kind: str
     method: str
+    factors: int = 1
 
 
-def curve_of(region: TradeOff) -> Curve:
-    """Return the curve whose losses add when the region is composed, or say why they do not."""
+def summands(region: TradeOff) -> list[tuple[Curve, int]]:
+    """Return the curves whose losses add up to that of the region, each with its count: those of its factors."""
+    while isinstance(region, Assume):
+        region = region.region
+    kept = bool(region.oriented)
+    return [(curve_of(node, kept=kept), count) for node, count in factors(region)]
+
+
+def curve_of(region: TradeOff, *, kept: bool = True) -> Curve:
+    """Return the curve whose losses add when the region is composed, or say why they do not.
+
+    `kept` says whether a pair keeps its direction in the product it is part of; otherwise it is closed first.
+    """
     if isinstance(region, (Additive, SelfComposing)):
         msg = f"{shorten(str(region))} does not compose by adding independent losses."
         raise DomainError(msg)
-    curve = region.pair if region.oriented or region.pair.symmetric else region.curve
+    curve = published(region.pair if (kept and region.oriented) or region.pair.symmetric else region.curve)
     if curve.q_inf != curve.p_inf or curve.q_inf >= 1.0:
         msg = "The central limit needs the same failure probability, below 1, in both directions."
         raise DomainError(msg)
@@ -110,13 +128,17 @@ def moments(region: TradeOff) -> Moments:
     >>> round(moments(dp(0.5)).kl.upper, 12)
     0.122459331202
     """
-    curve = curve_of(region)
-    if not curve.symmetric:
+    parts = summands(region)
+    if not all(curve.symmetric for curve, _ in parts):
         msg = (
             f"The theorem is about symmetric pairs; {shorten(str(region))} is composed direction by direction "
             "and its two directions differ."
         )
         raise DomainError(msg)
+    return _summed([(_of_curve(curve), count) for curve, count in parts])
+
+
+def _of_curve(curve: Curve) -> Moments:
     if isinstance(curve, Polygon):
         return _of_polygon(curve)
     if isinstance(curve, Gaussian):
@@ -124,6 +146,25 @@ def moments(region: TradeOff) -> Moments:
     if isinstance(curve, Laplace):
         return _of_laplace(curve.epsilon)
     return _of_profile(curve)
+
+
+def _summed(parts: list[tuple[Moments, int]]) -> Moments:
+    """Return the sums over the factors; failures multiply."""
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    many = sum(count for _, count in parts)
+
+    def total(name: str) -> Bracket:
+        known = [(getattr(found, name), count) for found, count in parts]
+        return Bracket(*(math.fsum(count * bracket[side] for bracket, count in known) for side in (0, 1)))
+
+    columns = [total(name) for name in ("kl", "kappa2", "kappa3", "kappa3_bar", "variance")]
+    lost = failure((found.lost, count) for found, count in parts)
+    exact = all(found.kind == "exact" for found, _ in parts)
+    method = "; ".join(dict.fromkeys(found.method for found, _ in parts))
+    return Moments(
+        *columns, lost, "exact" if exact else "bracket", f"{method}, summed over {grouped(many)} factors", factors=many
+    )
 
 
 # ---- exact ones ----------------------------------------------------------------------------------------------

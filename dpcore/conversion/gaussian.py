@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dpcore.algebra import Assume, Composite, Intersection, factors
 from dpcore.conversion.kinds import anything, is_gaussian, is_pure
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
+from dpcore.curves.gaussian_range import best_gaussian
 from dpcore.curves.tangents import pure_mu, smallest_mu
 from dpcore.guarantees import DP
 from dpcore.risk import largest_loss
@@ -41,11 +42,32 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
     return (min(known), False) if known else None
 
 
-def _mu_rows(region: TradeOff, _: Options) -> list[Values]:
-    found = gaussian_mu(region)
-    if found is None:
+RANGE_FORMULA = (
+    r"\mu=\sup_{\alpha_0\le\alpha\le1/2}\Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha),\quad"
+    r"\mathrm{regret}=\max_{\alpha_0\le\alpha\le1/2} f-G_\mu,\quad"
+    r"\mathrm{divergence}=\min\{\kappa: f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)\}"
+)
+
+
+def _mu_rows(region: TradeOff, options: Options) -> list[Values]:
+    """Return mu for all rates where it is known; without a bound of the loss also the best one from `alpha` on."""
+    known = gaussian_mu(region)
+    rows: list[Values] = [] if known is None else [({"mu": known[0]}, "exact" if known[1] else "upper")]
+    if known is not None and math.isfinite(known[0]) and (known[1] or math.isfinite(largest_loss(region)[0])):
+        return rows
+    found = best_gaussian(region.curve, options.alpha)
+    if found is not None:
+        values = {
+            "mu": found.mu[1],
+            "mu_lower": found.mu[0],
+            "regret": found.regret[1],
+            "regret_lower": found.regret[0],
+        }
+        values |= {"divergence": found.divergence[1], "divergence_lower": found.divergence[0], "alpha": found.alpha}
+        rows.append((values, "upper"))
+    if not rows:
         raise no_way(region, "gdp")
-    return [({"mu": found[0]}, "exact" if found[1] else "upper")]
+    return rows
 
 
 CONVERSIONS: tuple[Conversion, ...] = (
@@ -76,7 +98,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
         "gdp",
         r"\mu=\sup_\alpha\ \Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha)",
         "exact",
-        "Bounded loss, or a product or intersection of parts that have a mu; exact at the corners of a polygon.",
+        "Exact at the corners of a polygon. Without a bound of the loss: for alpha from 1e-12 to 1/2, in a bracket.",
         "Dong, Roth, Su 2022, Definition 2.6",
         anything,
         _mu_rows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dpcore.curves.gaussian_range import ALPHA
 from dpcore.errors import DomainError
 from dpcore.tradeoff import TradeOff, shorten
 
@@ -17,7 +18,7 @@ SINGLE = "One mechanism inside the region; nothing else is assumed."
 _WHY = {
     "dp": "every region has one",
     "tv": "every region has one",
-    "gdp": "its loss is unbounded and no finite number of its tangents decides whether a Gaussian curve lies below",
+    "gdp": "no Gaussian curve lies below it, for it promises nothing at some rate of the range",
     "zcdp": "its loss is unbounded and no rate for it is known",
     "rdp": "its loss is unbounded and no closed form of its divergence is known",
     "group": "every region has one",
@@ -32,6 +33,7 @@ class Options:
     epsilon: tuple[float, ...] = ()
     order: tuple[float, ...] = DEFAULT_ORDER
     k: int = 2
+    alpha: float = ALPHA
 
 
 Values = tuple[dict[str, float], str]

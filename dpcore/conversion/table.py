@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from dpcore.conversion import concentrated, gaussian, groups, renyi, statements, variation
+from dpcore.conversion.gaussian import RANGE_FORMULA
 from dpcore.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_way
+from dpcore.curves.gaussian_range import ALPHA
 from dpcore.errors import DomainError
 from dpcore.registry import COUNT, shown
 from dpcore.theorems import domain
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpcore.tradeoff import TradeOff
 
-COLUMNS = ("region", "to", "parameters", "kind", "formula")
+COLUMNS = ("region", "to", "parameters", "formula", "kind", "theorem", "neighbours")
 CONVERSIONS: tuple[Conversion, ...] = (
     *statements.CONVERSIONS,
     *variation.CONVERSIONS,
@@ -37,6 +41,7 @@ def convert(
     epsilon: float | Sequence[float] | None = None,
     order: float | Sequence[float] | None = None,
     k: int = 2,
+    alpha: float = ALPHA,
 ) -> pd.DataFrame:
     """Tabulate what a region says in the words of another notion.
 
@@ -45,14 +50,17 @@ def convert(
     region : any region.
     to : dp, tv, gdp, zcdp, rdp or group.
     delta, epsilon : for dp and group, where to state the other of the two; by default delta = 1e-5.
-    order : for rdp, orders above 1; by default 2.
+    order : for rdp, orders from 1 (Kullback-Leibler) to infinity (the largest loss); by default 2.
     k : for group, how many people.
+    alpha : for gdp of a region of unbounded loss, the smallest false-positive rate looked at, in (0, 1/2).
 
     Returns
     -------
     DataFrame
-        `region, to, parameters, kind, formula`: `parameters` as in ``epsilon=1.0, delta=1e-05``; `kind` is ``exact``
-        when no smaller parameters hold, otherwise ``upper``. An infinite parameter says that no finite one holds.
+        `region, to, parameters, formula, kind, theorem, neighbours`: `parameters` as in ``epsilon=1.0, delta=1e-05``;
+        `kind` is ``exact`` when no smaller parameters hold, otherwise ``upper``; `theorem` names the conversion after
+        what the region's own numbers rest on. An infinite parameter says that no finite one holds. Where a mu is known
+        on a range of rates only, the row states the range and brackets, and how far the Gaussian curve is off there.
     """
     if not getattr(region, "is_region", False):
         msg = f"convert takes a region such as dp(1), got {shown(region)}."
@@ -60,13 +68,19 @@ def convert(
     options = Options(
         _numbers(delta, "delta", DEFAULT_DELTA if epsilon is None else (), high=1.0),
         _numbers(epsilon, "epsilon", ()),
-        _numbers(order, "order", DEFAULT_ORDER, low=1.0, low_open=True),
+        DEFAULT_ORDER if order is None else _orders(order),
         COUNT.but(high=10_000).check(k),
+        domain.number(alpha, "alpha", 0.0, 0.5, low_open=True),
     )
     chosen = applicable(region, _notion(to))
-    rows = [(values, kind, c.formula) for c in chosen for values, kind in c.rows(region, options)]
-    text = [", ".join(f"{name}={value!r}" for name, value in values.items()) for values, _, _ in rows]
-    columns = {"parameters": text, "kind": [kind for _, kind, _ in rows], "formula": [f for _, _, f in rows]}
+    rows = [(values, kind, c) for c in chosen for values, kind in c.rows(region, options)]
+    columns = {
+        "parameters": [", ".join(f"{name}={value!r}" for name, value in values.items()) for values, _, _ in rows],
+        "formula": [RANGE_FORMULA if "alpha" in values else c.formula for values, _, c in rows],
+        "kind": [kind for _, kind, _ in rows],
+        "theorem": [f"{region.theorem}; {c.reference}" for _, _, c in rows],
+        "neighbours": region.neighbours,
+    }
     return pd.DataFrame({"region": str(region), "to": to, **columns}, columns=list(COLUMNS))
 
 
@@ -78,6 +92,14 @@ def applicable(region: TradeOff, to: str) -> list[Conversion]:
     if not found:
         raise no_way(region, to)
     return found
+
+
+def _orders(value: object) -> tuple[float, ...]:
+    """Return orders of [1, inf]."""
+    items = np.ravel(np.asarray(value, dtype=object)).tolist()
+    if not items:
+        return domain.numbers(value, "order")  # refuses an empty list
+    return tuple(math.inf if item == math.inf else domain.number(item, "order", 1.0) for item in items)
 
 
 def _numbers(value: object, name: str, default: tuple[float, ...], **interval: float | bool) -> tuple[float, ...]:

@@ -268,10 +268,10 @@ def _polygon_mu(curve: Polygon) -> float | None:
     half = alpha <= missed + 1e-12  # the other half is the mirror image
     if not half.any():
         return 0.0
-    return max(0.0, float(_mu(alpha[half], found[half], missed[half]).max()))
+    return max(0.0, float(gaussian_through(alpha[half], found[half], missed[half]).max()))
 
 
-def _mu(log_alpha: FloatArray, log_power: FloatArray, log_beta: FloatArray) -> FloatArray:
+def gaussian_through(log_alpha: FloatArray, log_power: FloatArray, log_beta: FloatArray) -> FloatArray:
     """Return the mu of the Gaussian curve through each point, from whichever of power and beta is the smaller."""
     high = np.where(log_power < -0.7, ndtri_exp(np.minimum(log_power, -0.5)), -ndtri_exp(np.minimum(log_beta, -0.5)))
     return np.asarray(high - ndtri_exp(np.minimum(log_alpha, 0.0)), dtype=np.float64)
@@ -287,7 +287,7 @@ def _tangent_mu(curve: Curve) -> float:
         epsilon, log_alpha, log_power = corners(curve, grid)
         with np.errstate(divide="ignore"):
             log_beta = np.log(np.maximum(-np.expm1(log_power) - 4e-16, 0.0))
-        value = _mu(log_alpha, log_power, log_beta)
+        value = gaussian_through(log_alpha, log_power, log_beta)
         before, best = best, min(best, float(value.max()))
         following = np.append(epsilon[1:], end)
         width = following - epsilon

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpcore.cli.options import number
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--to", metavar="NOTION", required=True, help="dp, tv, gdp, zcdp, rdp or group")
     parser.add_list("--delta", "1e-5", "for dp and group: the epsilon at these deltas")
     parser.add_list("--epsilon", "none", "for dp and group: the delta at these epsilons")
-    parser.add_list("--order", "2", "for rdp: the orders, above 1")
+    parser.add_list("--order", "2", "for rdp: the orders, from 1 to inf")
+    parser.add_argument(
+        "--alpha",
+        type=number,
+        default=1e-12,
+        help="for gdp: the smallest false-positive rate looked at (default: 1e-12)",
+    )
     parser.add_argument("--k", type=int, default=2, help="for group: how many people (default: 2)")
 
 
@@ -37,4 +44,5 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         epsilon=arguments.epsilon,
         order=arguments.order,
         k=arguments.k,
+        alpha=arguments.alpha,
     )

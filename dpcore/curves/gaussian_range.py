@@ -1,0 +1,214 @@
+r"""The best Gaussian curve below a curve of unbounded loss, on a stated range of false-positive rates.
+
+Near alpha = 0 no finite number of tangents decides whether a Gaussian curve stays below another one, so the question is
+asked for alpha in [alpha_0, 1/2]. There :math:`G_\mu \le f` exactly if
+
+.. math:: \mu \ge m(\alpha) = \Phi^{-1}(1-f(\alpha)) - \Phi^{-1}(\alpha)
+
+at every alpha, and the smallest mu is the supremum of m. Both curves are their own inverses, so m takes the same value
+at alpha and at f(alpha): only alphas up to the diagonal alpha = f(alpha) are looked at, down to alpha_0 or to f(1/2),
+whichever is smaller.
+
+Upper side: tangents of f bound it by a polygon from below; a Gaussian curve is convex, so it lies below the polygon
+where it does at the corners, and at the end of the range. Lower side: m at single alphas, by the lower side of the power.
+Two distances say how much is lost by the Gaussian curve, both for alpha in the range. The regret is the largest vertical one,
+:math:`f-G_\mu`. The divergence is the smallest :math:`\kappa` with :math:`f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)`: both rates
+are off by at most that. Between two alphas f lies under its chord and :math:`G_\mu` over its tangent, both linear, so the ends of
+the cell bound them. References: Dong, Roth, Su (2022), Definition 2.6; Kaissis et al. (2024) and Kulynych et al. (2025) for the
+divergence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr, ndtri_exp
+
+from dpcore.curves.tangents import corners, gaussian_through, power
+from dpcore.errors import BudgetError
+from dpcore.limits import checkpoint
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Curve, FloatArray
+
+ALPHA = 1e-12
+_TANGENTS = 129
+_MOST_TANGENTS = 3000
+_ROUNDS = 12
+_CLOSE = 1e-7  # relative; finer than the widths that are asked of a certified delta
+_TRIED = 5  # alphas at which the lower side is taken: those with the largest m, and the end of the range
+_WINDOW = np.linspace(-0.02, 0.02, 41)  # around the best epsilon: convexity loses about the square of the step
+_FAN = np.linspace(0.0, 1.0, 17)
+_FANS = 5
+_CELLS = 1201
+_HALVINGS = 50
+_SLACK = 1e-10  # covers the rounding of quantiles, which is below 1e-13
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, slots=True)
+class BestGaussian:
+    """The smallest mu on [alpha, 1/2], the regret and the divergence of its curve there, each as (lower, upper)."""
+
+    alpha: float
+    mu: tuple[float, float]
+    regret: tuple[float, float]
+    divergence: tuple[float, float]
+
+
+def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
+    """Return the smallest mu whose Gaussian curve lies below a symmetric curve on [alpha, 1/2], and its distances.
+
+    None where no finite mu does: the curve reaches 0 on the range. The distances are those of the upper mu, which is the
+    one to publish.
+    """
+    middle = float(curve.beta_bounds(np.array([0.5]))[0][0])
+    start = min(alpha, middle)
+    if start <= 0.0:
+        return None
+    upper, at = _upper_mu(curve, start)
+    if not math.isfinite(upper):
+        return None
+    lower = max(0.0, *(_lower_mu(curve, float(rate)) for rate in at))
+    cells = _Cells(curve, alpha, upper)
+    return BestGaussian(alpha, (min(lower, upper), upper), cells.regret(), cells.divergence())
+
+
+def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
+    """Return a mu that is large enough, and the alphas where the polygon of tangents asks for the most.
+
+    P0(L > e) <= exp(-e), so no tangent steeper than 1 / start touches the curve on the range.
+    """
+    end = min(curve.max_loss, -math.log(start) + 1.0)
+    grid = np.unique(np.concatenate((np.linspace(0.0, end, _TANGENTS), np.linspace(0.0, min(end, 4.0), _TANGENTS))))
+    first = np.log(power(curve, np.array([start])))
+    at_start = float(gaussian_through(np.full(1, math.log(start)), first, _log_rest(first))[0])
+    best, at = math.inf, np.array([start])
+    for step in range(_ROUNDS):
+        checkpoint(step / _ROUNDS)
+        epsilon, log_alpha, log_power = corners(curve, grid)
+        inside = log_alpha >= math.log(start)
+        if not inside.any():
+            return at_start * (1.0 + _SLACK) + _ROUNDING, at
+        width = np.append(np.diff(epsilon), end - epsilon[-1])[inside]
+        epsilon, log_alpha, log_power = epsilon[inside], log_alpha[inside], log_power[inside]
+        value = gaussian_through(log_alpha, log_power, _log_rest(log_power))
+        before, best = best, min(best, max(at_start, float(value.max())))
+        at = np.exp(log_alpha[np.argsort(value)[-_TRIED:]])
+        # a cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu)
+        doubt = np.minimum(width * width / (4.0 * np.maximum(value, 1e-3)), value)
+        floor = max(at_start, float((value - doubt).max()))
+        open_ = (value >= floor) & (doubt > _CLOSE * value)
+        if not open_.any() or grid.size > _MOST_TANGENTS or before - best < 0.1 * _CLOSE * best:
+            break
+        inner = epsilon[open_, None] + width[open_, None] * np.array([0.25, 0.5, 0.75])
+        grid = np.unique(np.concatenate((grid, inner.ravel())))
+    return best * (1.0 + _SLACK) + _ROUNDING, np.unique(np.append(at, start))
+
+
+def _log_rest(log_power: FloatArray) -> FloatArray:
+    """Return log(1 - power), rounded down."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.maximum(-np.expm1(log_power) - 4e-16, 0.0)), dtype=np.float64)
+
+
+def _lower_mu(curve: Curve, alpha: float) -> float:
+    """Return a mu below which the Gaussian curve lies above the other at this alpha."""
+    if not 0.0 < alpha <= 0.5:
+        return 0.0
+    found = max(_lower_power(curve, alpha), float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
+    log_power = np.log(np.array([found]))
+    with np.errstate(divide="ignore"):
+        log_beta = np.log(-np.expm1(log_power) + 4e-16)
+    value = float(gaussian_through(np.full(1, math.log(alpha)), log_power, log_beta)[0])
+    return value * (1.0 - _SLACK) - _ROUNDING
+
+
+def _lower_power(curve: Curve, alpha: float) -> float:
+    r"""Return a lower bound of the power at alpha that keeps the digits of a small one; 0 where none is found.
+
+    The power is the least :math:`g(x)+\alpha x` with :math:`x=e^\varepsilon` and g the profile, convex in x: between two points g
+    lies above the chords of the cells next to it, prolonged.
+    """
+    low, high = 0.0, min(curve.max_loss, 1.0 - math.log(alpha))
+    try:
+        for _ in range(_FANS):
+            fan = low + (high - low) * _FAN
+            best = int(np.argmin(curve.delta_bounds(fan)[1] + np.exp(fan) * alpha))
+            low, high = float(fan[max(best - 1, 0)]), float(fan[min(best + 1, fan.size - 1)])
+        epsilon = np.unique(np.maximum(0.5 * (low + high) + _WINDOW, 0.0))
+        least, most = curve.delta_bounds(epsilon)
+    except BudgetError:
+        checkpoint(0.0)  # raises again if it was the time that ended
+        return 0.0
+    x = np.exp(epsilon)
+    step = np.diff(x)
+    falls = (
+        (most[1:] - least[:-1]) / step + alpha,
+        (least[1:] - most[:-1]) / step + alpha,
+    )  # slopes, each on its safe side
+    if not falls[0][1] <= 0.0 <= falls[1][-2]:
+        return 0.0  # the least may lie in the first or last cell or outside the window, and these have no neighbours
+    # lines through the ends of the cells before and after; their largest at any x of the cell between is a lower bound
+    left = (least[1:-2], falls[1][:-2], x[1:-2])
+    right = (least[2:-1], (most[3:] - least[2:-1]) / step[2:] + alpha, x[2:-1])
+    values = [line[0] + alpha * line[2] for line in (left, right)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = (values[1] - values[0] + left[1] * left[2] - right[1] * right[2]) / (left[1] - right[1])
+    meet = np.clip(np.where(np.isfinite(meet), meet, left[2]), left[2], right[2])
+    at = [
+        np.maximum(values[0] + left[1] * (spot - left[2]), values[1] + right[1] * (spot - right[2]))
+        for spot in (left[2], meet, right[2])
+    ]
+    return max(0.0, float(np.minimum.reduce(at).min()) * (1.0 - 1e-15))
+
+
+class _Cells:
+    """The curve and G_mu at many alphas of the range, and bounds of their distance between them."""
+
+    def __init__(self, curve: Curve, alpha: float, mu: float) -> None:
+        self.mu = mu
+        self.alpha = np.unique(np.concatenate((np.geomspace(alpha, 0.5, _CELLS), np.linspace(alpha, 0.5, _CELLS))))
+        self.lower, self.upper = curve.beta_bounds(self.alpha)
+
+    def _excess(self, shift: float) -> tuple[float, float]:
+        """Return bounds of the largest f(alpha) - G(alpha - shift) on the range, G being 1 below 0."""
+        moved = self.alpha - shift
+        lower = float((self.lower - self._gaussian(moved)[0]).max())
+        middle = 0.5 * (moved[1:] + moved[:-1])
+        height, slope = self._gaussian(middle)
+        half = 0.5 * np.diff(moved)
+        ends = np.maximum(self.upper[:-1] - height + slope * half, self.upper[1:] - height - slope * half)
+        # a cell that reaches below 0, where G has no tangent: G falls, so its right end bounds it
+        ends = np.where(moved[:-1] <= 0.0, self.upper[:-1] - self._gaussian(moved[1:])[0], ends)
+        return lower, float(ends.max())
+
+    def _gaussian(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return G and its slope; 1 and 0 up to 0."""
+        inside = alpha > 0.0
+        z = -ndtri_exp(np.log(np.where(inside, alpha, 0.5)))
+        slope = -np.exp(self.mu * z - self.mu * self.mu / 2)
+        return np.where(inside, ndtr(z - self.mu), 1.0), np.where(inside, slope, 0.0)
+
+    def regret(self) -> tuple[float, float]:
+        """Return bounds of the largest f - G."""
+        low, high = self._excess(0.0)
+        return max(0.0, low - _ROUNDING), max(0.0, high + _ROUNDING)
+
+    def divergence(self) -> tuple[float, float]:
+        """Return bounds of the smallest kappa with f(alpha) - kappa <= G(alpha - kappa)."""
+        return self._smallest(0) * (1.0 - _SLACK), self._smallest(1) * (1.0 + _SLACK) + _ROUNDING
+
+    def _smallest(self, side: int) -> float:
+        """Return the smallest shift that one side of the bound allows: from below one that fails, from above one that fits."""
+        fails, fits = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            shift = 0.5 * (fails + fits)
+            if self._excess(shift)[side] <= shift:
+                fits = shift
+            else:
+                fails = shift
+        return fits if side else fails
