@@ -6,17 +6,23 @@ from dpcore.ledger.answers import answers, headline, reason, verdict
 from dpcore.ledger.bounds import TITLES, Total, theorems, total
 from dpcore.ledger.budget import Budget, More, Spending, check_row, more, more_words, spending
 from dpcore.ledger.costs import costs
+from dpcore.ledger.filtering import ASSUMPTION, CHOICE, filter_table, may_release, may_words
+from dpcore.ledger.filters import Filter, Price, filters
 from dpcore.ledger.reading import Entry, Reading, read_ledger
 from dpcore.ledger.records import COLUMNS, Ledger, Release
 from dpcore.ledger.writing import to_csv, to_frame, to_json
 
 __all__ = [
+    "ASSUMPTION",
+    "CHOICE",
     "COLUMNS",
     "TITLES",
     "Budget",
     "Entry",
+    "Filter",
     "Ledger",
     "More",
+    "Price",
     "Reading",
     "Release",
     "Spending",
@@ -24,7 +30,11 @@ __all__ = [
     "answers",
     "check_row",
     "costs",
+    "filter_table",
+    "filters",
     "headline",
+    "may_release",
+    "may_words",
     "more",
     "more_words",
     "read_ledger",

@@ -62,6 +62,22 @@ def test_json_standard_input_and_relation(capsys: pytest.CaptureFixture[str], mo
             assert json.loads(out)[0]["scope"] == "best"
 
 
+def test_filters_run_over_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    found = table(capsys, QUARTER, "--filter", "--epsilon", "8", "--order", "5", "--each", "1e-10")
+    assert list(found.columns[-3:]) == ["kind", "theorem", "neighbours"]
+    assert set(found["filter"]) == {"basic", "rdp", "zcdp", "gdp"}
+    assert set(found[found["filter"] == "rdp"]["theorem"]) == {"Rényi filter, order 5"}
+    assert (found["fits"] <= found["count"]).all()
+    assert (found["spent"] <= found["limit"]).all()
+
+
+def test_the_help_says_what_may_depend_on_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ledger", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "hold for a list of strengths fixed beforehand" in said
+    assert "chosen before the first release" in said
+
+
 def test_mistakes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "wrong.csv"
     file.write_text("label;expression;count\na;dp(1);2\nb;dp(;1\n" + "c;dp(1);-1\n" * 6, encoding="utf-8-sig")
@@ -80,6 +96,11 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for words, said in (
         ([str(tmp_path / "none.csv")], "No such file"),
         ([SITES, "--more", "1"], "state its epsilon with --epsilon"),
+        ([SITES, "--filter"], "--filter keeps a budget; state its epsilon with --epsilon"),
+        ([SITES, "--filter", "--epsilon", "1", "--delta", "1e-6,1e-5"], "one delta, got 2"),
+        ([SITES, "--filter", "--epsilon", "1", "--more", "1"], "ask for one of them"),
+        ([SITES, "--order", "3"], "--order belongs to --filter"),
+        ([SITES, "--filter", "--epsilon", "1", "--order", "1"], "order must be"),
         ([SITES, "--delta", "2"], "delta must be"),
         ([SITES, "--relation", "x"], "invalid choice"),
     ):

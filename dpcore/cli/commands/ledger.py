@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.cli.options import Parser
+    from dpcore.ledger import Ledger
 
 HELP = "all releases of a CSV or JSON file together, each alone, and what each costs"
 DEFAULT_DELTA = "1e-6"
 MOST_NAMED = 5
+EPILOG = (
+    "All numbers hold for a list of strengths fixed beforehand: which query uses which entry of the list, in which order, and "
+    "whether to stop early may depend on earlier answers; strengths and their number may not. If they do, keep the budget "
+    "with one of the filters of --filter, chosen before the first release."
+)
 
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
+    parser.epilog = EPILOG
     columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
     parser.add_argument("file", metavar="FILE", help=columns)
     parser.add_list("--delta", DEFAULT_DELTA, "failure probabilities of the whole ledger")
@@ -32,7 +39,24 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--skip", action="store_true", help="leave rows out that cannot be read, with a warning")
     parser.add_argument("--more", metavar="ROW", help="how many more of this row (number or label) fit into the budget")
-    parser.add_argument("--epsilon", type=number, metavar="E", help="epsilon of the budget, for --more")
+    parser.add_argument(
+        "--filter",
+        action="store_true",
+        help="run privacy filters over the rows in their order: what may follow if strengths and numbers are chosen on the way",
+    )
+    parser.add_argument("--epsilon", type=number, metavar="E", help="epsilon of the budget, for --more and --filter")
+    parser.add_argument(
+        "--order",
+        type=number,
+        metavar="A",
+        help="order of the Rényi filter, above 1 (default: best for Gaussian noise)",
+    )
+    parser.add_argument(
+        "--each",
+        type=number,
+        metavar="D",
+        help="failure probability the basic filter grants each release of unbounded loss (default: delta / 1000)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
@@ -60,6 +84,9 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         msg = "The ledger has no row: there is nothing to add up."
         raise DomainError(msg)
     given = [1e-6] if arguments.delta is None else arguments.delta.tolist()
+    if arguments.filter:
+        return _filter(ledger, arguments, given)
+    _only_for_filters(arguments)
     if arguments.more is None:
         return answers(ledger, given)
     return _more(ledger, arguments, given)
@@ -76,13 +103,13 @@ def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
         raise DomainError(msg)
 
 
-def _more(ledger: object, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
+def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
     """Return the table of `--more`: one row per delta."""
     import pandas as pd  # noqa: PLC0415  # as above
 
-    from dpcore.ledger import Budget, Ledger, check_row, more  # noqa: PLC0415  # as above
+    from dpcore.ledger import ASSUMPTION, Budget, check_row, more  # noqa: PLC0415  # as above
 
-    if not isinstance(ledger, Ledger) or arguments.epsilon is None:
+    if arguments.epsilon is None:
         msg = "--more asks how many fit into a budget; state its epsilon with --epsilon."
         raise DomainError(msg)
     row = check_row(ledger, arguments.more)
@@ -90,5 +117,40 @@ def _more(ledger: object, arguments: argparse.Namespace, given: list[float]) -> 
     for delta in given:
         found = more(ledger, row, Budget(arguments.epsilon, delta))
         release = ledger.rows[row]
-        rows.append((release.label, release.expression, found.count, arguments.epsilon, delta, found.kind, found.over))
-    return pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "kind", "over"])
+        rows.append(
+            (
+                release.label,
+                release.expression,
+                found.count,
+                arguments.epsilon,
+                delta,
+                found.kind,
+                found.over,
+                ASSUMPTION,
+            )
+        )
+    return pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "kind", "over", "note"])
+
+
+def _only_for_filters(arguments: argparse.Namespace) -> None:
+    """Refuse options that would silently do nothing."""
+    for name in ("order", "each"):
+        if getattr(arguments, name) is not None:
+            msg = f"--{name} belongs to --filter."
+            raise DomainError(msg)
+
+
+def _filter(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
+    """Return the table of `--filter`: the rows in their order under every filter."""
+    from dpcore.ledger import Budget, filter_table  # noqa: PLC0415  # as above
+
+    if arguments.epsilon is None:
+        msg = "--filter keeps a budget; state its epsilon with --epsilon."
+        raise DomainError(msg)
+    if arguments.more is not None:
+        msg = "--more counts for strengths fixed beforehand, --filter for strengths chosen on the way; ask for one of them."
+        raise DomainError(msg)
+    if len(given) != 1:
+        msg = f"A filter keeps one budget; give one delta, got {len(given)}."
+        raise DomainError(msg)
+    return filter_table(ledger, Budget(arguments.epsilon, given[0]), order=arguments.order, each=arguments.each)

@@ -1,0 +1,169 @@
+"""A ledger under privacy filters: what each row costs, what is left, and whether one more release may follow."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dpcore.errors import DpcoreError
+from dpcore.ledger.filters import Filter, Price, as_float, filters
+from dpcore.limits import checkpoint
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from dpcore.ledger.budget import Budget
+    from dpcore.ledger.records import Ledger
+
+COLUMNS = (
+    "row", "label", "expression", "count", "filter", "cost", "fits", "spent", "limit", "left", "note",
+    "kind", "theorem", "neighbours",
+)  # fmt: skip
+MORE_COLUMNS = ("filter", "title", "unit", "spent", "limit", "left", "cost", "more", "may", "note")
+ASSUMPTION = (
+    "The number holds for a list of strengths fixed beforehand: which query is asked with which entry of the list, in which "
+    "order, and whether to stop early may depend on earlier answers; the strengths and how many there are may not."
+)
+CHOICE = (
+    "A filter stays valid whatever is chosen after seeing answers, strengths and numbers included. Choose one filter before "
+    "the first release; what only another one lets pass does not count."
+)
+_EVERY = 500
+
+
+def filter_table(
+    ledger: Ledger, budget: Budget, *, order: float | None = None, each: float | None = None
+) -> pd.DataFrame:
+    """Run every filter over the rows in their order: what each costs, and how many of its releases may follow.
+
+    Each filter is alone in charge: what it refuses is not released and costs nothing. Parallel groups are not used, every
+    row counts in full, which is safe.
+
+    Parameters
+    ----------
+    ledger : rows in the order of their release; the last one may be a plan.
+    budget : (epsilon, delta) of everything that will ever be released.
+    order, each : see `filters`.
+
+    Returns
+    -------
+    DataFrame
+        `row, label, expression, count, filter, cost, fits, spent, limit, left, note, kind, theorem, neighbours`, a row
+        for every filter and row of the ledger. `cost` is that of one release in the filter's unit, `fits` how many of
+        `count` may follow, `spent` and `left` hold after these; `cost` is inf where the filter knows no price.
+    """
+    neighbours, rows = ledger.neighbours, []
+    for one in filters(budget, order=order, each=each):
+        prices, spent = _Prices(one), Price()
+        for place, release in enumerate(ledger.rows):
+            if place % _EVERY == 0:
+                checkpoint(place / max(1, len(ledger)))
+            price, why = prices.of(ledger, place)
+            fits = 0
+            if price is not None:
+                most = one.fits(spent, price)
+                fits = release.count if most is None else min(release.count, most)
+                spent = spent.plus(price, fits)
+                why = _row_note(one, spent, release.count, fits)
+            cost = math.inf if price is None else as_float(price.amount)
+            used = as_float(spent.amount)
+            rows.append(
+                (
+                    place + 1, release.label, release.expression, release.count, one.name, cost, fits, used,
+                    one.limit, max(0.0, one.limit - used), why, "upper", one.title, neighbours,
+                )
+            )  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def may_release(
+    ledger: Ledger, row: int, budget: Budget, *, order: float | None = None, each: float | None = None
+) -> pd.DataFrame:
+    """Say for every filter whether one more release like those of a row may follow all that the ledger holds.
+
+    Parameters
+    ----------
+    ledger : what was released, all of it counted.
+    row : the row (from 0) whose expression is to be released once more.
+    budget, order, each : see `filters`.
+
+    Returns
+    -------
+    DataFrame
+        `filter, title, unit, spent, limit, left, cost, more, may, note`. `more` is how many such releases fit, -1 for
+        any number; `may` whether one does. A filter without a price for what the ledger holds says so in `note`.
+    """
+    ledger.check(row)
+    rows = []
+    for one in filters(budget, order=order, each=each):
+        prices, spent, trouble = _Prices(one), Price(), ""
+        for place, release in enumerate(ledger.rows):
+            price, why = prices.of(ledger, place)
+            if price is None:
+                trouble = f"{ledger.name(place)}: {why}"
+                break
+            spent = spent.plus(price, release.count)
+        price, why = prices.of(ledger, row)
+        if trouble or price is None:
+            rows.append((one.name, one.title, one.unit, math.inf, one.limit, 0.0, math.inf, 0, False, trouble or why))
+            continue
+        most = one.fits(spent, price)
+        more = -1 if most is None else most
+        used, cost, note = as_float(spent.amount), as_float(price.amount), _delta_note(one, spent)
+        left = max(0.0, one.limit - used)
+        rows.append((one.name, one.title, one.unit, used, one.limit, left, cost, more, more != 0, note))
+    return pd.DataFrame(rows, columns=list(MORE_COLUMNS))
+
+
+def may_words(ledger: Ledger, row: int, answers: pd.DataFrame) -> str:
+    """Say which filters let one more release of a row pass."""
+    name = ledger.name(row)
+    name = name[0].lower() + name[1:]
+    held = [f"the {_short(r)} ({_count(int(r['more']))})" for _, r in answers[answers["may"]].iterrows()]
+    if not held:
+        return f"No: no filter lets one more of {name} follow what the ledger holds."
+    return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(held)}."
+
+
+def _short(row: pd.Series) -> str:
+    title = str(row["title"])
+    return title[0].lower() + title[1:] if str(row["filter"]) in ("basic", "zcdp") else title
+
+
+def _count(more: int) -> str:
+    return "any number fits" if more < 0 else f"{grouped(more)} {'fits' if more == 1 else 'fit'}"
+
+
+def _either(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+class _Prices:
+    """The prices of one filter, each different release asked once."""
+
+    def __init__(self, one: Filter) -> None:
+        self.filter = one
+        self._known: dict[str, tuple[Price | None, str]] = {}
+
+    def of(self, ledger: Ledger, row: int) -> tuple[Price | None, str]:
+        """Return the price of one release of a row, or None and why."""
+        release = ledger.rows[row]
+        if release.region.text not in self._known:
+            parts = [(node, count // release.count) for node, count in ledger.parts(row)]
+            try:
+                self._known[release.region.text] = self.filter.price(parts), ""
+            except DpcoreError as error:
+                self._known[release.region.text] = None, str(error)
+        return self._known[release.region.text]
+
+
+def _row_note(one: Filter, spent: Price, count: int, fits: int) -> str:
+    said = "" if fits == count else "does not fit" if fits == 0 else f"only {grouped(fits)} of {grouped(count)} fit"
+    return "; ".join(part for part in (said, _delta_note(one, spent)) if part)
+
+
+def _delta_note(one: Filter, spent: Price) -> str:
+    if not spent.failing or math.isinf(one.limit_failing):
+        return ""
+    return f"δ spent {outward(as_float(spent.failing), 4)} of {outward(one.limit_failing, 4, up=False)}"
