@@ -15,7 +15,7 @@ page.setup(
 page.preset_row("Privacy_and_utility", utility.DEFAULTS)
 note = st.container()
 dark = page.look().dark
-asked, figures, slider, under, last = st.container(), st.container(), st.container(), st.container(), st.container()
+asked, figures, slider, under, trade, last = (st.container() for _ in range(6))
 left, right = last.columns(2, gap="large")
 with asked:
     view = panels.ask(draws=left)
@@ -48,6 +48,8 @@ with slider:
     results.show_words(words)
 with below[1]:
     results.show_facts(view)
+with trade:
+    results.show_bounds(view, dark=dark)
 with note:  # last: a link is known when all its fields are there
     examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
 page.guide("privacy_and_utility")

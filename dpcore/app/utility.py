@@ -10,11 +10,13 @@ import numpy as np
 from dpcore.app import utility_data
 from dpcore.app.settings import Kind, label_of, values_of, written
 from dpcore.charts import Figure, Look, region_figure
+from dpcore.charts.bounds import bound_figure
 from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
 from dpcore.guarantees import DP
 from dpcore.registry import Choice
 from dpcore.utility import PAIRS, Pair, pair
+from dpcore.utility.bounds import SIDES
 from dpcore.utility.neighbourhood import Found
 from dpcore.words import attack_sentence, outward
 
@@ -45,6 +47,8 @@ DEFAULTS: dict[str, Any] = {
     "utility_n": "",
     "utility_low": "",
     "utility_high": "",
+    "utility_categories": "",
+    "utility_side": SIDES[0],
     "utility_moves": "",
     "utility_measure": "",
     "utility_releases": RELEASES[1],
@@ -155,6 +159,21 @@ def release_picture(view: View, *, dark: bool) -> Figure:
     return view.kept(asked, lambda: release_figure(view.pair, view.source.data, seed=view.seed, look=Look(dark=dark)))
 
 
+def has_bounds(view: View) -> bool:
+    """Return whether bounds are a choice between bias and noise here: for some queries, and one column of numbers."""
+    data = view.source.data
+    return view.pair.clips and view.pair.wide_costs and not data.categories and data.d == 1
+
+
+def bound_picture(view: View, side: str, *, dark: bool) -> Figure:
+    """Return the error against a public bound: bias, noise and their total."""
+    asked = ("bound", written(view.pair), view.source.key, view.measure, side, dark)
+    look = Look(dark=dark, height=HEIGHT)
+    return view.kept(
+        asked, lambda: bound_figure(view.pair, view.source.data, side=side, measure=view.measure, look=look)
+    )
+
+
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
@@ -243,6 +262,22 @@ def release_code(view: View) -> str:
             *_query_lines(view),
             f"figure = release_figure(query, data, seed={view.seed!r})",
             'save(figure, "release.svg")',
+        ]
+    )
+
+
+def bound_code(view: View, side: str) -> str:
+    """Return the Python lines that draw the trade-off over a bound."""
+    return "\n".join(
+        [
+            "from dpcore.charts import save",
+            "from dpcore.charts.bounds import bound_figure",
+            "from dpcore.utility import pair",
+            *view.source.imports,
+            "",
+            *_query_lines(view),
+            f"figure = bound_figure(query, data, side={side!r}, measure={view.measure!r})",
+            'save(figure, "bound.svg")',
         ]
     )
 

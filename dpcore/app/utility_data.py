@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from dpcore.app import uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import Interval, read_integer, read_number
 from dpcore.errors import DpcoreError
-from dpcore.utility.reading import MOST_ROWS, OUTSIDE, read_labels, read_numbers
+from dpcore.utility.dataset import OTHER
+from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared, read_labels, read_numbers
 from dpcore.utility.samples import part, sample, samples
 from dpcore.words import grouped
 
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from dpcore.utility.sheet import Sheet
 
 MADE_UP, UPLOAD = "made-up", "your CSV"
+MOST_MADE_UP = 10**6
 FIRST = "ages: age in years"
 BOUND = Interval(-1e12, 1e12)
 KINDS = ("numbers", "answers")
 _CLIPPING = {"clip": "move them to the nearer bound", "drop": "leave their rows out"}
+_OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their rows out"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
             st.caption("This query looks at no data: its parameters say all.")
             return Source(chosen.example(), 0, (), work.shelf(), (), ("data = query.example()",))
         if name == UPLOAD:
-            return _upload(details)
+            return _upload(chosen, details)
         return _public(name, chosen)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
@@ -115,19 +117,26 @@ def _public(name: str, chosen: Pair) -> Source:
     """Return a sample or made-up data, cut to the size and bounds typed."""
     known = options()[name]
     whole = sample(known) if known else chosen.example()
+    most = whole.n if known else MOST_MADE_UP
     with st.expander(f"{grouped(whole.n)} records{_range(whole)}", icon=":material/dataset:"):
         _about(known)
-        cut = _cut(whole)
-    data = part(whole, **cut)
-    if any(value is not None for value in cut.values()):
+        cut = _cut(whole, "First n records" if known else "Number of records", most)
+    if not known and cut["n"] is not None:  # made up as many as asked
+        made, size = chosen.example(cut["n"]), f"query.example({cut['n']})"
+        cut = {**cut, "n": None}
+    else:
+        made, size = whole, "query.example()"
+    data = part(made, **cut)
+    if data.n != whole.n or any(value is not None for value in cut.values()):
         st.caption(f"Used: {grouped(data.n)} records{_range(data)}.")
     typed = "".join(f", {key}={value!r}" for key, value in cut.items() if value is not None)
     if not known:
-        code = ("data = query.example()",) if not typed else (f"data = part(query.example(){typed})",)
+        code = (f"data = part({size}{typed})",) if typed else (f"data = {size}",)
         imports = ("from dpcore.utility.samples import part",) if typed else ()
     else:
         code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
-    return Source(data, whole.n, (name, chosen.name if not known else "", *cut.values()), work.shelf(), imports, code)
+    key = (name, data.n, chosen.name if not known else "", *cut.values())
+    return Source(data, most, key, work.shelf(), imports, code)
 
 
 def _about(name: str) -> None:
@@ -143,11 +152,17 @@ def _range(data: Dataset) -> str:
     return f" in [{data.low:g}, {data.high:g}]" if data.d == 1 else f" of {data.d} numbers"
 
 
-def _cut(whole: Dataset) -> dict[str, Any]:
-    """Show the fields for size and bounds; empty fields leave the data as they are."""
+def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
+    """Show the fields for size and bounds; empty fields leave the data as they are.
+
+    Parameters
+    ----------
+    size : label of the number of records.
+    most : how many there may be.
+    """
     columns = st.columns(3)
     texts = {}
-    fields = {"n": ("First n records", str(whole.n))}
+    fields = {"n": (size, str(whole.n))}
     if not whole.categories and whole.d == 1:
         fields |= {"low": ("Lower bound", f"{whole.low:g}"), "high": ("Upper bound", f"{whole.high:g}")}
     for column, (name, (label, shown)) in zip(columns, fields.items(), strict=False):
@@ -155,7 +170,7 @@ def _cut(whole: Dataset) -> dict[str, Any]:
             texts[name] = st.text_input(
                 label, "", key=f"utility_{name}", bind="query-params", placeholder=shown, help="May be empty."
             ).strip()
-    n = read_integer(texts["n"], "First n records", 1, whole.n) if texts["n"] else None
+    n = read_integer(texts["n"], size, 1, most) if texts["n"] else None
     low, high = (read_number(texts[k], fields[k][0], BOUND) if texts.get(k) else None for k in ("low", "high"))
     return {"n": n, "low": low, "high": high}
 
@@ -163,7 +178,7 @@ def _cut(whole: Dataset) -> dict[str, Any]:
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(details: DeltaGenerator) -> Source | None:
+def _upload(chosen: Pair, details: DeltaGenerator) -> Source | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
@@ -179,11 +194,9 @@ def _upload(details: DeltaGenerator) -> Source | None:
     with columns[1]:
         column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
         kind = st.segmented_control("Read as", KINDS, default=KINDS[0], required=True, key="utility_kind") or KINDS[0]
-    if kind == KINDS[1]:
-        return _read(file, sheet, column, kind, (math.nan, math.nan, OUTSIDE[0]))
     with columns[2]:
-        bounds = _bounds()
-    return None if bounds is None else _read(file, sheet, column, kind, bounds)
+        how = _categories(chosen) if kind == KINDS[1] else _bounds()
+    return None if how is None else _read(file, sheet, column, how)
 
 
 def _layout(file: UploadedFile) -> Sheet:
@@ -218,13 +231,36 @@ def _bounds() -> tuple[float, float, str] | None:
     return read_number(low, "Lower bound", BOUND), read_number(high, "Upper bound", BOUND), outside
 
 
-def _read(file: UploadedFile, sheet: Sheet, column: str, kind: str, how: tuple[float, float, str]) -> Source:
+def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
+    """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
+    text = st.text_input(
+        "Categories, with commas between them",
+        "",
+        key="utility_categories",
+        bind="query-params",
+        placeholder="Sales, Support, Research",
+        help="The answers that may be there, as known without the data. The link carries them.",
+    ).strip()
+    others = st.selectbox("Other answers", OTHERS, key="utility_others", format_func=_OTHERS.__getitem__)
+    if text:
+        return declared(text), others
+    if chosen.named():
+        return chosen.named(), others
+    counts = "equals" in {parameter.name for parameter in chosen.parameters()}
+    hint = " To count one answer, type it under Parameters, equals." if counts else ""
+    st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
+    return None
+
+
+def _read(
+    file: UploadedFile, sheet: Sheet, column: str, how: tuple[float, float, str] | tuple[tuple[str, ...], str]
+) -> Source:
     """Read the column once per choice, into the session; say what became of every row."""
-    asked = (file.file_id, sheet.delimiter, column, kind, repr(how))
+    asked = (file.file_id, sheet.delimiter, column, repr(how))
     reading, shelf = uploads.read_once(
         "utility",
         asked,
-        lambda: read_labels(sheet, column) if kind == KINDS[1] else read_numbers(sheet, column, *how),
+        lambda: read_labels(sheet, column, *how) if len(how) == 2 else read_numbers(sheet, column, *how),
     )
     lost = bool(reading.dropped) or any(reading.clipped)
     words = " ".join(plain(text) for text in reading.told)
@@ -232,8 +268,8 @@ def _read(file: UploadedFile, sheet: Sheet, column: str, kind: str, how: tuple[f
     st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
     text = str(st.session_state.get("utility_n", "")).strip()
     n = read_integer(text, "First n records", 1, reading.dataset.n) if text else None
-    call = f"{column!r}" if kind == KINDS[1] else f"{column!r}, {how[0]!r}, {how[1]!r}, {how[2]!r}"
-    read = "read_labels" if kind == KINDS[1] else "read_numbers"
+    call = ", ".join(repr(value) for value in (column, *how))
+    read = "read_labels" if len(how) == 2 else "read_numbers"
     imports = [*uploads.IMPORTS, f"from dpcore.utility.reading import {read}"]
     code = [uploads.sheet_code(sheet), f"data = {read}(sheet, {call}).dataset"]
     if n is not None:

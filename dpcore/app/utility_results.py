@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import page, work
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, show_or_say
 from dpcore.app.inputs import Interval, choice, read_integer, read_number
 from dpcore.app.settings import label_of, meant, said, written
-from dpcore.app.utility import RECORDS, View, known_facts, movable, needed_code, numbers_of, read
+from dpcore.app.utility import (
+    RECORDS,
+    View,
+    bound_code,
+    bound_picture,
+    has_bounds,
+    known_facts,
+    movable,
+    needed_code,
+    numbers_of,
+    read,
+)
 from dpcore.charts.pairs import pair_grid
 from dpcore.errors import DpcoreError
+from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
     from dpcore.registry import Parameter
@@ -113,6 +125,26 @@ def show_facts(view: View) -> None:
         for label, value, theorem, formula in rows:
             math_text = f" ${formula}$" if formula else ""
             st.markdown(f"- **{plain(label)}**: {plain(value)}.{math_text} {plain(theorem)}.")
+
+
+def show_bounds(view: View, *, dark: bool) -> None:
+    """Show how the error moves with a bound, where bounds are a choice."""
+    if not has_bounds(view):
+        return
+    st.header("The bounds: bias against noise")
+    st.markdown(
+        "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
+        "the present bound."
+    )
+    side = (
+        st.segmented_control(
+            "Bound that moves", SIDES, default=SIDES[0], required=True, key="utility_side", bind="query-params"
+        )
+        or SIDES[0]
+    )
+    with work.patience("Moving the bound"):
+        made = work.attempt(bound_picture, view, side, dark=dark)
+    show_or_say(made, code=bound_code(view, side), key="utility_bound", link=False)
 
 
 def ask_needed(view: View) -> None:

@@ -55,7 +55,7 @@ def utility_takeaway(
         else:
             chosen = [order.iloc[0], order.iloc[-1]]
         words = " and ".join(
-            f"{_said(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in chosen
+            f"{rounded(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in chosen
         )
         name = theme.short(value)
         said.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
@@ -88,7 +88,7 @@ def utility_notes(table: pd.DataFrame, *, log_y: bool = True) -> tuple[str, ...]
     return (f"{what} no place on the log axis; all are in the table.",) * bool(count)
 
 
-def _said(value: float, kind: str) -> str:
+def rounded(value: float, kind: str) -> str:
     """Return three digits: bounds to their safe side, other numbers to the nearest."""
     return outward(value if kind in ("upper", "lower") else float(f"{value:.3g}"), 3, up=kind != "lower")
 
@@ -123,19 +123,7 @@ def utility_chart(
         parameter_text=[number(v) for v in table["parameter"]],
         value_text=[f"{number(v)} ({number(a)} to {number(b)})" for v, a, b in _triples(table)],
     )
-    x_log = log_x and bool((table["parameter"] > 0).all())
-    x = alt.X(
-        "parameter:Q",
-        title=theme.short(parameter),
-        scale=_scale(log=x_log),
-        axis=_axis(table, ("parameter",), log=x_log),
-    )
-    y = alt.Y(
-        "value:Q",
-        title=theme.short(value),
-        scale=_scale(log=y_log),
-        axis=_axis(table, ("low", "high", "value"), log=y_log),
-    )
+    x, y = _channels(table, parameter, value, log=(log_x and bool((table["parameter"] > 0).all()), y_log))
     tips = [
         alt.Tooltip(f"{n}:N", title=t)
         for n, t in {
@@ -182,6 +170,43 @@ def utility_chart(
         layers.append(rule.encode(x=x))
     text = f"{theme.short(value)} against {theme.short(parameter)}."
     return theme.finish(layers, look, words=text, height=360)
+
+
+def _channels(table: pd.DataFrame, parameter: str, value: str, *, log: tuple[bool, bool]) -> tuple[alt.X, alt.Y]:
+    x = alt.X(
+        "parameter:Q",
+        title=theme.short(parameter),
+        scale=_scale(log=log[0]),
+        axis=_axis(table, ("parameter",), log=log[0]),
+    )
+    y = alt.Y(
+        "value:Q",
+        title=theme.short(value),
+        scale=_scale(log=log[1]),
+        axis=_axis(table, ("low", "high", "value"), log=log[1]),
+    )
+    return x, y
+
+
+def least_mark(table: pd.DataFrame, label: str, axes: tuple[str, str], look: Look = PLAIN) -> list[alt.Chart]:
+    """Return the layers that mark the least value of one line of a utility chart with logarithmic axes.
+
+    Parameters
+    ----------
+    table : what the chart draws.
+    label : the line.
+    axes : titles of the axes, as the chart has them.
+    """
+    shown, y_log = _drawable(table, log=True)
+    x, y = _channels(shown, *axes, log=(bool((shown["parameter"] > 0).all()), y_log))
+    own = shown[shown["label"] == label]
+    place = own.iloc[[int(own["value"].argmin())]].assign(text=f"least {label}")
+    base, ink = alt.Chart(checked(place)).encode(x=x, y=y), theme.ink(dark=look.dark)
+    mark = base.mark_point(filled=True, size=130, shape="diamond", color=ink, opacity=1, aria=False)
+    side: dict[str, Any] = {"align": "left", "dx": 12, "dy": 14, "fontSize": theme.TEXT, "aria": False}
+    back, word = theme.paper(dark=look.dark), base.encode(text="text:N")
+    halo = word.mark_text(color=back, stroke=back, strokeWidth=4, opacity=0.8, **side)
+    return [mark, halo, word.mark_text(color=ink, **side)]
 
 
 def _triples(table: pd.DataFrame) -> zip[tuple[float, float, float]]:

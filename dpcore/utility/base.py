@@ -127,6 +127,9 @@ class Pair(ABC):
     measure: ClassVar[str]  # name of the headline measure, one of `measures`
     uses_data: ClassVar[bool] = True  # False: everything follows from the parameters, `data` is ignored
     clips: ClassVar[bool] = False  # True: records outside the public bounds bias the answer, as noise spreads it
+    wide_costs: ClassVar[bool] = (
+        False  # True: wider bounds need more noise, so that they are a choice between two errors
+    )
 
     def __post_init__(self) -> None:
         """Check every field against its parameter."""

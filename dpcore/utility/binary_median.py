@@ -20,6 +20,7 @@ from dpcore.mechanisms.exponential import Exponential
 from dpcore.registry import Parameter
 from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
 from dpcore.utility.choosing import Choosing
+from dpcore.utility.dataset import OTHER
 from dpcore.utility.median import AT_HAND
 from dpcore.utility.neighbourhood import Bound, Found, region_of_pairs
 from dpcore.words import of_100
@@ -44,9 +45,11 @@ SYMMETRIC = "every ε-DP mechanism that treats yes and no alike, p(n-s) = 1-p(s)
 
 def yes(data: Dataset, cut: float, n: int | None = None) -> tuple[int, int]:
     """Return how many records say yes, and how many there are (scaled to n records with the same share)."""
-    if data.categories and len(data.categories) != 2:
-        names = ", ".join(data.categories)[:200]
-        msg = f"A yes-no question takes two answers, no and then yes; the data have {len(data.categories)}: {names}."
+    if OTHER in data.categories:
+        msg = (
+            f"A yes-no question takes answers in an order, from no to yes; the bin {OTHER!r} has no place in it: leave other "
+            f"answers out. Got {', '.join(data.categories)[:200]}."
+        )
         raise DomainError(msg)
     s = int(np.count_nonzero(data.column > data.low + cut * (data.high - data.low)))
     return (s, data.n) if n is None or n == data.n else (round(s * (n / data.n)), n)

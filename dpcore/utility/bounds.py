@@ -120,13 +120,14 @@ def bound_table(
     """
     wanted = pair.measure_of(measure or pair.measure)
     _check(pair)
+    records = data if data.categories or data.d > 1 else data.in_order()
     rows: list[tuple[str, float, float, str, float, float, str]] = []
     refused: list[str] = []
     listed = list(bound_grid(data, side) if values is None else values)
     for index, value in enumerate(listed):
         checkpoint(index / len(listed))
         try:
-            found = parts(pair, at_bound(data, side, value), wanted.name)
+            found = parts(pair, at_bound(records, side, value), wanted.name)
         except DomainError as error:
             refused.append(f"Nothing is drawn at {side} = {value:.6g}: {error}")
             continue

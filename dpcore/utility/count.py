@@ -142,6 +142,7 @@ class Summing(Single):
 
     query = "sum"
     clips = True
+    wide_costs = True
     assumptions = "Every value lies within the public bounds, which were not computed from the data."
 
     neighbours: str = NEIGHBOURS.field(SUBSTITUTION)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 10**7
 EXAMPLE_RECORDS = 1000
+OTHER = "other"  # the bin of answers that were not declared
 T = TypeVar("T")
 
 
@@ -85,6 +86,13 @@ class Dataset:
             return Dataset.clipped(self.raw, lower, upper, self.name)[0]
         inside = (self.raw >= lower) & (self.raw <= upper)
         return Dataset(self.raw[inside], lower, upper, self.name, original=self.raw)
+
+    def in_order(self) -> Dataset:
+        """Return the records of one column in ascending order, so that they need not be sorted for every other bound."""
+        raw = self.raw_ordered
+        if len(raw) == self.n:
+            return Dataset.clipped(raw, self.lower, self.upper, self.name)[0]
+        return Dataset(self.ordered, self.lower, self.upper, self.name, original=raw)
 
     def first(self, n: int) -> Dataset:
         """Return the first n records, with what lies outside the bounds between them."""
@@ -159,12 +167,12 @@ class Dataset:
     @property
     def ordered(self) -> NDArray[np.float64]:
         """The values of one column in ascending order."""
-        return self.kept("ordered", lambda: np.sort(self.column))
+        return self.kept("ordered", lambda: _ascending(self.column))
 
     @property
     def raw_ordered(self) -> NDArray[np.float64]:
         """The records of one column as they came, in ascending order."""
-        return self.ordered if self.original is None else self.kept("raw", lambda: np.sort(self.raw_column))
+        return self.ordered if self.original is None else self.kept("raw", lambda: _ascending(self.raw_column))
 
     @property
     def d(self) -> int:
@@ -253,6 +261,10 @@ def _original(
         )
         raise DomainError(msg)
     return array
+
+
+def _ascending(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values if (values[1:] >= values[:-1]).all() else np.sort(values)
 
 
 def _aligned(values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Any:

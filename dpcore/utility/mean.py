@@ -73,6 +73,7 @@ class Mean(Pair):
     query = "mean"
     measure = "mse"
     clips = True
+    wide_costs = True
     assumptions = "n and the box that holds every record are public; one record is replaced."
 
     epsilon: float = MAIN_EPSILON.field(0.5)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
+_DEEPEST = 746.0
 INTEGRAL = "sum over the intervals between records of the chance of each, for the data at hand"
 
 
@@ -72,6 +73,7 @@ class QuantileExponential(Pair):
     reference: ClassVar[str] = "Smith 2011; McSherry, Talwar 2007"
     measure: ClassVar[str] = "distance"
     clips: ClassVar[bool] = True
+    wide_costs: ClassVar[bool] = True
 
     epsilon: float = MAIN_EPSILON.field(0.2)
     level: float = LEVEL.field(0.5)
@@ -101,12 +103,25 @@ class QuantileExponential(Pair):
         return np.array(ordered[rank - 1])
 
     def steps(self, data: Dataset) -> Steps:
-        """Return the intervals of positive width with their exact chances."""
-        start, end, below = _intervals(data)
+        """Return the intervals of positive width with their exact chances; those whose chance is 0 in doubles are left out."""
+        start, end, below = (part[self._window(data)] for part in _intervals(data))
         loss = np.abs(below - self.level * data.n)
         log_mass = np.log(end - start) - self.epsilon / 2 * loss
         mass = np.exp(log_mass - log_mass.max())
         return Steps(start, end, mass / mass.sum(), self._rank(data, below), loss)
+
+    def _window(self, data: Dataset) -> slice:
+        """Return where chances can be above 0: e^-746 is the least double.
+
+        The interval whose count is next to the wanted rank has width w and loss o; the range W is no narrower than any other.
+        So a loss above o + 2/eps (746 + log(W/w)) leaves nothing.
+        """
+        start, end, below = _intervals(data)
+        target = self.level * data.n
+        near = int(np.argmin(np.abs(below - target)))
+        spare = _DEEPEST + math.log((data.high - data.low) / (end[near] - start[near]))
+        reach = abs(below[near] - target) + 2.0 / self.epsilon * spare
+        return slice(*np.searchsorted(below, (target - reach, target + reach)))
 
     def _rank(self, data: Dataset, below: FloatArray) -> FloatArray:
         """Return the rank error among the records as they came, between the bounds, where `below` of the values are below."""
@@ -147,7 +162,7 @@ class QuantileExponential(Pair):
             return exact  # the theorem speaks of the values within the bounds
         width = steps.end - steps.start
         best = steps.rank == steps.rank.min()
-        log_bound = math.log(width.sum() / width[best].sum()) - self.epsilon / 2 * (
+        log_bound = math.log((data.high - data.low) / width[best].sum()) - self.epsilon / 2 * (
             self.within - float(steps.rank.min())
         )
         return (

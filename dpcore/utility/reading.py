@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
 from dpcore.registry import shown
-from dpcore.utility.dataset import Dataset
+from dpcore.utility.dataset import OTHER, Dataset
 from dpcore.utility.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
 from dpcore.words import grouped
 
@@ -29,7 +29,6 @@ MOST_ROWS = 2_000_000
 MOST_LABELS = 100
 OUTSIDE = ("clip", "drop")
 OTHERS = ("count", "drop")
-OTHER = "other"
 UNDECLARED = (
     "Declare the categories, as they may be known without the data. If they were read off the data, the mere existence of a "
     "bin such as one for a single chief executive would tell that this person is in the data, whatever noise its count gets."

@@ -51,6 +51,12 @@ def click(app: AppTest, label: str) -> AppTest:
     return ran(app)
 
 
+def figures(setting: str, data: str) -> int:
+    """Return how many figures there are: three, and a fourth where bounds are a choice."""
+    known = utility_data.options()[data]
+    return 3 + (utility.read(setting).wide_costs and not (known and sample(known).categories))
+
+
 def source(name: str, **cut: Any) -> utility_data.Source:
     typed = "".join(f", {key}={value!r}" for key, value in cut.items())
     imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
@@ -127,8 +133,8 @@ def test_each_preset(name: str) -> None:
     assert set(preset.state) <= set(utility.DEFAULTS)
     app = opened(**preset.state)
     assert not errors(app)
-    assert len(alts(app)) == 3
     state = {**utility.DEFAULTS, **preset.state}
+    assert len(alts(app)) == figures(state["utility"], state["utility_data"])
     assert app.text_input(key="utility").value == state["utility"] == settings.written(utility.read(state["utility"]))
     assert app.selectbox(key="utility_data").value == state["utility_data"]
     PROMISED[name] = alts(app)[0] + said(app)
@@ -323,8 +329,78 @@ def test_an_upload_is_read_told_and_drawn() -> None:
     column = next(box for box in app.selectbox if box.label == "Column")
     column.select("answer")
     ran(app)
-    assert "5 answers of 2 kinds read from 5 rows of column 'answer'" in said(app)
+    assert "the mere existence of a bin" in said(app)
+    assert not alts(app)
+    app.text_input(key="utility_categories").set_value("yes, no")
+    ran(app)
+    assert "5 answers read from 5 rows of column 'answer'" in said(app)
+    assert "Declared: yes, no, other. 0 answers not in the list counted as 'other'" in said(app)
     assert not errors(app)
+    assert len(alts(app)) == 3
+
+
+STAFF = b"department\n" + b"Sales\nHR\nSales\nCEO\n" * 25
+
+
+def staff(**parameters: Any) -> AppTest:
+    app = uploaded(STAFF, **parameters)
+    app.segmented_control(key="utility_kind").set_value("answers")
+    return ran(app)
+
+
+def test_text_is_counted() -> None:
+    app = staff(utility="count_laplace epsilon=1.0 probability=0.05 at_least=65.0 equals=")
+    assert "To count one answer, type it under Parameters, equals" in said(app)
+    assert not alts(app)
+    app.text_input(key="utility_count_laplace_equals").set_value("Sales")
+    ran(app)
+    assert not errors(app)
+    assert "Counted: answers equal to Sales." in said(app)
+    assert "the true answer is 50," in alts(app)[2]
+    assert app.text_input(key="utility").value.endswith("equals=Sales")
+
+
+def test_no_histogram_of_categories_that_nobody_declared() -> None:
+    app = staff()
+    assert "the mere existence of a bin" in said(app)
+    assert not alts(app)
+    assert "CEO" not in said(app)
+    app.text_input(key="utility_categories").set_value("Sales, HR, IT")
+    ran(app)
+    assert "25 answers not in the list counted as 'other', a bin that is always there" in said(app)
+    assert not any("CEO" in text for text in alts(app))
+    app.selectbox(key="utility_others").select("drop")
+    ran(app)
+    assert "25 not in the list (the first: 'CEO')" in said(app)
+    app.text_input(key="utility_categories").set_value("Sales, Sales")
+    assert "categories must be different from each other, got 'Sales' twice" in errors(ran(app))
+
+
+def test_clipped_data_are_told_their_bias() -> None:
+    values = np.random.default_rng(3).exponential(10.0, 1000)
+    content = ("v\n" + "\n".join(repr(float(v)) for v in values)).encode()
+    app = uploaded(content, utility="mean_laplace epsilon=1.0", utility_low="0", utility_high="10")
+    assert not errors(app)
+    drawn = alts(app)
+    assert "Mean squared error (exact): 13.8 at ε = 1" in drawn[0]
+    assert (
+        "within 3.75 of the mean of the data in 95 of 100 releases (exact law of bias and noise, rounded up)"
+        in said(app)
+    )
+    assert "the true answer is 10.1399" in drawn[3]
+    assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
+    assert "a bound chosen by looking at it tells about them" in said(app)
+    app.segmented_control(key="utility_side").set_value("lower")
+    ran(app)
+    assert "at lower bound" in alts(app)[2]
+
+
+def test_made_up_data_reach_a_million() -> None:
+    app = opened(utility="mean_laplace", utility_data=utility_data.MADE_UP, utility_n="1000000", utility_releases="100")
+    assert not errors(app)
+    assert "and n = 1000000 the released mean is within" in said(app)
+    app.text_input(key="utility_n").set_value("1000001")
+    assert "Number of records must be an integer from 1 to 1000000, got '1000001'" in errors(ran(app))
 
 
 def test_an_upload_is_kept_by_its_session_alone() -> None:
@@ -367,6 +443,7 @@ VIEWS = {
     "histogram": utility.View(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1),
     "median": utility.View(pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2),
     "sum": utility.View(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
+    "mean": utility.View(pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1),
     "survey": utility.View(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
 }
 
@@ -388,9 +465,14 @@ def test_the_code_makes_the_pictures(
         exec(code if name == "histogram" else code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
         assert name != "histogram" or (tmp_path / file).stat().st_size > 1000
         assert space["figure"].table.equals(draw(view, dark=False).table)
+    if utility.has_bounds(view):
+        space = {}
+        exec(utility.bound_code(view, "upper").rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+        assert space["figure"].table.equals(utility.bound_picture(view, "upper", dark=False).table)
     capsys.readouterr()
-    exec(utility.needed_code(view, view.measure, 0.5, view.pair.main), {})  # noqa: S102  the lines the page shows
-    assert "0.5" in capsys.readouterr().out
+    target = 0.5 if name != "mean" else 100.0
+    exec(utility.needed_code(view, view.measure, target, view.pair.main), {})  # noqa: S102  the lines the page shows
+    assert f"{target:g}" in capsys.readouterr().out
 
 
 def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

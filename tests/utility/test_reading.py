@@ -220,6 +220,13 @@ def test_a_column_without_answers() -> None:
         read_labels(open_csv(b"a\nmaybe\n"), "a", "yes,no", "drop")
 
 
+def test_other_answers_have_no_place_between_no_and_yes() -> None:
+    opened = open_csv(b"a\nyes\nno\nperhaps\n")
+    with pytest.raises(DomainError, match="the bin 'other' has no place in it"):
+        pair("survey_rr").closed_forms(read_labels(opened, "a", "no,yes").dataset)
+    assert pair("survey_rr").answer(read_labels(opened, "a", "no,yes", "drop").dataset) == 0.5
+
+
 def test_only_declared_answers_are_ever_published() -> None:
     """Every pair that takes answers: its labels are those declared, whoever is in the data."""
     for name, cls in PAIRS.items():
