@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.composition.clt import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
 from dpcore.composition.gaussians import epsilons_of
@@ -216,7 +217,7 @@ def _understated(row: Copies, apart: Distance) -> str:
     if apart.optimistic.lower <= 0:
         return ""
     at = np.array([apart.worst])
-    true = float(row.composed.curve.delta_bounds(at)[0][0])
+    true = float(gate.delta_bounds(row.composed, at)[0][0])
     said = float(row.goal.delta(at)[0])
     if true <= said:
         return ""

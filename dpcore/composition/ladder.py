@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.algebra import factors
 from dpcore.composition.parts import Statements, statement_lists
 from dpcore.composition.totals import BELOW, Totals, composed, ordered
@@ -64,7 +65,7 @@ def ladder(
     with limits(deadline=patience):
         rows += _exact(region, lists, counts, wanted)
     order = {name: place for place, name in enumerate(TITLES)}
-    return pd.DataFrame(sorted(rows, key=lambda row: order[row[1]]), columns=list(COLUMNS))
+    return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[1])]), columns=list(COLUMNS))
 
 
 def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
@@ -126,5 +127,5 @@ def _round(k: int) -> bool:
 def _composition(region: TradeOff, k: int, delta: float) -> tuple[float, str, str]:
     """Return epsilon of k copies: the same number as that of a ledger of one row."""
     whole = composed([(node, count * k) for node, count in factors(region)])
-    value = float(whole.curve.epsilon_bounds(np.array([delta]))[1][0]) + 0.0
+    value = float(gate.epsilon_bounds(whole, np.array([delta]))[1][0]) + 0.0
     return value, whole.kind, BELOW if math.isinf(value) else "exact composition of the mechanism itself"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.algebra import Power, Product
 from dpcore.composition.clt import limit
 from dpcore.composition.gaussians import epsilons_of
@@ -190,7 +191,7 @@ class Totals:
         if given.attained and tight:
             if few is not None:
                 return Row(few + 0.0, "exact", given.note)
-            return Row(float(region.curve.epsilon_bounds(np.array([self.delta]))[1][0]) + 0.0, region.kind, given.note)
+            return Row(float(gate.epsilon_bounds(region, np.array([self.delta]))[1][0]) + 0.0, region.kind, given.note)
         if few is None:
             with limits(tolerance=max(current().tolerance, _ENOUGH)):
                 few = float(region.epsilon(self.delta))
@@ -233,7 +234,7 @@ class Totals:
         if len(mus) == len(self.factors):
             region = composed(self.factors)
             mu = math.hypot(*(mu * math.sqrt(count) for mu, count in mus))
-            value = float(region.curve.epsilon_bounds(np.array([self.delta]))[1][0])
+            value = float(gate.epsilon_bounds(region, np.array([self.delta]))[1][0])
             return Row(value + 0.0, region.kind, f"μ = {outward(mu, 6)}")
         given = self.statements(gaussian=False)
         mu = math.hypot(*(step.bounding_mu * math.sqrt(count) for step, count in given.parts)) * _UP
