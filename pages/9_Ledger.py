@@ -18,7 +18,7 @@ if view is None:
     st.info("Correct the table or the fields above to see what the releases reveal.", icon=":material/edit:")
 elif panels.usable(view):
     work.fresh((*view.asked, view.budget))
-    # every result has a time limit of its own: a long list that is slow in one still has the others
+    ledger.expect(view)
     with work.patience("Adding up"):
         budget = work.attempt(lambda: ledger.budget_picture(view, dark=dark))
     with work.patience("Asking the theorems"):

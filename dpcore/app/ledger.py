@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,8 @@ from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.ledger import budget_figure, cost_figure
+from dpcore.effort import effort
+from dpcore.errors import DpcoreError
 from dpcore.given import Given
 from dpcore.guarantees import DP
 from dpcore.ledger import Budget, Ledger, More, Reading, read_ledger
@@ -99,6 +102,13 @@ class View:
 def read(text: str, shelf: work.Shelf) -> Reading:
     """Return the rows of a table written as CSV or JSON."""
     return shelf.get(("ledger", "read", text), lambda: read_ledger(text), stoppable=False)
+
+
+def expect(view: View) -> None:
+    """Say how much work the rows are, so that heavy ones are composed where they can be ended."""
+    different = {release.region.text: release.composed for release in view.ledger.rows}
+    with suppress(DpcoreError):  # what is wrong with a row is said when it is composed
+        work.expect(sum(map(effort, different.values())))
 
 
 # ---- results -------------------------------------------------------------------------------------------------

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DEADLINE = 30.0
 """Seconds that all work of one rerun may take together."""
 
+SHARE = 2 / 3
+"""Part of what remains of that time that one wait may take: a slow result leaves some to those after it."""
+
 TOLERANCE = 1e-3
 LONG = 2.0  # seconds after which the bar and the Stop appear
 LIGHT = 3e7
@@ -225,7 +228,7 @@ def patience(words: str = "Computing") -> Iterator[None]:
         bar[0].progress(fraction, f"{words}: {time.monotonic() - begun:.0f} s")
 
     remains = max(0.0, _rerun.ends_at - begun)
-    with st.spinner(words), limits(deadline=remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell):
+    with st.spinner(words), limits(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell):
         yield
     if bar:
         place.empty()
