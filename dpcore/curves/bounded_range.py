@@ -135,7 +135,7 @@ class AdaptiveRange(Curve):
         self.epsilon, self.k = epsilon, k
         self.max_loss, self.min_loss = k * epsilon, -k * epsilon
         self.method = "bounded range, adaptive composition"
-        self._finest = _Recursion(epsilon, k, self._cells(epsilon, k))
+        self._recursions: dict[int, _Recursion] = {}
 
     @classmethod
     def _cells(cls, epsilon: float, k: int) -> int:
@@ -150,15 +150,20 @@ class AdaptiveRange(Curve):
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the bracket, on as fine a grid as the tolerance asks for."""
-        recursion = self._finest
-        lower, upper = self._bracket(recursion, epsilon)
-        while (upper - lower > current().tolerance * upper).any():
-            if (2 * self.k * recursion.cells) ** 2 > self._MOST_WORK:
-                break
-            recursion = _Recursion(self.epsilon, self.k, 2 * recursion.cells)
-            lower, upper = self._bracket(recursion, epsilon)
-            self._finest = recursion
-        return lower, upper
+        cells = self._cells(self.epsilon, self.k)
+        while True:
+            lower, upper = self._bracket(self._recursion(cells), epsilon)
+            enough = (upper - lower <= current().tolerance * upper).all()
+            if enough or (2 * self.k * cells) ** 2 > self._MOST_WORK:
+                return lower, upper
+            cells *= 2
+
+    def _recursion(self, cells: int) -> _Recursion:
+        """Return the recursion on a grid, kept: every question begins with the first one, so that none depends on others."""
+        known = self._recursions.get(cells)
+        if known is None:
+            known = self._recursions[cells] = _Recursion(self.epsilon, self.k, cells)
+        return known
 
     def _bracket(self, recursion: _Recursion, epsilon: FloatArray) -> Bounds:
         """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""
