@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves import sketch
-from dpcore.curves.combined import Either
+from dpcore.curves.combined import Either, Erased
 from dpcore.limits import checkpoint, current
 from dpcore.question import question
 
@@ -28,6 +28,7 @@ _TABLE = 400
 _ROUNDS = 7
 _NODES = 80
 _UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
+_LOST = 2.0**-52  # rounding of a difference, against the sum of its terms
 _COARSE, _HALVINGS, _FEWER = 65, 60, 3
 
 
@@ -207,8 +208,8 @@ class _Dual:
             out = np.maximum(out, 1.0 - self.curve.q_inf - price)
         if np.isfinite(self.curve.min_loss):
             out = np.maximum(out, np.exp(self.curve.min_loss) * (1.0 - self.alpha - self.curve.p_inf))
-        if isinstance(self.curve, Either):
-            # a closure has a corner at 0, where its two directions cross
+        if isinstance(self.curve, (Either, Erased)):
+            # a closure has a corner at 0, where its two directions cross, and a mark is a loss of 0
             out = np.maximum(out, 1.0 - float(self.curve.delta_bounds(np.zeros(1))[1][0]) - self.alpha)
         return np.asarray(out, dtype=np.float64)
 
@@ -237,6 +238,7 @@ class _Dual:
     def _one_by_one(self) -> tuple[FloatArray, FloatArray]:
         centre, scale = self._guess()
         for factor in (0.3, 0.06, 0.012):
+            checkpoint(0.5)
             centre = self._parabola(centre, scale * factor)
         return centre, scale
 
@@ -273,9 +275,10 @@ class _Dual:
         small = up | (alpha < 0.5)
         price = np.where(up, weight * alpha, np.where(small, alpha, 1.0 - alpha))
         safe = np.where(small, least - price, price - high)
-        free = np.where(small, most - price, price - low)
+        # the free side is a ceiling: it carries the rounding of its terms and of what underflows
+        free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
         scale = np.where(up, 1.0, weight)
-        return scale * safe, scale * free
+        return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
         """Bracket the optimum of each alpha by halving an interval that holds it, for optima no parabola finds.
@@ -352,7 +355,8 @@ class _Dual:
         low, high = self._range()
         grid = np.linspace(low, high, 65)
         value = self._deltas(grid)
-        for _ in range(_ROUNDS):
+        for done in range(_ROUNDS):
+            checkpoint(done / _ROUNDS)
             middle, score = _score(grid, value)
             wide = np.flatnonzero(np.abs(np.diff(score)) > 0.5)
             if grid.size > _TABLE or wide.size == 0:
@@ -389,7 +393,8 @@ class _Dual:
         todo = np.arange(centre.size)
         corner = self._ends(centre)
         centre = np.where(np.abs(corner - centre) < reach, corner, centre)
-        for _ in range(12):
+        for done in range(12):
+            checkpoint(done / 12)
             part = _Dual(self.curve, self.alpha[todo])
             low, high, fenced = part.fence(centre[todo], reach[todo])
             lower[todo] = np.maximum(lower[todo], low)
@@ -415,9 +420,11 @@ class _Dual:
         safe, free = self.gains(points)
         # in e^epsilon the left step is e^-reach times the right one; a chord prolonged over the other step
         y = np.exp(np.minimum(reach, 50.0))
-        rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
-        ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
-        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2])
+        with np.errstate(over="ignore", invalid="ignore"):  # a fence so wide proves nothing
+            rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
+            ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
+        # gains that underflow are all 0 and fence nothing in
+        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (safe[1] > 0.0)
         return safe.max(axis=0), ceiling, fenced
 
 
@@ -439,9 +446,9 @@ def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[Flo
     kept = np.stack((left, best, right))
     three = np.take_along_axis(points, kept, axis=0)
     # lengths of the two sides in e^epsilon, over the middle
-    before, after = -np.expm1(three[0] - three[1]), np.expm1(three[2] - three[1])
     peak = free[best, column]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        before, after = -np.expm1(three[0] - three[1]), np.expm1(three[2] - three[1])
         to_left = (peak - safe[right, column]) * (before / after)
         to_right = (peak - safe[left, column]) * (after / before)
     rise = np.maximum(

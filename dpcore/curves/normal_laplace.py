@@ -64,8 +64,9 @@ class NormalLaplace(SymmetricNoise):
         target = np.log(rate)
         x = self._beyond(target)
         for _ in range(_NEWTON):
-            tail = self.tail(x)
-            step = (np.log(tail) - target) * tail / np.exp(self.log_density(x))
+            tail = self._log_tail(x)
+            # the density itself may be below every double where the noise is very wide
+            step = (tail - target) * np.exp(tail - self.log_density(x))
             x = np.maximum(x + step, 0.0)
             if np.all(np.abs(step) <= 4e-16 * x):
                 break
@@ -84,7 +85,8 @@ class NormalLaplace(SymmetricNoise):
         t = self._loss_place(epsilon)
         with np.errstate(under="ignore"):
             if s < 0.25 * g:
-                plain = self._window(t) - np.expm1(epsilon) * self.tail(t)
+                # beyond a loss of 600 the tail is below every double
+                plain = self._window(t) - np.expm1(np.minimum(epsilon, 600.0)) * self.tail(t)
             else:
                 plain = self.tail(t - s) - np.exp(epsilon + self._log_tail(t))
             # beyond g^2 both tails are e^(g^2/2 - x)/2 up to normal corrections; their difference is taken first

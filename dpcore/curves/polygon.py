@@ -139,9 +139,13 @@ class Polygon(Curve):
         beta = np.concatenate((np.cumsum(self.q)[::-1], [0.0]))
         alpha = np.minimum(alpha, 1.0)
         beta = np.minimum(beta, 1.0)
-        beta[0] = 1.0 - self.q_inf
-        alpha[-1] = 1.0 - self.p_inf
+        # the finite masses are told by their sum where it is small, by what is missing where that is
+        if self.q_inf <= 0.5:
+            beta[0] = 1.0 - self.q_inf
+        if self.p_inf <= 0.5:
+            alpha[-1] = 1.0 - self.p_inf
         alpha = np.minimum.accumulate(alpha[::-1])[::-1]
+        beta = np.minimum.accumulate(beta)
         if alpha[-1] < 1.0:
             alpha, beta = np.append(alpha, 1.0), np.append(beta, 0.0)
         return np.asarray(alpha, dtype=np.float64), np.asarray(beta, dtype=np.float64)

@@ -151,7 +151,8 @@ def _differences(
     (_, delta), (_, rest) = both_sides(grid, grid >= 0)
     score, missed = _rates(grid, delta, rest)
     node, score, missed = (x[_HALF:-_HALF] for x in (grid, score, missed))
-    return Rates(node, score, missed, np.gradient(missed, node[1] - node[0]))
+    with np.errstate(invalid="ignore"):  # rates that underflow; `optima` looks at the score
+        return Rates(node, score, missed, np.gradient(missed, node[1] - node[0]))
 
 
 def _rates(grid: FloatArray, delta: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
