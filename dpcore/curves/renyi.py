@@ -52,6 +52,7 @@ class _Region(Curve):
     """A symmetric region of coins, cut out by divergence bounds that depend on the pair through `_measure`."""
 
     method = "root of the two-coin divergence"
+    work = 40.0
 
     def __init__(self, least: float) -> None:
         # every divergence is at most the largest loss, so no boundary point has a loss u below `least`
