@@ -33,6 +33,7 @@ class Outer(Curve):
         self.symmetric = outer.symmetric
         self.q_inf, self.p_inf = outer.q_inf, outer.p_inf
         self.max_loss, self.min_loss = outer.max_loss, outer.min_loss
+        self.work = outer.work + sum(curve.work for curve in inner)
         self.method = method
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

@@ -32,6 +32,7 @@ class BoundedLaplace(Curve):
     """The union over pairs of answers at most `shift` apart in an interval of length `width` (both over the scale)."""
 
     exact = False
+    work = 20.0
 
     def __init__(self, width: float, shift: float) -> None:
         self.shift = check_shift("The largest loss without the cut", min(shift, width))

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_table import Outline
 
 
+_TRIALS = 60.0
+"""Betas tried for one delta of a curve known through its betas."""
+
+
 class Either(Curve):
     """The union: whichever part is the truth. Its profile is the maximum of the parts' profiles."""
 
@@ -30,6 +34,7 @@ class Either(Curve):
         self.p_inf = max(part.p_inf for part in parts)
         self.max_loss = max(part.max_loss for part in parts)
         self.min_loss = min(part.min_loss for part in parts)
+        self.work = sum(part.work for part in parts)
         self.method = method
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -163,7 +168,13 @@ class Both(ByBeta):
         self.p_inf = min(part.p_inf for part in parts)
         self.max_loss = _end([(part.q_inf, part.max_loss) for part in parts])
         self.min_loss = -_end([(part.p_inf, -part.min_loss) for part in parts])
+        self.work = _TRIALS * self.rate_work + sum(part.work for part in parts)
         self.method = "intersection"
+
+    @property
+    def rate_work(self) -> float:
+        """That of all parts."""
+        return sum(part.rate_work for part in self.parts)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the largest beta of the parts."""
@@ -200,7 +211,13 @@ class Grouped(ByBeta):
         self.base, self.size = base, size
         self.max_loss, self.min_loss = size * base.max_loss, size * base.min_loss
         self.q_inf = self.p_inf = float(self._orbit(np.zeros(1), 1)[0])
+        self.work = _TRIALS * self.rate_work
         self.method = "group privacy"
+
+    @property
+    def rate_work(self) -> float:
+        """That of the base, once for each record."""
+        return self.size * self.base.rate_work
 
     def _orbit(self, alpha: FloatArray, side: int) -> FloatArray:
         for _ in range(self.size):
@@ -230,6 +247,7 @@ class Erased(Curve):
         self.symmetric, self.exact, self.certified = base.symmetric, base.exact, base.certified
         self.q_inf, self.p_inf = (1 - share) * base.q_inf, (1 - share) * base.p_inf
         self.max_loss, self.min_loss = max(base.max_loss, 0.0), min(base.min_loss, 0.0)
+        self.work = 2.0 * base.work
         self.method = "erasure"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

@@ -30,6 +30,7 @@ _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 _TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the masses that may be left out
 _SPARE = 0.02
 _VERY_WIDE, _ASKED = 1e-4, 1e-18  # widths and deltas that are worth a lattice
+_CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
 _TALLEST, _SHORT = 1e5, -20.0  # see `Certified.by_contour`
 
 
@@ -43,7 +44,7 @@ class Directed(Curve):
         self.certified = forward.certified or backward.certified
         self.q_inf, self.p_inf = forward.q_inf, backward.q_inf
         self.max_loss, self.min_loss = forward.max_loss, -backward.max_loss
-        self.method = forward.method
+        self.method, self.work = forward.method, forward.work
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the forward profile."""
@@ -90,6 +91,7 @@ class Sum(Curve):
         self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
         self.max_loss = polygon.max_loss + smooth.max_loss
         self.min_loss = polygon.min_loss + smooth.min_loss
+        self.work = polygon.size * smooth.work
         self.method = "finite sum over the losses of the polygon"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -158,6 +160,7 @@ class Certified(Curve):
         self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = float(sum(k * curve.max_loss for curve, k in parts))
         self.min_loss = float(sum(k * curve.min_loss for curve, k in parts))
+        self.work = _CONTOUR if self.has_mgf else _LATTICE
         engine = "contour integral" if self.has_mgf else "lattice bracket"
         self.method = f"tensor product, certified {engine}"
 
@@ -390,6 +393,7 @@ class LaplaceFold(Curve):
         fades = k * base.log_decay(0.0, 1e4) < _FADED
         self.exact = seconds <= _SPLINE_ALWAYS or (not fades and seconds <= _SPLINE_SECONDS)
         self.certified = not self.exact
+        self.work = 1.0 if self.exact else _CONTOUR
         self.method = "exact Laplace splines" if self.exact else "tensor product, certified contour integral"
 
     @Lazy

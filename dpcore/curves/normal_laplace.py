@@ -32,6 +32,8 @@ _LEGENDRE = np.polynomial.legendre.leggauss(16)
 class NormalLaplace(SymmetricNoise):
     """The curve of N(0, spread^2) + Lap(1) against its move by `shift`."""
 
+    work = 10.0
+
     def __init__(self, spread: float, shift: float) -> None:
         super().__init__(shift)
         self.spread = float(spread)

@@ -53,6 +53,7 @@ class _Region(Curve):
 
     method = "root of the two-coin divergence"
     proved = True
+    work = 40.0
 
     def __init__(self, least: float) -> None:
         # every divergence is at most the largest loss, so no boundary point has a loss u below `least`

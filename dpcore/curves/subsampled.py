@@ -39,6 +39,7 @@ class Subsampled(Curve):
         q_inf = share * base.q_inf
         p_inf = 0.0 if share < 1 else base.p_inf
         self.q_inf, self.p_inf = (p_inf, q_inf) if flipped else (q_inf, p_inf)
+        self.work = 0.2 + base.work
         self.method = "subsampling"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

@@ -2,38 +2,58 @@
 
 Each curve is replaced by a lattice measure above and one below it (`sandwich_measure`); both products are computed by
 tilted transforms (`sandwich_fold`), whose error bounds widen the bracket. The width falls with the square of the step;
-from a coarse first step the needed one is predicted, and taken as long as the lattice stays small. Steps divide the
+from a coarse first step the needed one is predicted, and taken as long as the work stays within a bound. Steps divide the
 losses at which a profile has a corner, since a corner inside a cell costs a width proportional to the step.
+
+The steps are those of one fixed sequence, and which of them an epsilon takes follows from its own brackets and from
+counted work: no answer depends on the clock, on other epsilons or on earlier questions. Lattices are kept in a store that
+is bounded in bytes (`lattice_store`); whether one is still there changes the time of an answer, never the answer.
 """
 
 from __future__ import annotations
 
-import time
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcore import limits
+from dpcore.engine.lattice_store import STORE
 from dpcore.engine.sandwich_fold import LONGEST, Fold
 from dpcore.engine.sandwich_measure import Profile, kinks, pair, reach
+from dpcore.errors import BudgetError
+from dpcore.lazy import Lazy
+from dpcore.question import shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
 
-_COARSE = 4096
+_COARSE, _COARSEST = 4096, 256
+"""Losses of the first lattice, and fewest where the profiles are dear."""
+
 _FINEST = 1 << 19
-_SECONDS = 5.0
-_PER_POINT = 5e-7
-_WORTH = 0.8
+"""Most losses of one lattice measure: with its transforms about 250 MB while it is made."""
+
+_WORK = 1e7
+"""Most work for one epsilon, in points of a transform: a few seconds."""
+
+_EACH = 3.0
+"""Values of a profile for each loss of a lattice."""
+
+_FIRST = 0.25
+"""Largest share of the work that the first lattice may take."""
+
 _HOPELESS = 20.0
 _MODERATE = 1 << 16
-_STAGES, _COARSER = 20, 2.0
-_SMALLEST = 1e-318
+_STAGES = 20
+"""Lattices tried for one epsilon: this bounds the loop."""
+
+_LEVELS = 10.0 ** -np.array([10.0, 20, 30, 40, 60, 80, 120, 160, 220, 270, 318])
+"""Deltas for which the ends of a lattice are chosen, one after the other."""
 
 
 class _Lattice:
@@ -41,32 +61,60 @@ class _Lattice:
 
     def __init__(self, parts: Sequence[tuple[Profile, int]], ends: list[tuple[float, float]], h: float) -> None:
         self.h = h
-        begun = time.thread_time()
         pairs = []
+        self.work = 0.0
         for n, ((profile, k), (low, high)) in enumerate(zip(parts, ends, strict=True)):
             pairs.append((pair(profile, h, low, high), k))
+            self.work += _EACH * profile.work * (high - low) / h
             limits.checkpoint((n + 1) / (len(parts) + 1))
-        self.seconds = time.thread_time() - begun
         self.inner = Fold([(both[0], k) for both, k in pairs], h)
         self.outer = Fold([(both[1], k) for both, k in pairs], h)
+        self.longest = max(law.mass.size for law in self.outer.laws)
 
     @property
-    def cramped(self) -> bool:
-        """Whether a product of very many copies was longer than a transform may be: then nothing is known of it."""
-        return any(window.outside >= 1.0 for fold in (self.outer, self.inner) for window in fold.windows)
+    def weight(self) -> int:
+        """Bytes it holds."""
+        return self.inner.weight + self.outer.weight
 
-    def bounds(self, epsilon: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
-        """Return (lower, upper) of delta."""
-        high, above = self.outer.delta(epsilon, 0.05 * tolerance)
-        low, below = self.inner.delta(epsilon, 0.05 * tolerance)
-        upper = np.nan_to_num(np.minimum(high + above, 1.0), nan=1.0)
-        lower = np.clip(low - below, 0.0, upper)
+    def bounds(self, epsilon: FloatArray, tolerance: float) -> _Reached:
+        """Return (lower, upper) of delta and what it took."""
+        above, below = self.outer.delta(epsilon, 0.05 * tolerance), self.inner.delta(epsilon, 0.05 * tolerance)
+        upper = np.nan_to_num(np.minimum(above.value + above.error, 1.0), nan=1.0)
         # an overflow means that nothing is known here
-        return np.nan_to_num(lower, nan=0.0), upper
+        lower = np.nan_to_num(np.clip(below.value - below.error, 0.0, upper), nan=0.0)
+        length = np.maximum(above.length, below.length)
+        return _Reached(lower, upper, above.points + below.points, length, above.cramped | below.cramped)
+
+
+class _Reached(NamedTuple):
+    """Brackets on one lattice; the points of the transforms made for each, the longest of them, and whether too short."""
+
+    lower: FloatArray
+    upper: FloatArray
+    points: FloatArray
+    length: FloatArray
+    cramped: NDArray[np.bool_]
+
+
+class _Search:
+    """Where each epsilon stands: its bracket, the lattice to try next, and the work spent on it."""
+
+    def __init__(self, size: int) -> None:
+        self.lower, self.upper = np.zeros(size), np.ones(size)
+        self.level, self.finer = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self.spent = np.zeros(size)
+        self.open = np.ones(size, dtype=np.bool_)
+        self.settled = np.zeros(size, dtype=np.bool_)
+
+    def groups(self) -> Iterator[tuple[int, int, IntArray]]:
+        """Yield level, step and the epsilons still open there."""
+        index = np.flatnonzero(self.open)
+        for level, finer in sorted(set(zip(self.level[index].tolist(), self.finer[index].tolist(), strict=True))):
+            yield level, finer, index[(self.level[index] == level) & (self.finer[index] == finer)]
 
 
 class Sandwich:
-    """The product of k copies of each curve; lattices are kept for later calls.
+    """The product of k copies of each curve.
 
     Parameters
     ----------
@@ -77,88 +125,117 @@ class Sandwich:
         self.parts = list(parts)
         self.count = sum(k for _, k in parts)
         self.infinite = float(-np.expm1(sum(k * np.log1p(-min(p.q_inf, 1.0 - 1e-16)) for p, k in parts)))
-        self.level = 1e-10
-        self._lattices: list[_Lattice] = []
-        self.spent = 0.0
-        self._known_ends: dict[tuple[float, float], list[tuple[float, float]]] = {}
+        self.cells = self._cells()
+        self._known_ends: dict[tuple[int, float], list[tuple[float, float]]] = {}
+        self._owner = STORE.owner(self)
+
+    def _cells(self) -> int:
+        """Return the losses of the first lattice; refuse profiles so dear that even a coarse one would be too much."""
+        each = _EACH * sum(profile.work for profile, _ in self.parts)
+        cells = int(min(_COARSE, _FIRST * _WORK / each))
+        if cells < _COARSEST:
+            msg = (
+                f"A product of these regions needs about {_COARSEST * each:.2g} operations for a first coarse lattice; "
+                f"{_FIRST * _WORK:.2g} are allowed. Groups and intersections of composed regions are the dear ones."
+            )
+            raise BudgetError(msg)
+        return cells
 
     def delta_bounds(self, epsilon: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
         """Return the narrowest (lower, upper) reached for epsilons >= 0; wider than the tolerance where it must be."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
-        lower, upper = np.zeros(epsilon.size), np.ones(epsilon.size)
-        open_ = np.arange(epsilon.size)
-        for _ in range(_STAGES):
-            lattice = self._lattices[-1] if self._lattices else self._build(self._coarse(tolerance), tolerance)
-            begun = time.thread_time()
-            low, high = lattice.bounds(epsilon[open_], tolerance)
-            self.spent += time.thread_time() - begun
-            lower[open_], upper[open_] = np.maximum(lower[open_], low), np.minimum(upper[open_], high)
-            if lattice.cramped:
-                self._build(_COARSER * lattice.h, tolerance)
-                continue
-            if self._too_short(lattice, low, high, tolerance):
-                continue
-            width = upper - lower
-            open_ = np.flatnonzero(width > tolerance * upper)
-            if open_.size == 0:
+        search = _Search(epsilon.size)
+        for stage in range(_STAGES):
+            if not search.open.any():
                 break
-            h = self._next(lattice, width[open_] / upper[open_], tolerance)
-            if h == 0.0:
-                break
-            self._build(h, tolerance)
-        return np.minimum(lower, upper), upper
+            for level, finer, index in search.groups():
+                limits.checkpoint(stage / _STAGES)
+                lattice = self._lattice(level, finer, tolerance)
+                reached = lattice.bounds(epsilon[index], tolerance)
+                self._keep(level, finer, tolerance, lattice)
+                self._advance(search, index, lattice, reached, tolerance)
+        return np.minimum(search.lower, search.upper), search.upper
+
+    def _advance(
+        self, search: _Search, index: IntArray, lattice: _Lattice, reached: _Reached, tolerance: float
+    ) -> None:
+        """Take over what a lattice reached, and choose the next one of each epsilon, or none."""
+        lower, upper = np.maximum(search.lower[index], reached.lower), np.minimum(search.upper[index], reached.upper)
+        search.lower[index], search.upper[index] = lower, upper
+        search.spent[index] += lattice.work + reached.points
+        cramped = reached.cramped
+        # very many copies: the product was longer than a transform may be, and a coarser lattice is the last one
+        search.finer[index[cramped]] -= 2
+        short = ~cramped & self._too_short(search, index, lattice, reached, tolerance)
+        rest = ~cramped & ~short
+        done = rest & ((upper - lower <= tolerance * upper) | search.settled[index])
+        search.settled[index[cramped]] = True
+        more = np.flatnonzero(rest & ~done)
+        if more.size:
+            width = (upper - lower)[more] / upper[more]
+            steps = self._finer(lattice, reached, more, width, search.spent[index[more]], tolerance)
+            search.finer[index[more]] += steps
+            done[more[steps == 0]] = True
+        search.open[index[done]] = False
 
     # ---- ranges and steps ------------------------------------------------------------------------------------
 
-    def _ends(self, tolerance: float) -> list[tuple[float, float]]:
-        """Return the losses of each curve beyond which its mass does not matter at the deltas met so far."""
-        key = (self.level, tolerance)
+    def _ends(self, level: int, tolerance: float) -> list[tuple[float, float]]:
+        """Return the losses of each curve beyond which its mass does not matter at the deltas of a level."""
+        key = (level, tolerance)
         if key not in self._known_ends:
             share = 1e-3 * tolerance / self.count
-            highest = max(share * self.level, _SMALLEST)
+            highest = max(share * float(_LEVELS[level]), float(_LEVELS[-1]))
             self._known_ends[key] = [
                 (-reach(p.inverse(), 1e-2 * share, discounted=True), reach(p, highest, discounted=False))
                 for p, _ in self.parts
             ]
         return self._known_ends[key]
 
-    def _too_short(self, lattice: _Lattice, lower: FloatArray, upper: FloatArray, tolerance: float) -> bool:
-        """Whether the mass beyond the lattice is felt; then lower the level the next one is built for."""
+    def _too_short(
+        self, search: _Search, index: IntArray, lattice: _Lattice, reached: _Reached, tolerance: float
+    ) -> NDArray[np.bool_]:
+        """Return where the mass beyond the lattice is felt, and lower the level of the next one there."""
         cut = lattice.outer.infinite - self.infinite
-        if cut <= 0.02 * tolerance * float(np.min(upper)) or self.level <= _SMALLEST:
-            return False
-        least = 0.1 * (float(np.min(lower)) - self.infinite * (1.0 - 1e-12))
-        self.level = max(min(least, 1e-2 * self.level) if least > 0 else self.level * 1e-30, _SMALLEST)
-        self._lattices.clear()
-        return True
+        level = search.level[index]
+        short = (cut > 0.02 * tolerance * reached.upper) & (level < _LEVELS.size - 1) & ~reached.cramped
+        if short.any():
+            least = 0.1 * (reached.lower[short] - self.infinite * (1.0 - 1e-12))
+            wanted = np.searchsorted(-_LEVELS, -np.maximum(least, float(_LEVELS[-1])))
+            following = np.where(least > 0, np.maximum(wanted, level[short] + 1), level[short] + 2)
+            search.level[index[short]] = np.minimum(following, _LEVELS.size - 1)
+            search.finer[index[short]] = 0
+        return np.asarray(short, dtype=np.bool_)
 
-    def _coarse(self, tolerance: float) -> float:
-        return max(high - low for low, high in self._ends(tolerance)) / _COARSE
-
-    def _next(self, lattice: _Lattice, width: FloatArray, tolerance: float) -> float:
-        """Return the step predicted to reach the tolerance, or the smallest one allowed, or 0 where neither helps.
+    def _finer(
+        self,
+        lattice: _Lattice,
+        reached: _Reached,
+        at: IntArray,
+        width: FloatArray,
+        spent: FloatArray,
+        tolerance: float,
+    ) -> IntArray:
+        """Return by how many half octaves to lower the step: as predicted for the tolerance, or as allowed, or 0.
 
         Widths that no allowed step would bring near the tolerance are not worked for, beyond a moderate lattice.
         """
-        longest = max(law.mass.size for law in lattice.outer.laws)
-        lengths = [window.length for fold in (lattice.outer, lattice.inner) for window in fold.windows]
-        work = lattice.seconds + _PER_POINT * sum(lengths)
-        least = max(longest / _FINEST, max(lengths, default=1) / LONGEST, work / max(_SECONDS - self.spent, 1e-9))
+        work = lattice.work + reached.points[at]
+        least = np.maximum(lattice.longest / _FINEST, reached.length[at] / LONGEST)
+        least = np.maximum(least, work / np.maximum(_WORK - spent, 1e-9))
         needed = np.sqrt(0.5 * tolerance / width)
-        within = needed[needed > least / _HOPELESS]
-        if within.size:
-            ratio = max(float(np.clip(within.min(), 1.0 / 256.0, 0.7)), least)
-        else:
-            ratio = max(least, longest / _MODERATE)
-        return lattice.h * ratio if ratio < _WORTH else 0.0
+        wanted = np.where(needed > least / _HOPELESS, np.clip(needed, 1.0 / 256.0, 0.7), lattice.longest / _MODERATE)
+        steps = np.ceil(-2.0 * np.log2(np.minimum(wanted, 1.0)) - 1e-9)
+        allowed = np.floor(-2.0 * np.log2(np.minimum(least, 1.0)) + 1e-9)
+        return np.minimum(steps, allowed).astype(np.int64)
 
-    @cached_property
+    @Lazy
     def _corners(self) -> list[tuple[float, float]]:
-        """Absolute losses and weights of the corners of all profiles."""
-        found: list[tuple[float, float]] = []
-        for (profile, k), (low, high) in zip(self.parts, self._ends(1e-6), strict=True):
-            found += [(abs(loss), k * mass) for loss, mass in kinks(profile, low, high)]
-        return sorted(found, key=lambda item: -item[1])
+        """Return absolute losses and weights of the corners of all profiles."""
+        corners: list[tuple[float, float]] = []
+        for (profile, k), (low, high) in zip(self.parts, self._ends(0, 1e-6), strict=True):
+            corners += [(abs(loss), k * mass) for loss, mass in kinks(profile, low, high)]
+        return sorted(corners, key=lambda item: -item[1])
 
     def _snapped(self, h: float) -> float:
         """Return a step near h of which the main corner is a multiple and the others nearly are."""
@@ -174,9 +251,20 @@ class Sandwich:
         cost = (place - np.floor(place)) @ weight
         return float(step[int(np.argmin(np.round(cost, 9)))])
 
-    def _build(self, h: float, tolerance: float) -> _Lattice:
-        lattice = _Lattice(self.parts, self._ends(tolerance), self._snapped(h))
-        self.spent += lattice.seconds
-        self._lattices.append(lattice)
-        del self._lattices[:-1]
-        return lattice
+    # ---- lattices --------------------------------------------------------------------------------------------
+
+    def _lattice(self, level: int, finer: int, tolerance: float) -> _Lattice:
+        """Return the lattice of a level and a step: kept, or made again."""
+        name = level, finer, tolerance
+        kept = STORE.get(self._owner, name)
+        return (
+            kept if isinstance(kept, _Lattice) else shared((self, *name), lambda: self._made(level, finer, tolerance))
+        )
+
+    def _keep(self, level: int, finer: int, tolerance: float, lattice: _Lattice) -> None:
+        STORE.put(self._owner, (level, finer, tolerance), lattice, lattice.weight)
+
+    def _made(self, level: int, finer: int, tolerance: float) -> _Lattice:
+        ends = self._ends(level, tolerance)
+        coarse = max(high - low for low, high in ends) / self.cells
+        return _Lattice(self.parts, ends, self._snapped(coarse * 2.0 ** (-0.5 * finer)))

@@ -17,7 +17,6 @@ times over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,6 +24,8 @@ import numpy as np
 from dpcore import limits
 from dpcore.engine import profile
 from dpcore.engine.sandwich_measure import UNIT, Measure
+from dpcore.errors import BudgetError
+from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,16 @@ LONGEST = 1 << 20
 _BINS = 2048
 _TILTS = 240
 _REACH = 4.5
+_STRETCH = 4.0
+"""Standard deviations of the tilted loss whose epsilons share a window; it reaches `_REACH` to either side."""
+
+_KEPT = 32_000_000
+"""Bytes of windows kept by one product."""
+
+_HALVINGS = 80
+"""Times a tilt may be halved. The exponent is at most tilt times the largest loss of the product, which is at most cells
+times copies times the step, and no tilt exceeds 30 over the step: 2^80 is beyond 30 x 2^19 cells x 10^9 copies."""
+
 _TAIL = 42.0
 _SPARE, _MOST_SPARE = 1e5, 1e3
 _SHORTER = 0.6
@@ -70,6 +81,11 @@ class _Window:
     step: float
     length: int
 
+    @property
+    def weight(self) -> int:
+        """Bytes it holds."""
+        return self.loss.nbytes + self.table.delta.nbytes + self.table.discounted.nbytes
+
     def evaluate(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the finite part of delta and a bound of its error; in an empty window all of it is error."""
         if not self.loss.size:
@@ -85,6 +101,22 @@ class _Window:
         weight = np.minimum(np.abs(weight) * (1 + 1e-9) + 1.0, float(self.length))
         lost = np.exp(self.exponent - t * epsilon) * (self.noise * weight + self.outside)
         return value, lost + (self.relative + 4.0 * UNIT * t * np.abs(epsilon)) * value
+
+
+class Values(NamedTuple):
+    """Deltas, bounds of their errors, points of the transforms behind each, the longest, and whether that was too short."""
+
+    value: FloatArray
+    error: FloatArray
+    points: FloatArray
+    length: FloatArray
+    cramped: NDArray[np.bool_]
+
+    def take(self, at: NDArray[np.intp], window: _Window, value: FloatArray, error: FloatArray) -> None:
+        """Take over what a window says of some of them."""
+        self.value[at], self.error[at] = value, error
+        self.points[at] = self.length[at] = window.length
+        self.cramped[at] = window.outside >= 1.0
 
 
 class Fold:
@@ -104,51 +136,76 @@ class Fold:
         )
         self.infinite = float(np.exp(logs) * np.expm1(grow))
         self.top = h * sum(law.k * (law.first + law.mass.size - 1) for law in self.laws)
-        self.windows: list[_Window] = []
+        self._windows: dict[int, _Window] = {}
 
-    def delta(self, epsilon: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
-        """Return delta and a bound of its error, which is below tolerance times delta where roundings allow."""
-        value, error = np.zeros(epsilon.size), np.zeros(epsilon.size)
-        done = (epsilon >= self.top) | self.empty
-        order = np.argsort(epsilon)
-        for window in self.windows:
-            self._take(window, epsilon, value, error, done, tolerance)
-        for i in order.tolist():
-            if done[i]:
-                continue
-            window = self._window(float(epsilon[i]), spare=True)
-            value[i : i + 1], error[i : i + 1] = window.evaluate(epsilon[i : i + 1])
-            if error[i] > tolerance * value[i]:
-                other = self._window(float(epsilon[i]), spare=False)
-                v, e = other.evaluate(epsilon[i : i + 1])
-                if e[0] < error[i]:
-                    window, value[i], error[i] = other, v[0], e[0]
-            self.windows = [*self.windows[-23:], window]
-            done[i] = True
-            self._take(window, epsilon, value, error, done, tolerance)
-            limits.checkpoint(float(done.mean()))
+    @property
+    def weight(self) -> int:
+        """Bytes it holds."""
+        laws = sum(law.mass.nbytes + law.log_mass.nbytes for law in self.laws)
+        return laws + sum(window.weight for window in list(self._windows.values()))
+
+    def delta(self, epsilon: FloatArray, tolerance: float) -> Values:
+        """Return delta and a bound of its error, which is below tolerance times delta where roundings allow.
+
+        The epsilons of one stretch share a window; one that it serves badly gets a window of its own. Which it is follows
+        from the epsilon alone.
+        """
+        out = Values(*(np.zeros(epsilon.size) for _ in range(4)), np.zeros(epsilon.size, dtype=np.bool_))
+        live = np.flatnonzero((epsilon < self.top) & (not self.empty))
+        if live.size:
+            number = self._numbers(epsilon[live])
+            for n in np.unique(number).tolist():
+                at = live[number == n]
+                window = self._shared_window(n)
+                out.take(at, window, *window.evaluate(epsilon[at]))
+                away = (epsilon[at] < window.low) | (epsilon[at] > window.high)
+                out.error[at[away]] = np.inf
+                for i in at[~(out.error[at] <= tolerance * out.value[at])].tolist():
+                    self._own_windows(out, i, epsilon, tolerance)
+                    limits.checkpoint(i / epsilon.size)
+                limits.checkpoint(float(at[-1]) / epsilon.size)
         slack = 1e-15 * (4.0 + sum(law.k for law in self.laws))
-        return value + self.infinite, error + slack * self.infinite
+        return out._replace(value=out.value + self.infinite, error=out.error + slack * self.infinite)
 
-    @staticmethod
-    def _take(
-        window: _Window,
-        epsilon: FloatArray,
-        value: FloatArray,
-        error: FloatArray,
-        done: NDArray[np.bool_],
-        tolerance: float,
-    ) -> None:
-        """Fill in what a window knows well enough."""
-        near = np.flatnonzero(~done & (epsilon >= window.low) & (epsilon <= window.high))
-        if near.size == 0:
-            return
-        v, e = window.evaluate(epsilon[near])
-        good = e <= tolerance * v
-        value[near[good]], error[near[good]] = v[good], e[good]
-        done[near[good]] = True
+    def _own_windows(self, out: Values, i: int, epsilon: FloatArray, tolerance: float) -> None:
+        """Try windows for one epsilon alone: a short one, then one at the saddle point."""
+        for spare in (True, False):
+            window = self._window(float(epsilon[i]), spare=spare)
+            value, error = window.evaluate(epsilon[i : i + 1])
+            if not error[0] >= out.error[i]:
+                out.value[i], out.error[i], out.cramped[i] = value[0], error[0], window.outside >= 1.0
+            out.points[i] += window.length
+            out.length[i] = max(out.length[i], window.length)
+            if out.error[i] <= tolerance * out.value[i]:
+                break
 
-    @cached_property
+    def _shared_window(self, number: int) -> _Window:
+        """Return the window of a stretch of epsilons, made for its middle; a few are kept."""
+        window = self._windows.get(number)
+        if window is None:
+            steps, mean = self._steps
+            place = np.interp(0.0, mean, steps) + (number + np.array([0.0, 0.5, 1.0])) * _STRETCH
+            low, middle, high = np.clip(np.interp(place, steps, mean), 0.0, self.top).tolist()
+            window = self._window(middle, spare=True, low=low, high=high)
+            kept = {name: old for name, old in list(self._windows.items()) if name != number}
+            while kept and window.weight + sum(old.weight for old in kept.values()) > _KEPT:  # each round drops one
+                kept.pop(next(iter(kept)))
+            self._windows = {**kept, number: window}
+        return window
+
+    def _numbers(self, epsilon: FloatArray) -> NDArray[np.int64]:
+        """Return the number of the stretch each epsilon is in, counted from 0 on."""
+        steps, mean = self._steps
+        away = np.interp(epsilon, mean, steps) - np.interp(0.0, mean, steps)
+        return np.floor(away / _STRETCH).astype(np.int64)
+
+    @Lazy
+    def _steps(self) -> tuple[FloatArray, FloatArray]:
+        """Return standard deviations of the tilted loss, counted along the epsilons, and these epsilons."""
+        tilt, mean, _ = self._saddles
+        return np.concatenate(([0.0], np.cumsum(np.sqrt(np.diff(mean) * np.diff(tilt))))), mean
+
+    @Lazy
     def _saddles(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Tilts, the epsilons whose saddle points they are (both ascending), and sum of k log M, from the bins."""
         tilt = np.geomspace(1e-3, 30.0 / self.h, _TILTS)
@@ -185,7 +242,7 @@ class Fold:
     def _tilt(self, epsilon: float, *, spare: bool) -> tuple[float, list[FloatArray], float]:
         """Return the tilt for an epsilon, the tilted laws and the sum of k log M."""
         theta = self._start(epsilon, spare=spare)
-        while True:
+        for _ in range(_HALVINGS):
             weights, logs = [], 0.0
             for law in self.laws:
                 at = np.arange(law.first, law.first + law.mass.size) * (theta * self.h)
@@ -200,9 +257,15 @@ class Fold:
             if logs - theta * epsilon <= 1.0:
                 return theta, weights, logs
             theta *= 0.5
+        msg = (
+            f"The losses of this product lie outside what doubles can hold: a lattice of step {self.h:.3g} has no tilt."
+        )
+        raise BudgetError(msg)
 
-    def _window(self, epsilon: float, *, spare: bool) -> _Window:
+    def _window(self, epsilon: float, *, spare: bool, low: float = np.inf, high: float = -np.inf) -> _Window:
+        """Return the product tilted to an epsilon, for all epsilons from `low` to `high`."""
         h = self.h
+        lowest = min(low, epsilon)
         theta, weights, logs = self._tilt(epsilon, spare=spare)
         steps, spreads = [], []
         relative = 0.0
@@ -217,8 +280,8 @@ class Fold:
         relative += 4.0 * UNIT * abs(logs) + 1e-13
         sigma = max(float(np.sqrt(sum(spreads))), 0.5)
         centre = sum(law.k * (law.first + mean_at) for law, mean_at in zip(self.laws, steps, strict=True))
-        low = int(np.floor(min(centre - _REACH * sigma, epsilon / h - 1.0)))
-        base, needed = self._stretch(theta, sigma, centre, weights, low)
+        first = int(np.floor(min(centre - _REACH * sigma, lowest / h - 1.0)))
+        base, needed = self._stretch(theta, sigma, centre, weights, first)
         length = _fast(min(needed, LONGEST, self.span + 2))
         outside = 0.0 if length > self.span else (1.0 if needed > length else 2.0 * np.exp(-_TAIL))
         transform, noise = self._transform(weights, length)
@@ -230,14 +293,14 @@ class Fold:
         position = position[(position >= start) & (position <= start + self.span)]
         mass = np.maximum(raw[(position - start) % length], 0.0)
         loss = np.asarray(position * h, dtype=np.float64)
-        seen = loss > min(epsilon, centre * h - _REACH * sigma * h) - h
+        seen = loss > min(lowest, centre * h - _REACH * sigma * h) - h
         loss, mass = loss[seen], mass[seen]
         reference = float(epsilon)
         with np.errstate(under="ignore", over="ignore"):
             scaled = mass * np.exp(np.minimum(-theta * (loss - reference), 700.0))
         return _Window(
-            min(epsilon, (centre - 0.9 * _REACH * sigma) * h),
-            max(epsilon, (centre + 0.9 * _REACH * sigma) * h),
+            min(lowest, (centre - 0.9 * _REACH * sigma) * h),
+            max(epsilon, high, (centre + 0.9 * _REACH * sigma) * h),
             theta,
             logs,
             reference,

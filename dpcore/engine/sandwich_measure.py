@@ -33,7 +33,9 @@ _NARROW = 20.0
 """A tangent is a chord so many times narrower than its cell."""
 
 _SCALES = np.geomspace(1e-9, 1e6, 400)
-_CHUNK = 1 << 13
+_CHUNK, _PATIENCE = 1 << 13, 2e5
+"""Most values between two checkpoints, and most work: a tenth of a second."""
+
 _ATOM = 1e-6
 _ZOOM = 64
 _SCAN = 2048
@@ -46,6 +48,10 @@ class Profile(Protocol):
     @property
     def q_inf(self) -> float:
         """P1 mass at loss +inf."""
+
+    @property
+    def work(self) -> float:
+        """Work of one delta, in points of a transform."""
 
     @property
     def max_loss(self) -> float:
@@ -77,8 +83,9 @@ def values(profile: Profile, epsilon: FloatArray) -> tuple[FloatArray, FloatArra
     comes from and of epsilon itself.
     """
     low, high = np.empty(epsilon.size), np.empty(epsilon.size)
-    for start in range(0, epsilon.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
+    at_once = int(min(_CHUNK, max(16.0, _PATIENCE / profile.work)))
+    for start in range(0, epsilon.size, at_once):
+        part = slice(start, start + at_once)
         low[part], high[part] = _raw(profile, epsilon[part])
         limits.checkpoint(start / epsilon.size)
     with np.errstate(divide="ignore"):
