@@ -262,7 +262,11 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     code, rows, _ = run(capsys, "split", "dp(0.2)^3 * dp(0.5, 0.01)")
     assert code == 0
-    assert list(rows[0]) == ["region", "is_product", "factor_epsilon", "copies", "total_delta", "reason"]
+    assert list(rows[0]) == ["region", "is_product", "factor_epsilon", "copies", "total_delta", "reason"] + [
+        "kind",
+        "theorem",
+        "neighbours",
+    ]
     assert [(r["factor_epsilon"], r["copies"], r["total_delta"]) for r in rows] == [
         ("0.2", "3", "0.01"),
         ("0.5", "1", "0.01"),
