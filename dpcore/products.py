@@ -82,12 +82,12 @@ def theorems(
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:
         rows = [row for at in domain.numbers(delta, "delta", high=1.0) for row in _at_delta(region, at, slacks)]
-    frame = pd.DataFrame(rows, columns=["theorem", "epsilon", "delta", "kind", "note"])
+    columns = dict(
+        zip(("theorem", "epsilon", "delta", "kind", "note"), map(list, zip(*rows, strict=True)), strict=True)
+    )
     for name in ("epsilon", "delta"):
-        frame[name] = np.array([None if value is None else value + 0.0 for value in frame[name].tolist()], dtype=object)
-    frame.insert(0, "region", str(region))
-    frame["neighbours"] = region.neighbours
-    return frame[list(COLUMNS)]
+        columns[name] = np.array([None if value is None else value + 0.0 for value in columns[name]], dtype=object)
+    return pd.DataFrame({"region": str(region), **columns, "neighbours": region.neighbours}, columns=list(COLUMNS))
 
 
 def _composed(region: TradeOff, delta: float) -> Row:

@@ -43,17 +43,45 @@ def rows(out: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(out)))
 
 
+class TestSeveral:
+    """A command that asks several expressions answers what it can and names what it cannot."""
+
+    @pytest.mark.parametrize("command", ["deltas", "epsilons", "curve", "risk"])
+    def test_what_can_be_answered_is(self, run: Run, command: str) -> None:
+        code, out, err = run(command, "dp(1)", "dq(1)", "gdp(1)", "dp(-1)")
+        assert code == 2
+        assert list(dict.fromkeys(row["region"] for row in rows(out))) == ["dp(1.0)", "gdp(1.0)"]
+        said = err.splitlines()
+        assert len(said) == 2
+        assert said[0].startswith("error: dq(1): Unknown name")
+        assert said[1].startswith("error: dp(-1): ")
+
+    def test_a_refused_tolerance_is_named(self, run: Run) -> None:
+        code, out, err = run("deltas", "dp(1)", "exponential(1)^50", "--epsilon", "1", "--tolerance", "1e-12")
+        assert (code, len(rows(out))) == (2, 1)
+        assert err.startswith("error: exponential(1)^50: ")
+
+    def test_none_can_be_answered(self, run: Run) -> None:
+        code, out, err = run("curve", "dp(", "dq(1)")
+        assert (code, out, len(err.splitlines())) == (2, "", 2)
+
+
 class TestTables:
     @pytest.mark.parametrize(
         ("words", "columns"),
         [
-            (("deltas", "dp(1)"), "region,epsilon,delta,delta_lower,kind,theorem"),
-            (("epsilons", "dp(1)"), "region,delta,epsilon,epsilon_lower,kind,theorem"),
-            (("curve", "dp(1)"), "region,alpha,beta,beta_upper,kind"),
-            (("vertices", "dp(1)"), "region,alpha,beta"),
-            (("constraints", "dp(1)"), "region,epsilon,delta"),
-            (("compare", "dp(1)", "gdp(1)"), "a,b,relation,crossing_alpha,crossing_beta,area_a,area_b"),
-            (("theorems", "dp(0.1)^10"), "region,theorem,epsilon,delta,kind,note"),
+            (("deltas", "dp(1)"), "region,epsilon,delta,delta_lower,kind,theorem,neighbours"),
+            (("epsilons", "dp(1)"), "region,delta,epsilon,epsilon_lower,kind,theorem,neighbours"),
+            (("curve", "dp(1)"), "region,alpha,beta,beta_upper,kind,theorem,neighbours"),
+            (("vertices", "dp(1)"), "region,alpha,beta,kind,theorem,neighbours"),
+            (("constraints", "dp(1)"), "region,epsilon,delta,kind,theorem,neighbours"),
+            (
+                ("compare", "dp(1)", "gdp(1)"),
+                "a,b,relation,crossing_alpha,crossing_beta,area_a,area_b,kind,theorem,neighbours",
+            ),
+            (("theorems", "dp(0.1)^10"), "region,theorem,epsilon,delta,kind,note,neighbours"),
+            (("risk", "dp(1)"), "region,measure,at,value,words,kind,theorem,neighbours"),
+            (("convert", "dp(1)", "--to", "tv"), "region,to,parameters,formula,kind,theorem,neighbours"),
         ],
     )
     def test_header(self, run: Run, words: tuple[str, ...], columns: str) -> None:
@@ -270,5 +298,5 @@ class TestProcess:
         done = subprocess.run(
             f"({command}) | head -1", shell=True, capture_output=True, text=True, check=False, timeout=60
         )
-        assert done.stdout == "region,alpha,beta,beta_upper,kind\n"
+        assert done.stdout == "region,alpha,beta,beta_upper,kind,theorem,neighbours\n"
         assert done.stderr == "code 0\n"

@@ -45,7 +45,10 @@ def test_oracle(record: Conversion) -> None:
 def test_statement_follows_from_the_region(text: str, to: str) -> None:
     """A statement is true exactly if its region contains the region it came from."""
     region = parse(text)
-    if (text, to) in {("zcdp(0.5)", "gdp"), ("rdp(3, 0.5)", "gdp"), ("rdp(3, 0.5)", "zcdp")}:
+    if (text, to) in {("zcdp(0.5)", "gdp"), ("rdp(3, 0.5)", "gdp")}:
+        assert "alpha=1e-12" in convert(region, to)["parameters"].item()  # on a range of rates only
+        return
+    if (text, to) == ("rdp(3, 0.5)", "zcdp"):
         with pytest.raises(DomainError, match="No conversion leads from"):
             convert(region, to)
         return
@@ -99,8 +102,27 @@ class TestGaussian:
         mu = first("laplace(1)", "gdp")["mu"]
         assert first("laplace(1) * gaussian(1)", "gdp")["mu"] == pytest.approx(math.hypot(mu, 1), rel=1e-9)
         assert first("dp(0.1)^1000 & gdp(2)", "gdp")["mu"] == 2
-        with pytest.raises(DomainError, match="unbounded"):
-            convert(parse("zcdp(0.5)"), "gdp")
+
+    @pytest.mark.parametrize(
+        "text", ["zcdp(0.5)", "poisson_gaussian(9.4, 0.328)^2000", "erase(gdp(1), 0.2)", "dp(1, 1e-5)"]
+    )
+    def test_without_a_bound_of_the_loss_the_range_is_stated(self, text: str) -> None:
+        row = convert(parse(text), "gdp").iloc[-1]
+        assert row["kind"] == "upper"
+        values = {n: float(v) for n, v in (part.split("=") for part in row["parameters"].split(", "))}
+        assert values["alpha"] == 1e-12
+        assert 0 < values["mu_lower"] <= values["mu"] <= values["mu_lower"] * (1 + 1e-4)
+        assert 0 <= values["regret_lower"] <= values["regret"] < 1
+        assert 0 <= values["divergence_lower"] <= values["divergence"] <= values["regret"]
+        alpha = np.geomspace(1e-12, 0.5, 300)
+        gaussian = parse(f"gdp({values['mu']!r})").beta(alpha)
+        assert (gaussian <= parse(text).curve.beta_bounds(alpha)[1] * (1 + 1e-9)).all()
+
+    def test_the_range_is_a_choice(self) -> None:
+        frame = convert(parse("poisson_gaussian(9.4, 0.328)^2000"), "gdp", alpha=1e-10)
+        assert frame["parameters"].item().endswith("alpha=1e-10")
+        with pytest.raises(DomainError, match=r"alpha must be .* got 0.6"):
+            convert(parse("zcdp(0.5)"), "gdp", alpha=0.6)
 
     def test_corners_below_the_smallest_double_are_not_forgotten(self) -> None:
         region = parse("dp(0.0001)^1000000")
@@ -148,6 +170,22 @@ class TestRenyi:
         both = [sum(x**a * y ** (1 - a) for x, y in zip(u, v, strict=True)) for u, v in ((p, q), (q, p))]
         expected = float(mp.log(max(both)) / (a - 1))
         assert first("pmf([0.1, 0.5, 0.4], [0.5, 0.3, 0.2])", "rdp", order=order)["epsilon"] == pytest.approx(expected)
+
+    def test_the_ends_of_the_orders(self) -> None:
+        """Order 1 is the Kullback-Leibler divergence, infinite order the largest loss."""
+        kl = 0.6 * math.log(1.2) + 0.4 * math.log(0.8), 0.5 * math.log(1 / 1.2) + 0.5 * math.log(1 / 0.8)
+        assert first("pmf([0.5, 0.5], [0.6, 0.4])", "rdp", order=1)["epsilon"] == pytest.approx(max(kl), rel=1e-12)
+        assert first("pmf([0.5, 0.5], [0.6, 0.4])", "rdp", order=math.inf)["epsilon"] == pytest.approx(math.log(1.25))
+        assert first("gdp(2)", "rdp", order=1)["epsilon"] == 2.0
+        assert first("gdp(2)", "rdp", order=math.inf)["epsilon"] == math.inf
+        assert first("laplace(1)", "rdp", order=1)["epsilon"] == pytest.approx(math.exp(-1), rel=1e-12)
+        assert first("laplace(1)^3 * dp(2)", "rdp", order=math.inf)["epsilon"] == 5.0
+        assert first("dp(1)", "rdp", order=1)["epsilon"] == pytest.approx(math.tanh(0.5), rel=1e-12)
+        assert first("zcdp(0, 1)", "rdp", order=math.inf)["epsilon"] == 1.0
+        frame = convert(parse("dp(1)"), "rdp", order=[1, 2, math.inf])
+        values = [float(text.rpartition("=")[2]) for text in frame["parameters"]]
+        assert values == sorted(values)
+        assert set(frame["kind"]) == {"exact"}
 
     def test_sums_and_bounds(self) -> None:
         single = first("rr(1, 4)", "rdp", order=3.0)["epsilon"]
@@ -198,7 +236,7 @@ class TestInput:
             {"delta": 2},
             {"delta": math.nan},
             {"delta": "x"},
-            {"order": 1},
+            {"order": 0.5},
             {"order": []},
             {"epsilon": -1},
             {"k": 0},
@@ -222,8 +260,10 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
         "region": "gaussian(2.0)",
         "to": "zcdp",
         "parameters": "rho=0.125",
-        "kind": "exact",
         "formula": r"\rho=\mu^2/2",
+        "kind": "exact",
+        "theorem": "Gaussian mechanism; Bun, Steinke 2016, Proposition 1.6",
+        "neighbours": "any",
     }
     assert main(["convert", "dp(1)", "--to", "dp", "--epsilon", "0,0.5"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3

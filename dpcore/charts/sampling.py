@@ -101,7 +101,7 @@ def _kinds(region: TradeOff, alpha: FloatArray) -> NDArray[np.str_]:
 def note(region: TradeOff, points: pd.DataFrame) -> str:
     """Return the sentence that belongs under the chart if a polygon was thinned, otherwise an empty text."""
     curve = published(region.curve)
-    if not isinstance(curve, Polygon) or curve.corner_count <= pixels.MOST_POINTS or not _is_thinned(region, points):
+    if not isinstance(curve, Polygon) or not _is_thinned(region, curve, points):
         return ""
     return (
         f"{points['label'].iloc[0]} has {grouped(curve.corner_count)} corners and is drawn with {len(points)} points on the "
@@ -109,9 +109,9 @@ def note(region: TradeOff, points: pd.DataFrame) -> str:
     )
 
 
-def _is_thinned(region: TradeOff, points: pd.DataFrame) -> bool:
-    """Whether a polygon of many corners is drawn by fewer: on an exact one the points off the curve show it."""
-    return not region.curve.exact or bool((points["kind"] != EXACT).any())
+def _is_thinned(region: TradeOff, curve: Polygon, points: pd.DataFrame) -> bool:
+    """Whether a polygon is drawn by fewer corners than it has: on an exact one the points off the curve show it."""
+    return bool((points["kind"] != EXACT).any()) if region.curve.exact else curve.corner_count > pixels.MOST_POINTS
 
 
 def area(alpha: FloatArray, beta: FloatArray) -> float:

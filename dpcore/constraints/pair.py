@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpcore.composition.tables import statements
 from dpcore.composition.ways import Way
+from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
 from dpcore.tradeoff import shorten
@@ -21,8 +22,8 @@ MOST_ROWS = 1000
 
 
 def polygon_of(region: TradeOff) -> Polygon:
-    """Return the polygon of a region, or say that it has none, or too many corners."""
-    curve = region.curve
+    """Return the polygon of a region, of a bound the one published, or say that it has none, or too many corners."""
+    curve = published(region.curve)
     if not isinstance(curve, Polygon):
         msg = f"{shorten(str(region))} is not a polygon: it has no finite list of losses."
         raise DomainError(msg)

@@ -24,10 +24,10 @@ from dpcore.algebra import factors as parts_of
 from dpcore.constraints.levels import SAME, Sums, levels_of, product_polygon
 from dpcore.constraints.pair import polygon_of
 from dpcore.constraints.peeling import Peeled, peel
+from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, TV
-from dpcore.kinds import EXACT
 from dpcore.tradeoff import Atom, shorten
 from dpcore.words import outward
 
@@ -90,13 +90,13 @@ class Split:
         """The table of the answer: a row per factor, else one with the reason.
 
         `region, is_product, factor_epsilon, copies, total_delta, reason, kind, theorem, neighbours`; `kind` is ``exact``
-        for the factors of a product and ``none`` where there are no numbers.
+        for the factors of a product, ``upper`` where the region split is a bound, ``none`` where there are no numbers.
         """
         found: list[tuple[float | None, int | None]] = [*self.factors]
         if not found:
             found = [(0.0, 1)] if self.is_product else [(None, None)]
         total = self.total_delta if self.is_product else None
-        facts = (EXACT if self.is_product else "none", self.region.theorem, self.region.neighbours)
+        facts = (self.region.kind if self.is_product else "none", self.region.theorem, self.region.neighbours)
         rows = [
             (str(self.region), self.is_product, epsilon, copies, total, self.reason, *facts)
             for epsilon, copies in found
@@ -121,7 +121,7 @@ def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
     if not 0.0 <= tolerance <= 0.01:
         msg = f"tolerance must be in [0, 0.01], got {tolerance!r}."
         raise DomainError(msg)
-    if not isinstance(region.curve, Polygon):
+    if not isinstance(published(region.curve), Polygon):
         return _no_polygon(region, tolerance)
     polygon = polygon_of(region)
     total = max(0.0, float(polygon.q_inf))

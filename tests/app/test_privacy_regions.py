@@ -87,7 +87,7 @@ def test_the_menu_starts_with_the_eleven_kinds_of_the_thesis_at_their_defaults()
         "dp(0.6, 0.1)",
         "basic(dp(0.6, 0.1)^2)",
         "dp(0.6, 0.1)^4",
-        catalogue.simplified(0.6, 0.1, 2, 0.03).expression,
+        "simplified(dp(0.6, 0.1)^2, 0.03)",
         "dptv(0.6, 0.15, 0.25)",
         "dptv(0.6, 0.05, 0.2)^4",
         "gdp(1.5)",
@@ -165,8 +165,11 @@ def test_the_simplified_theorem_is_edited_by_its_four_parameters() -> None:
     app.text_input(key="kov_k").set_value("30")
     ran(app)
     assert not app.error
+    (item,) = listing.read(text(app))
+    assert item.expression == "simplified(dp(0.6, 0.1)^30, 0.03)"
     row = kov_simplified([(0.6, 0.1, 30)], 0.03).iloc[0]
-    assert listing.read(text(app))[0].expression == f"dp({float(row['epsilon'])!r}, {float(row['delta'])!r})"
+    statement = parse(f"dp({float(row['epsilon'])!r}, {float(row['delta'])!r})")
+    assert parse(item.expression).delta([0.0, 1.0, 20.0]).tolist() == statement.delta([0.0, 1.0, 20.0]).tolist()
     app.text_input(key="kov_slack").set_value("0")
     ran(app)
     assert "slack" in errors(app)
@@ -398,10 +401,10 @@ HOSTILE = {
     "relations": "rr(1.0) * poisson_gaussian(1.0, 0.1)",
     "unicode": "ｄｐ(１)",
     "nothing but marks": "!; :=; ! := ;",
-    "the simplified name by hand": "KOV simplified 1e999, 0.1 k 2 slack 0.03 := dp(1.0)",
+    "a simplified composition by hand": "simplified(dp(1e999, 0.1)^2, 0.03)",
 }
 # Streamlit leaves out links above 512 kB; a list of nothing is empty
-FINE = {"1 MB", "64 kB of semicolons", "infinite", "nothing but marks", "the simplified name by hand"}
+FINE = {"1 MB", "64 kB of semicolons", "infinite", "nothing but marks"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

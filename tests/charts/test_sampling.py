@@ -106,10 +106,21 @@ def test_small_polygons_are_drawn_by_their_corners() -> None:
 
 
 def test_brackets_are_drawn_on_the_safe_side() -> None:
-    region = dpcore.parse("dp(0.6, 0.05)^5 & gdp(1.2)")
+    region = dpcore.parse("gaussian(1) * laplace(1)")
     drawn = sample(region)
     assert set(drawn["kind"]) == {"lower"}
     assert (drawn["beta"].to_numpy() <= region.beta_bounds(drawn["alpha"].to_numpy())[1] + 1e-12).all()
+
+
+def test_a_bound_is_drawn_by_its_corners_and_called_one() -> None:
+    region = dpcore.parse("basic(dp(0.6, 0.05)^5)")
+    drawn = sample(region)
+    alpha, beta = region.vertices()
+    corners = drawn[drawn["corner"]]
+    assert corners["alpha"].to_numpy() == pytest.approx(alpha, abs=1e-15)
+    assert corners["beta"].to_numpy() == pytest.approx(beta, abs=1e-15)
+    assert set(drawn["kind"].iloc[:-1]) == {"lower"}  # at the last point nobody is missed, by any theorem
+    assert note(region, drawn) == ""
 
 
 def test_losses_of_a_smooth_curve_are_its_slopes() -> None:

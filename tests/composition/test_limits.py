@@ -121,6 +121,45 @@ def test_moments_of_a_product_add_up() -> None:
         assert bracket.upper - bracket.lower <= 1e-5 * truth
 
 
+@pytest.mark.parametrize(
+    ("text", "k", "gamma"),
+    [
+        ("dp(0.1)^50 * dp(0.2)^20", 1, 0.0802),
+        ("dp(0.1)^100", 1, 0.0562),
+        ("dp(0.1)", 100, 0.0562),
+        ("(dp(0.1)^25 * dp(0.2)^10)^2", 1, 0.0802),
+        ("dp(0.1)^25 * dp(0.2)^10", 2, 0.0802),
+        ('assume(dp(0.1)^100, "substitution")', 1, 0.0562),
+    ],
+)
+def test_different_mechanisms_sum_their_moments(text: str, k: int, gamma: float) -> None:
+    """Theorem 3.4 of the Gaussian paper: sums over the factors, not the third moment of the summed loss."""
+    assert limit(parse(text)).gamma(k) == pytest.approx(gamma, abs=5e-5)
+
+
+def test_the_sums_by_hand() -> None:
+    """Randomized response: the loss is +-e with mean m = e tanh(e/2), and its three moments are sums of two terms."""
+    sums = np.zeros(3)
+    for e, count in ((0.1, 50), (0.2, 20)):
+        high = 1 / (1 + math.exp(-e))
+        m = e * math.tanh(e / 2)
+        third = high * (e - m) ** 3 + (1 - high) * (e + m) ** 3
+        sums += count * np.array([m, e * e - m * m, third])
+    found = limit(parse("dp(0.1)^50 * dp(0.2)^20"))
+    assert found.mu == pytest.approx(2 * sums[0] / math.sqrt(sums[1]), rel=1e-12)
+    assert found.gamma(1) == pytest.approx(0.56 * sums[2] / sums[1] ** 1.5, rel=1e-12)
+    assert found.moments is not None
+    assert found.moments.factors == 70
+
+
+@pytest.mark.parametrize("text", ["poisson_gaussian(1, 0.1)", "dp(0.3, 1e-3)", "dptv(0.5, 0, 0.1)", "laplace(0.5)"])
+def test_copies_inside_and_outside_are_the_same(text: str) -> None:
+    inside, outside = limit(parse(f"({text})^30")), limit(parse(text))
+    assert inside.mu == pytest.approx(outside.mu * math.sqrt(30), rel=1e-9)
+    assert inside.failing(1) == pytest.approx(outside.failing(30), rel=1e-12, abs=1e-300)
+    assert inside.gamma(1) == pytest.approx(outside.gamma(30), rel=1e-9)
+
+
 @pytest.mark.parametrize(("sigma", "q"), [(1.0, 0.01), (0.6, 0.001), (0.5, 0.2)])
 def test_the_limit_of_an_asymmetric_pair_has_the_moments_of_both_laws(sigma: float, q: float) -> None:
     mu, h = 1 / sigma, 1e-3

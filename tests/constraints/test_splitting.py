@@ -262,12 +262,25 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     code, rows, _ = run(capsys, "split", "dp(0.2)^3 * dp(0.5, 0.01)")
     assert code == 0
-    assert list(rows[0]) == ["region", "is_product", "factor_epsilon", "copies", "total_delta", "reason"]
+    assert list(rows[0]) == [
+        "region",
+        "is_product",
+        "factor_epsilon",
+        "copies",
+        "total_delta",
+        "reason",
+        "kind",
+        "theorem",
+        "neighbours",
+    ]
     assert [(r["factor_epsilon"], r["copies"], r["total_delta"]) for r in rows] == [
         ("0.2", "3", "0.01"),
         ("0.5", "1", "0.01"),
     ]
     assert {r["is_product"] for r in rows} == {"True"}
+    assert {r["kind"] for r in rows} == {"exact"}
+    bound = run(capsys, "split", "basic(dp(1)^2)")[1][0]
+    assert (bound["factor_epsilon"], bound["copies"], bound["kind"]) == ("2.0", "1", "upper")
     code, rows, _ = run(capsys, "split", "dptv(1, 0, 0.2)")
     assert (code, rows[0]["is_product"], rows[0]["factor_epsilon"]) == (0, "False", "")
     assert "no whole number" in rows[0]["reason"]
