@@ -46,7 +46,7 @@ with left:
 drawn = [line for line in lines if line.drawn]
 selected = lines[index].label if index is not None and view["front"] else None
 with left:
-    panels.troubles(lines)
+    panels.troubles(lines, index)
     if not drawn:
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
         empty, code = pictures.blank(view, dark=page.look().dark)

@@ -6,14 +6,12 @@ The list lives in the session under ``regions`` (and in the link), the label of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.algebra import Power
-from dpcore.app import catalogue, forms, listing, page, work
-from dpcore.composition_bounds import Basic
+from dpcore.app import catalogue, forms, listing, page, work, written
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.tradeoff import Atom
 
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpcore.app.listing import Item
+    from dpcore.app.written import Copies
 
 LIST, SELECTED, PICK = "regions", "selected", "pick"
 FIELDS = "edit"
@@ -158,41 +157,33 @@ def expression_error(text: str, old: Sequence[Item]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """An expression that fields can edit: an atom, k copies of it, inside a wrapper such as ``basic`` or nothing."""
-
-    atom: Atom
-    k: int = 1
-    wrapper: str = ""
-
-    def written(self, atom: str, k: int) -> str:
-        """Return the expression with another atom and another k."""
-        body = atom if k == 1 else f"{atom}^{k}"
-        return f"{self.wrapper}({body})" if self.wrapper else body
-
-
-def shape(expression: str) -> Shape | None:
-    """Return the shape of an expression, None if it is edited as text only."""
+def shape(expression: str) -> Copies | None:
+    """Return an expression as fields can edit it, None if it is edited as text only."""
     if "@" in expression:
         return None
     try:
-        node = read(expression)
+        return written.copies(expression, read(expression))
     except DpcoreError:
         return None
-    wrapper = ""
-    if isinstance(node, Basic):
-        node, wrapper = node.region, "basic"
-    base, k = (node.base, node.k) if isinstance(node, Power) else (node, 1)
-    return Shape(base, k, wrapper) if isinstance(base, Atom) else None
 
 
-def fields_key(found: Shape) -> str:
-    """Return the name under which the session keeps the fields of an atom."""
-    return f"{FIELDS}_{found.atom.entry.name}"
+def same_as(expression: str) -> str:
+    """Say which region an expression means where its numbers make it one of another name; else nothing."""
+    found = shape(expression)
+    node = read(expression) if found is not None else None
+    for inside in ("region", "base"):
+        node = getattr(node, inside, node)
+    if found is None or not isinstance(node, Atom) or node.entry is found.written.entry:
+        return ""
+    return f"With these numbers {found.written.entry.name} is the region {node}: the others change nothing."
 
 
-def sync(item: Item, found: Shape | None) -> None:
+def fields_key(found: Copies) -> str:
+    """Return the name under which the session keeps the fields of a region."""
+    return f"{FIELDS}_{found.written.entry.name}"
+
+
+def sync(item: Item, found: Copies | None) -> None:
     """Write the item into the fields whenever it is not what they were last filled with."""
     mark = (str(item), st.session_state.get(SELECTED))
     if st.session_state.get("_fields") == mark and "edit_text" in st.session_state:
@@ -204,8 +195,8 @@ def sync(item: Item, found: Shape | None) -> None:
     for name, value in zip(KOV_FIELDS, values or (), strict=False):
         st.session_state[f"kov_{name}"] = repr(value)
     if found is not None:
-        st.session_state["edit_k"] = found.k if found.k <= forms.LARGEST_FIELD else str(found.k)
-        forms.fill(found.atom, fields_key(found))
+        st.session_state["edit_k"] = found.k if found.k <= written.LARGEST_FIELD else str(found.k)
+        forms.fill(found.written, fields_key(found))
 
 
 def take_fields(index: int) -> None:
@@ -214,7 +205,7 @@ def take_fields(index: int) -> None:
     found = shape(old[index].expression)
     if found is None:
         return
-    text = _attempt(lambda: found.written(forms.typed(found.atom.entry, fields_key(found)), copies()))
+    text = _attempt(lambda: found.expression(forms.typed(found.written.entry, fields_key(found)), copies()))
     if text and not expression_error(text, old):
         _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore import registry
+from dpcore.app import work
+from dpcore.app.written import LARGEST_FIELD, Written, expression, of
 from dpcore.errors import DpcoreError
 from dpcore.language import parse
-from dpcore.tradeoff import Atom, literal, parameters_of
+from dpcore.tradeoff import Atom
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 4
 MOST_DIGITS = 30
 _RATES = [round(0.01 * step, 2) for step in range(101)]
-_SIZES = [float(f"{10 ** (step / 20):.2g}") for step in range(-60, 41)]
-LARGEST_FIELD = 2**53 - 1  # what a number field of a browser holds without rounding
+_SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [100.0]
 
 
 def example(entry: Entry) -> str:
@@ -39,35 +40,34 @@ def _argument(value: Any) -> Any:
 
 
 def atom_form(
-    atom: Atom, key: str, on_change: Callable[..., None] | None = None, args: tuple[Any, ...] = ()
+    written: Written, key: str, on_change: Callable[..., None] | None = None, args: tuple[Any, ...] = ()
 ) -> str | None:
-    """Show one field per parameter of an atom and return the expression they make, or None with the error shown.
+    """Show one field per parameter of a named region and return the expression they make, or None with the error shown.
 
     Parameters
     ----------
-    atom : the region whose values the fields start with.
+    written : the name and the texts that the fields start with.
     key : the fields are kept under ``{key}_{parameter}``.
     on_change, args : called before the next run when a field changes; `typed` then reads the fields.
     """
-    parameters = parameters_of(type(atom))
+    parameters = written.entry.parameters
     columns = st.columns(max(1, min(MOST_COLUMNS, len(parameters))))
-    for index, (name, parameter) in enumerate(parameters):
+    for index, parameter in enumerate(parameters):
         with columns[index % len(columns)]:
-            _field(parameter, getattr(atom, name), f"{key}_{parameter.name}", on_change, args)
+            _field(parameter, written.shown[parameter.name], f"{key}_{parameter.name}", on_change, args)
     try:
-        return typed(atom.entry, key)
+        return typed(written.entry, key)
     except DpcoreError as error:
         st.error(str(error))
         return None
 
 
-def slider(atom: Atom, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """Show a slider for the first number of an atom; it writes into the exact field beside it before `on_change`."""
-    found = [(name, p) for name, p in parameters_of(type(atom)) if p.kind == "number"]
-    value = float(getattr(atom, found[0][0])) if found else math.inf
-    if not math.isfinite(value):
+def slider(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> None:
+    """Show a slider for the first number of a region; it writes into the exact field beside it before `on_change`."""
+    parameter = next((p for p in written.entry.parameters if p.kind == "number"), None)
+    value = math.inf if parameter is None else number(str(written.shown[parameter.name]))
+    if parameter is None or not isinstance(value, float | int) or not math.isfinite(value):
         return
-    parameter = found[0][1]
     place = f"{key}_{parameter.name}"
     rates = parameter.high <= 1
     grid = [x for x in (_RATES if rates else _SIZES) if _inside(parameter, x)]
@@ -76,14 +76,20 @@ def slider(atom: Atom, key: str, on_change: Callable[..., None], args: tuple[Any
         st.session_state[place] = repr(float(st.session_state[f"{place}_slide"]))
         on_change(*args)
 
-    st.session_state[f"{place}_slide"] = value
+    st.session_state[f"{place}_slide"] = float(value)
     st.select_slider(
         f"{parameter.label or parameter.name}, {'from 0 to 1' if rates else 'on a log scale'}",
-        sorted({*grid, value}),
+        sorted({*grid, float(value)}),
         key=f"{place}_slide",
-        format_func=lambda x: f"{x:.6g}",
+        format_func=short,
         on_change=move,
     )
+
+
+def short(value: float) -> str:
+    """Return a number as a slider shows it: in few digits if they are all of it."""
+    text = f"{value:.6g}"
+    return text if float(text) == value else repr(value)
 
 
 def _inside(parameter: Parameter, value: float) -> bool:
@@ -94,18 +100,26 @@ def _inside(parameter: Parameter, value: float) -> bool:
     return True
 
 
-def fill(atom: Atom, key: str) -> None:
-    """Write the atom's values into its fields; to be called before `atom_form` shows them."""
-    for name, parameter in parameters_of(type(atom)):
-        st.session_state[f"{key}_{parameter.name}"] = _written(parameter, getattr(atom, name))
+def fill(written: Written, key: str) -> None:
+    """Write a region's texts into its fields; to be called before `atom_form` shows them."""
+    for name, shown in written.shown.items():
+        st.session_state[f"{key}_{name}"] = shown
 
 
 def typed(entry: Entry, key: str) -> str:
-    """Return the expression that the fields make; a value outside its domain is named by the library."""
-    values = {p.name: _meant(p, st.session_state[f"{key}_{p.name}"]) for p in entry.parameters}
+    """Return the expression that the fields make, as it was typed; a value outside its domain is named by the library.
+
+    The region may be another one than it seems, such as tv(0.1) for dptv(0.6, 0.15, 0.1): it is not put in the place
+    of what was typed.
+    """
+    shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
+    values = {p.name: _meant(p, shown[p.name]) for p in entry.parameters}
     if entry.parameters[-1].kind == "regions":
         return str(entry.build(*values[entry.parameters[-1].name]))
-    return str(entry.build(**values))
+    checked = [(p, shown[p.name], p.check(values[p.name])) for p in entry.parameters]
+    text = expression(entry, checked)
+    region, _ = work.region(text)
+    return str(region) if isinstance(region, Atom) and of(region) == Written(entry, shown) else text
 
 
 def _field(
@@ -115,7 +129,7 @@ def _field(
     label = parameter.label or parameter.name
     label = label if label == parameter.name else f"{label} ({parameter.name})"
     joined = ", joined by ;" if parameter.kind == "regions" else ""
-    st.session_state.setdefault(key, _written(parameter, value))
+    st.session_state.setdefault(key, value)
     shared: dict[str, Any] = {
         "key": key,
         "help": f"{parameter.meaning}: {parameter.domain_words}{joined}",
@@ -129,15 +143,6 @@ def _field(
         st.selectbox(label, registry.RELATIONS, **shared)
     else:
         st.text_input(label, **shared)
-
-
-def _written(parameter: Parameter, value: Any) -> Any:
-    """Return a value as its field shows it; an integer that a number field cannot hold is typed as text."""
-    if parameter.kind == "integer":
-        return int(value) if abs(value) <= LARGEST_FIELD else str(value)
-    if parameter.kind == "regions":
-        return "; ".join(str(item) for item in value)
-    return value if parameter.kind == "text" else str(value) if parameter.kind == "region" else literal(value)
 
 
 def _meant(parameter: Parameter, shown: Any) -> Any:

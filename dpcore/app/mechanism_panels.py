@@ -10,6 +10,7 @@ from dpcore import registry
 from dpcore.app import figure, forms, page, work
 from dpcore.app.figure import plain
 from dpcore.app.mechanism import DEFAULTS, PICK, RATES, View, goal_code, goal_words, kept, read, statement_table
+from dpcore.app.written import copies, of
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
 from dpcore.errors import DpcoreError
@@ -48,7 +49,7 @@ def ask() -> View | None:
             st.error(plain(str(error)), icon=":material/error:")
         _pick(chosen)
         if chosen is not None:
-            _fields(chosen)
+            _fields(chosen, text.strip())
     with tests:
         alpha = st.select_slider(
             "False positives α of the test",
@@ -103,14 +104,16 @@ def _take_kind() -> None:
         page.change("expression", forms.example(registry.lookup(name)))
 
 
-def _fields(mechanism: Mechanism) -> None:
-    """Show the parameters; they follow the text, and write it when they change."""
-    key = f"noise_{mechanism.entry.name}"
-    if st.session_state.get("_noise_text") != str(mechanism):
-        forms.fill(mechanism, key)
-        st.session_state["_noise_text"] = str(mechanism)
-    forms.slider(mechanism, key, _take_fields, (mechanism.entry.name,))
-    forms.atom_form(mechanism, key, _take_fields, (mechanism.entry.name,))
+def _fields(mechanism: Mechanism, text: str) -> None:
+    """Show the parameters as they were typed; they follow the text, and write it when they change."""
+    found = copies(text, mechanism)
+    written = of(mechanism) if found is None else found.written
+    key = f"noise_{written.entry.name}"
+    if st.session_state.get("_noise_text") != text:
+        forms.fill(written, key)
+        st.session_state["_noise_text"] = text
+    forms.slider(written, key, _take_fields, (written.entry.name,))
+    forms.atom_form(written, key, _take_fields, (written.entry.name,))
 
 
 def _about(mechanism: Mechanism | None) -> None:

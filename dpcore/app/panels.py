@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.app import catalogue, comparing, editing, forms, listing, page, pictures, work
 from dpcore.app.figure import numbers, plain
+from dpcore.app.written import LARGEST_FIELD
 from dpcore.errors import DpcoreError
 from dpcore.kinds import WORDS
 from dpcore.tradeoff import Atom
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from dpcore.app.listing import Item
     from dpcore.app.pictures import Line
+    from dpcore.app.written import Copies
 
 
 def list_text(default: str) -> tuple[list[Item], list[str]]:
@@ -132,6 +134,7 @@ def selection(items: Sequence[Item]) -> int | None:
     elif found is not None:
         _atom_fields(index, found)
     _text_fields(index, items)
+    _meaning(item, items)
     with st.container(horizontal=True):
         _act("Duplicate", "content_copy", editing.duplicate, index)
         _act("Show" if item.hidden else "Hide", "visibility", editing.toggle, index)
@@ -143,18 +146,29 @@ def _act(label: str, icon: str, action: Any, index: int) -> None:
     st.button(label, icon=f":material/{icon}:", on_click=action, args=(index,), key=f"act_{label}")
 
 
-def _atom_fields(index: int, found: editing.Shape) -> None:
-    """Show the parameters of an atom, a slider for the first, and k."""
+def _atom_fields(index: int, found: Copies) -> None:
+    """Show the parameters of a region, a slider for the first, and k."""
     key = editing.fields_key(found)
-    forms.slider(found.atom, key, editing.take_fields, (index,))
-    forms.atom_form(found.atom, key, editing.take_fields, (index,))
+    forms.slider(found.written, key, editing.take_fields, (index,))
+    forms.atom_form(found.written, key, editing.take_fields, (index,))
     shared: dict[str, Any] = {"key": "edit_k", "on_change": editing.take_fields, "args": (index,)}
     words = "How many times it is composed with itself; 1 is the region alone."
     if isinstance(st.session_state["edit_k"], int):
-        st.number_input("k (copies composed)", 1, forms.LARGEST_FIELD, step=1, help=words, **shared)
+        st.number_input("k (copies composed)", 1, LARGEST_FIELD, step=1, help=words, **shared)
     else:
         st.text_input("k (copies composed)", help=words, **shared)
     _told(editing.copies)
+
+
+def _meaning(item: Item, items: Sequence[Item]) -> None:
+    """Say beside the fields what the library makes of numbers that change nothing; what was typed stays."""
+    try:
+        _, warnings = work.region(listing.expand(item.expression, items))
+    except DpcoreError:
+        return  # said beside the chart
+    for text in (*warnings, editing.same_as(item.expression)):
+        if text:
+            st.info(plain(text), icon=":material/info:")
 
 
 def _kov_fields(index: int) -> None:
@@ -221,13 +235,13 @@ def comparison(first: Line, second: Line) -> None:
         numbers(table[["crossing_alpha", "crossing_beta"]].astype(float), "comparison_table")
 
 
-def troubles(lines: Sequence[Line]) -> None:
-    """Say which regions of the list cannot be drawn and what was clamped."""
-    for line in lines:
+def troubles(lines: Sequence[Line], selected: int | None) -> None:
+    """Say which regions of the list cannot be drawn and which numbers change nothing; of the selected, its fields do."""
+    for at, line in enumerate(lines):
         if line.error and not line.item.hidden:
             st.error(plain(f"{line.label}: {line.error}"), icon=":material/error:")
-        for text in line.warnings:
-            st.warning(plain(text), icon=":material/warning:")
+        for text in line.warnings if at != selected else ():
+            st.info(plain(text), icon=":material/info:")
     if any(line.error == work.STOPPED for line in lines):
         st.button("Try again", icon=":material/replay:", on_click=work.try_again)
 

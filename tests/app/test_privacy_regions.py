@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +115,10 @@ def test_fields_edit_the_selected_region_and_undo_takes_it_back() -> None:
     assert app.number_input(key="edit_k").value == 4
     app.text_input(key="edit_dp_epsilon").set_value("log(3)")
     ran(app)
-    assert text(app) == f"dp({math.log(3)!r}, 0.1)^4; gdp(1.0)"
+    assert text(app) == "dp(log(3), 0.1)^4; gdp(1.0)"
     app.number_input(key="edit_k").set_value(1)
     ran(app)
-    assert text(app) == f"dp({math.log(3)!r}, 0.1); gdp(1.0)"
+    assert text(app) == "dp(log(3), 0.1); gdp(1.0)"
     press(press(app, "Undo"), "Undo")
     assert text(app) == "dp(0.6, 0.1)^4; gdp(1.0)"
     assert app.text_input(key="edit_dp_epsilon").value == "0.6"
@@ -149,7 +148,7 @@ def test_a_value_outside_its_domain_is_named_and_changes_nothing() -> None:
     app.text_input(key="edit_dp_delta").set_value("1e-6")
     ran(app)
     assert not app.error
-    assert text(app) == "dp(0.6, 1e-06)"
+    assert text(app) == "dp(0.6, 1e-6)"
 
 
 def test_the_slider_moves_the_first_parameter() -> None:
@@ -346,8 +345,34 @@ def test_tables_of_the_selected_region_are_those_of_the_library() -> None:
 
 def test_a_value_that_is_clamped_is_said() -> None:
     app = opened(regions="dptv(0.6, 0.05, 0.9)")
-    assert "0.9" in str(app.warning[0].value)
+    assert "0.9" in str(app.info[0].value)
+    assert "it changes nothing" in str(app.info[0].value)
     assert chart(app) is not None
+    another = opened(regions="dp(1); dptv(0.6, 0.05, 0.9)")
+    assert sum("it changes nothing" in str(found.value) for found in another.info) == 1
+
+
+@pytest.mark.parametrize(("eta", "word"), [("0.25", "changes nothing"), ("0.1", "tv(0.1)")])
+@pytest.mark.parametrize("slide", [False, True])
+def test_what_was_typed_stays_however_far_another_number_moves(eta: str, word: str, slide: bool) -> None:
+    """An η that says nothing at ε = 0.1, or is below δ, is not replaced by the number that would say the same."""
+    written = f"dptv(0.6, 0.15, {eta})"
+    app = opened(regions=written)
+    for epsilon in ("0.1", "0.6"):
+        if slide:
+            app.select_slider(key="edit_dptv_epsilon_slide").set_value(float(epsilon))
+        else:
+            app.text_input(key="edit_dptv_epsilon").set_value(epsilon)
+        ran(app)
+        assert text(app) == f"dptv({epsilon}, 0.15, {eta})"
+        assert [app.text_input(key=f"edit_dptv_{name}").value for name in ("epsilon", "delta", "eta")] == [
+            epsilon,
+            "0.15",
+            eta,
+        ]
+        if epsilon == "0.1":
+            assert word in visits.unescaped([str(found.value) for found in app.info])
+    assert text(app) == written
 
 
 def test_stopped_work_waits_until_it_is_asked_again() -> None:

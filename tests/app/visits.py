@@ -25,10 +25,14 @@ class Page:
 
     def opened(self, **parameters: Any) -> AppTest:
         """Open the page with the parameters of a link."""
+        return self.ran(self.made(**parameters))
+
+    def made(self, **parameters: Any) -> AppTest:
+        """Return the page with the parameters of a link, before it runs."""
         app = AppTest.from_file(str(ROOT / self.file), default_timeout=60)
         for name, value in parameters.items():
             app.query_params[name] = value if isinstance(value, list) else _flat(value)
-        return self.ran(app)
+        return app
 
     def ran(self, app: AppTest) -> AppTest:
         """Run the page with what was typed, pressed or chosen; it must stay the page, without a traceback."""

@@ -1,0 +1,128 @@
+"""A named region as it was written: its name and the texts of its parameters, before the library makes a region of it.
+
+A region may hold other numbers than were typed: an η above its bound is stored as the bound, log(3) as 1.0986.... Fields
+and links keep what was typed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpcore import registry
+from dpcore.errors import DpcoreError
+from dpcore.language.grammar import parse_syntax
+from dpcore.language.syntax import Call, Number, Power
+from dpcore.tradeoff import Atom, TradeOff, literal, parameters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpcore.registry import Entry, Parameter
+
+VERBATIM = ("number", "region")  # kinds of parameters whose fields keep the text as it was typed
+LARGEST_FIELD = 2**53 - 1  # what a number field of a browser holds without rounding
+
+
+@dataclass(frozen=True)
+class Written:
+    """A name of the language and what its fields show, by the name of the parameter."""
+
+    entry: Entry
+    shown: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A written region, k copies of it, inside ``basic`` or nothing."""
+
+    written: Written
+    k: int = 1
+    wrapper: str = ""
+
+    def expression(self, atom: str, k: int) -> str:
+        """Return the expression with another region and another k."""
+        body = atom if k == 1 else f"{atom}^{k}"
+        return f"{self.wrapper}({body})" if self.wrapper else body
+
+
+def copies(text: str, region: TradeOff) -> Copies | None:
+    """Return how an expression, which means `region`, is written; None if it is no named region or copies of one."""
+    tree, wrapper = parse_syntax(text), ""
+    if isinstance(tree, Call) and tree.name == "basic" and len(tree.arguments) == 1:
+        inner = tree.arguments[0].value
+        tree, wrapper = (inner if isinstance(inner, (Call, Power)) else tree), "basic"
+        region = getattr(region, "region", region)
+    k = 1
+    if isinstance(tree, Power) and isinstance(tree.exponent, int):
+        tree, k, region = tree.base, tree.exponent, getattr(region, "base", region)
+    if not isinstance(tree, Call) or not isinstance(region, Atom):
+        return None
+    return Copies(_written(tree, text, region), k, wrapper)
+
+
+def _written(call: Call, text: str, region: Atom) -> Written:
+    """Return the call as it stands in the text, or the region's own where fields cannot show the text."""
+    entry = registry.lookup(call.name)
+    names = [p.name for p in entry.parameters]
+    given = {a.name or names[min(at, len(names) - 1)]: at for at, a in enumerate(call.arguments)}
+    own = dict(of(region).shown) if region.entry is entry else {}
+    unknown = [p for p in entry.parameters if p.required and p.name not in own and p.kind not in VERBATIM]
+    if unknown or not given.keys() <= set(names):
+        return of(region)
+    shown = {}
+    for parameter in entry.parameters:
+        at = given.get(parameter.name)
+        if at is not None and parameter.kind in VERBATIM:
+            shown[parameter.name] = _argument(call, at, text)
+        elif parameter.name in own:
+            shown[parameter.name] = own[parameter.name]
+        else:
+            shown[parameter.name] = field_value(parameter, parameter.default)
+    return Written(entry, shown)
+
+
+def _argument(call: Call, at: int, text: str) -> str:
+    """Return an argument as it stands in the text."""
+    end = call.arguments[at + 1].start if at + 1 < len(call.arguments) else call.end
+    return text[call.arguments[at].value.start : end].strip().removesuffix(",").strip()
+
+
+def of(region: Atom) -> Written:
+    """Return a region as it would be written."""
+    values = {p.name: field_value(p, getattr(region, name)) for name, p in parameters_of(type(region))}
+    return Written(region.entry, values)
+
+
+def field_value(parameter: Parameter, value: Any) -> Any:
+    """Return a value as its field shows it; an integer that a number field cannot hold is typed as text."""
+    if parameter.kind == "integer":
+        return int(value) if abs(value) <= LARGEST_FIELD else str(value)
+    if parameter.kind == "regions":
+        return "; ".join(str(item) for item in value)
+    return value if parameter.kind == "text" else str(value) if parameter.kind == "region" else literal(value)
+
+
+def expression(entry: Entry, arguments: list[tuple[Parameter, Any, Any]]) -> str:
+    """Return ``name(a, b)`` from (parameter, what its field shows, value), the values as they were typed."""
+    parts: list[str] = []
+    skipped = False
+    for parameter, shown, value in arguments:
+        if not parameter.required and value == parameter.default:
+            skipped = True
+            continue
+        text = str(shown).strip() if parameter.kind in VERBATIM and _means(shown, value) else literal(value)
+        parts.append(f"{parameter.name}={text}" if skipped else text)
+    return f"{entry.name}({', '.join(parts)})"
+
+
+def _means(shown: Any, value: Any) -> bool:
+    """Whether the language reads a typed text as this value; Python reads 1_000 and .5, the language does not."""
+    if isinstance(value, TradeOff):
+        return True  # it was parsed from the text
+    try:
+        tree = parse_syntax(f"gdp({shown})")
+    except DpcoreError:
+        return False
+    number = tree.arguments[0].value if isinstance(tree, Call) and len(tree.arguments) == 1 else None
+    return isinstance(number, Number) and float(number.value) == value
