@@ -8,7 +8,8 @@ from dpcore.app import ledger_panels as panels
 page.setup(
     "Ledger",
     "Write down every release about the same people. The page adds them up by every theorem there is, names the best one, "
-    "says what each row costs, and how many more releases fit into the budget.",
+    "says what each row costs, how many more releases of a fixed plan fit into the budget, and whether one more may follow "
+    "when the plan changes with the answers.",
 )
 page.preset_row("Ledger", {**ledger.DEFAULTS, ledger.LONG: ""})
 dark = page.look().dark
@@ -33,6 +34,8 @@ elif panels.usable(view):
         st.header("How many more fit")
         view = panels.ask_more(view)
         panels.show_more(view)
+        st.header("May I release this too?")
+        panels.show_filters(view)
     left, right = st.columns(2, gap="large")
     with left:
         st.header("What each row costs")

@@ -175,6 +175,14 @@ def more(view: View) -> More | None:
     return view.kept(("more", row, view.budget), lambda: ledger.more(view.ledger, row, view.budget))
 
 
+def may_release(view: View) -> pd.DataFrame | None:
+    """Return what every filter says about one more of the chosen row."""
+    row = view.more
+    if row is None:
+        return None
+    return view.kept(("filters", row, view.budget), lambda: ledger.may_release(view.ledger, row, view.budget))
+
+
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +235,7 @@ def editor_table(reading: Reading) -> pd.DataFrame:
     """Return the table as the editor shows it: all columns, and whether each row counts."""
     table = ledger.to_frame(reading)
     extra = [name for name in table.columns if name not in SHOWN]
-    words = [entry.problem.split(": ", 1)[-1] if entry.problem else "counts" for entry in reading.entries]
+    words = [entry.problem.split(": ", 1)[-1] if entry.problem else "counted" for entry in reading.entries]
     shown: pd.DataFrame = table.assign(**{STATUS: words})[[*SHOWN[:3], STATUS, *SHOWN[3:], *extra]]
     return shown
 
@@ -317,6 +325,26 @@ def region_code(view: View) -> str:
     if view.more is not None:
         lines += [f"    print(more(ledger, {view.more}, Budget({view.budget.epsilon!r}, {view.budget.delta!r})))"]
     return "\n".join([*lines, "print(figure.takeaway)", 'save(figure, "ledger.svg")'])
+
+
+def filter_code(view: View) -> str:
+    """Return the Python lines that ask the filters."""
+    return "\n".join(
+        [
+            "from dpcore.ledger import Budget, filter_table, may_release, may_words, read_ledger",
+            *opening(view),
+            f"budget = Budget({view.budget.epsilon!r}, {view.budget.delta!r})",
+            f"answers = may_release(ledger, {view.more or 0}, budget)",
+            f"print(may_words(ledger, {view.more or 0}, answers))",
+            "print(answers)",
+            "print(filter_table(ledger, budget))",
+        ]
+    )
+
+
+def filter_command(view: View) -> str:
+    """Return the command line that runs the filters over the rows."""
+    return f"{command(view)} --filter --epsilon {view.budget.epsilon!r}"
 
 
 def command(view: View) -> str:

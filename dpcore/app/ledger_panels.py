@@ -14,8 +14,19 @@ from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.inputs import Interval
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
 from dpcore.errors import BudgetError, DpcoreError, RelationError
-from dpcore.ledger import Budget, more_words, read_ledger, to_csv, to_json, verdict
+from dpcore.ledger import (
+    ASSUMPTION,
+    CHOICE,
+    Budget,
+    may_words,
+    more_words,
+    read_ledger,
+    to_csv,
+    to_json,
+    verdict,
+)
 from dpcore.ledger.records import MOST_ROWS
+from dpcore.theorems.sharing import RULE
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -311,6 +322,7 @@ def show_theorems(view: View, rows: pd.DataFrame | DpcoreError) -> None:
         return
     st.markdown(_bold(verdict(rows)))
     numbers(rows.drop(columns=["theorem", "delta"]), "ledger_theorems")
+    st.caption(RULE)
 
 
 def _bold(words: str) -> str:
@@ -331,6 +343,32 @@ def show_more(view: View) -> None:
         return
     words = more_words(view.ledger, found, view.budget)
     (st.warning if found.over else st.info)(plain(words), icon=":material/calculate:")
+    st.caption(ASSUMPTION)
+
+
+def show_filters(view: View) -> None:
+    """Say whether one more release of the chosen row may follow, strengths and numbers being chosen on the way."""
+    try:
+        with work.patience("Asking the filters"):
+            found = ledger.may_release(view)
+    except DpcoreError as error:
+        _trouble(view, error, "ledger_filters")
+        return
+    if found is None or view.more is None:
+        return
+    words = may_words(view.ledger, view.more, found)
+    (st.info if found["may"].any() else st.warning)(plain(words), icon=":material/filter_alt:")
+    st.caption(CHOICE)
+    shown = found.assign(more=[_more(int(n), may) for n, may in zip(found["more"], found["may"], strict=True)])
+    numbers(shown[["title", "more", "spent", "limit", "cost", "unit", "note"]], "ledger_filters")
+    with st.popover("Python and command line", icon=":material/code:"):
+        st.code(ledger.filter_code(view), language="python")
+        st.code(ledger.filter_command(view), language="bash")
+
+
+def _more(count: int, may: bool) -> str:
+    """Return how many more a filter lets pass, as the table says it."""
+    return "none" if not may else "any number" if count < 0 else grouped(count)
 
 
 def show_deltas(view: View, table: pd.DataFrame | DpcoreError) -> None:

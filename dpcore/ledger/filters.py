@@ -13,7 +13,7 @@ whatever depends on earlier answers:
 One filter has to be chosen before the first release: passing what any of several would let pass is no filter. Adding up
 whole regions and stopping when the product leaves the budget is none either; the guide has proofs and a counterexample.
 
-References: Rogers, Roth, Ullman, Vadhan (2016), Theorem 3.6; Feldman, Zrnic (2021), Theorem 4.3; Smith, Thakurta (2022),
+References: Rogers, Roth, Ullman, Vadhan (2016); Feldman, Zrnic (2021); Smith, Thakurta (2022),
 arXiv:2210.17520; Whitehouse, Ramdas, Rogers, Wu (2023); arXiv:2602.06756 for the limits of general trade-off functions.
 """
 
@@ -108,6 +108,14 @@ class Filter:
                 raise DomainError(msg)
             total = total.plus(Price(Fraction(amount), Fraction(failing)), count)
         return total
+
+    def holds(self, spent: Price) -> bool:
+        """Whether a sum is within the limits."""
+        counts = (
+            _how_many(self.limit, spent.amount, Fraction(0)),
+            _how_many(self.limit_failing, spent.failing, Fraction(0)),
+        )
+        return counts == (None, None)
 
     def fits(self, spent: Price, price: Price) -> int | None:
         """Return how many releases of one price still fit after what was spent; None if there is no end."""

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from dpcore.theorems.table import Kind
 
-ADAPTIVE = "The mechanisms use fresh randomness; each may be chosen after seeing the answers of the earlier ones."
+ADAPTIVE = (
+    "The mechanisms use fresh randomness. Which mechanism comes next may depend on earlier answers; the list of strengths may "
+    "not: it is fixed beforehand."
+)
 DISJOINT = "The mechanisms read disjoint parts of the data, and a change of one record touches one part only."
 SINGLE = "One mechanism that satisfies the statement; nothing else is assumed."
 

@@ -47,7 +47,7 @@ def test_the_first_view() -> None:
     table = frame(app, "delta_lower")
     assert float(table.loc[table["epsilon"] == 8.0, "delta"].iloc[0]) < 1e-6
     assert set(table["kind"]) == {"upper"}
-    assert frame(app, "status")["status"].tolist() == ["counts"] * 4
+    assert frame(app, "status")["status"].tolist() == ["counted"] * 4
     assert "The mathematics behind this page" in [box.label for box in app.expander]
 
 
@@ -152,7 +152,7 @@ def test_the_editor_writes_the_table() -> None:
     changes = {
         "edited_rows": {0: {"count": "5", "status": "x"}, 1: {"expression": "dp(2)"}, 9: {"count": "7"}},
         "deleted_rows": [2],
-        "added_rows": [{"expression": "laplace(0.1)"}, {}, {"status": "counts", "label": None}],
+        "added_rows": [{"expression": "laplace(0.1)"}, {}, {"status": "counted", "label": None}],
     }
     new = read_ledger(ledger.edited(reading, changes))
     assert [(row.label, str(row.region), row.count) for row in new.ledger.rows] == [

@@ -67,7 +67,7 @@ def rule_of(one: Filter) -> Callable[[Counts], bool]:
             if count and price is None:
                 return False
             spent = spent.plus(price or Price(), count)
-        return float(spent.amount) <= one.limit and float(spent.failing) <= one.limit_failing
+        return one.holds(spent)
 
     return allowed
 
