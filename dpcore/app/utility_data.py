@@ -196,6 +196,10 @@ def _upload(chosen: Pair, details: DeltaGenerator) -> Source | None:
         kind = st.segmented_control("Read as", KINDS, default=KINDS[0], required=True, key="utility_kind") or KINDS[0]
     with columns[2]:
         how = _categories(chosen) if kind == KINDS[1] else _bounds()
+    if how is None and kind == KINDS[1]:
+        counts = "equals" in {parameter.name for parameter in chosen.parameters()}
+        hint = " To count one answer, type it under Parameters, equals." if counts else ""
+        st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
     return None if how is None else _read(file, sheet, column, how)
 
 
@@ -244,12 +248,7 @@ def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
     others = st.selectbox("Other answers", OTHERS, key="utility_others", format_func=_OTHERS.__getitem__)
     if text:
         return declared(text), others
-    if chosen.named():
-        return chosen.named(), others
-    counts = "equals" in {parameter.name for parameter in chosen.parameters()}
-    hint = " To count one answer, type it under Parameters, equals." if counts else ""
-    st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
-    return None
+    return (chosen.named(), others) if chosen.named() else None
 
 
 def _read(

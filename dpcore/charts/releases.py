@@ -89,9 +89,13 @@ def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Loo
     )
     places = [int(np.argmin(np.abs(options - value))) for value in (true, released)]
     truth, said = ((names[place], _chance(chances[place])) for place in places)
-    other = (
-        "that is the true answer" if truth == said else f"the true answer is {truth[0]}, with a chance of {truth[1]}"
-    )
+    if not rows["true"].any():  # records outside the bounds
+        other = f"the true answer is {number(true, 6)}, which no release can say: it lies beyond the bounds"
+        places = [-1, places[1]]
+    elif truth == said:
+        other = "that is the true answer"
+    else:
+        other = f"the true answer is {truth[0]}, with a chance of {truth[1]}"
     takeaway = f"This release of the {pair.title} says {said[0]}, which had a chance of {said[1]} (exact); {other}."
     chart = _chances(rows, options, places, described(look, takeaway))
     return Figure(chart, rows, takeaway, look.title or f"One release: {pair.title}")
@@ -111,7 +115,7 @@ def _option_names(pair: Choosing, data: Dataset, count: int) -> list[str]:
 
 
 def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: Look) -> alt.LayerChart:
-    """Draw the chance of each candidate, with marks over the true and the released one."""
+    """Draw the chance of each candidate, with marks over the true one, unless its place is -1, and the released one."""
     few = len(options) <= MOST_BARS
     at = np.arange(len(options), dtype=np.float64) if few else options
     texts = [f"{name}: {number(chance, 4)}" for name, chance in zip(rows["option"], rows["chance"], strict=True)]
@@ -130,6 +134,8 @@ def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: L
         points = base.mark_point(filled=True, opacity=0, size=60, aria=False).encode(x=x, y=y, tooltip=tip)
         layers = [base.mark_line(color=grey, strokeWidth=1.5, aria=False).encode(x=x, y=y), points]
     for rank, (place, name, height) in enumerate(((places[0], TRUE, 1.19), (places[1], RELEASED, 1.08))):
+        if place < 0:
+            continue
         row = pd.DataFrame({"place": [at[place]], "chance": [height * top], "text": [texts[place]], "name": [name]})
         mark = alt.Chart(checked(row)).encode(x=alt.X("place:Q", **where), y=y)
         layers += [_dot(mark, rank, look).encode(tooltip=tip), *_word(mark, "name:N", look, left=place < len(at) / 2)]

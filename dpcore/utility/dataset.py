@@ -108,7 +108,9 @@ class Dataset:
 
     def unclipped(self) -> Dataset:
         """Return the values alone, as if no record lay outside the bounds: what is left is the noise."""
-        return self if not self.moved else Dataset(self.values, self.lower, self.upper, self.name, self.categories)
+        if not self.moved:
+            return self
+        return self.kept("unclipped", lambda: Dataset(self.values, self.lower, self.upper, self.name, self.categories))
 
     @classmethod
     def coded(cls, codes: Any, categories: Sequence[str], name: str = "data") -> Dataset:

@@ -34,6 +34,9 @@ UNDECLARED = (
     "bin such as one for a single chief executive would tell that this person is in the data, whatever noise its count gets."
 )
 _CHUNK = 20_000
+_COUNTED_OUT = (
+    "Whether a row is left out depends on its value, and the number of rows left is treated as public: it tells this."
+)
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
     told = notes.words(column, data.n, "numbers")
     if any(clipped):
         told.append(_clipped_words(below, above, low, high))
+    if outside == "drop" and below + above:
+        told.append(_COUNTED_OUT)
     return Reading(data, notes.rows, notes.lost(), clipped, tuple(told))
 
 
@@ -138,17 +143,7 @@ def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (),
     others : ``count`` puts every other answer into a bin called other, which is there whether somebody is in it or not;
         ``drop`` leaves its row out. Both are said.
     """
-    if not len(categories):
-        raise DomainError(UNDECLARED)
-    names = declared(categories)
-    if others not in OTHERS:
-        msg = f"others must be one of {', '.join(OTHERS)}, got {shown(others)}."
-        raise DomainError(msg)
-    if others == OTHERS[0] and OTHER not in names:
-        names = (*names, OTHER)
-    if len(names) < 2:
-        msg = f"categories must be at least two names where other answers are left out, got {shown(names[0])}."
-        raise DomainError(msg)
+    names = _bins(categories, others)
     found, notes, known = array("q"), _Notes(), {name: place for place, name in enumerate(names)}
     other = known[OTHER] if others == OTHERS[0] else None
     counted = 0
@@ -170,9 +165,27 @@ def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (),
     data = Dataset.coded(np.array(found), names, column)
     told = notes.words(column, data.n, "answers")
     told.append(f"Declared: {', '.join(names)}.")
+    if notes.dropped.get("not in the list"):
+        told.append(_COUNTED_OUT)
     if other is not None:
         told.append(f"{_values(counted, 'answer')} not in the list counted as {OTHER!r}, a bin that is always there.")
     return Reading(data, notes.rows, notes.lost(), (0, 0), tuple(told))
+
+
+def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
+    """Return the names of the bins: those declared, and one for others if they are counted."""
+    if not len(categories):
+        raise DomainError(UNDECLARED)
+    names = declared(categories)
+    if others not in OTHERS:
+        msg = f"others must be one of {', '.join(OTHERS)}, got {shown(others)}."
+        raise DomainError(msg)
+    if others == OTHERS[0] and OTHER not in names:
+        names = (*names, OTHER)
+    if len(names) < 2:
+        msg = f"categories must give at least two bins, that of other answers included; got {shown(names[0])} alone."
+        raise DomainError(msg)
+    return names
 
 
 def _all_numbers(cells: list[str]) -> list[float] | None:

@@ -13,7 +13,7 @@ from dpcore.errors import DomainError
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
 from dpcore.utility.binomials import TwoBinomials
-from dpcore.utility.choosing import BINS, cells
+from dpcore.utility.choosing import BINS, cells, not_steady
 from dpcore.utility.survey import (
     ASSUMPTIONS,
     CHEBYSHEV,
@@ -50,6 +50,7 @@ class SurveyMany(Pair):
     assumptions: ClassVar[str] = ASSUMPTIONS + " Numbers are cut into k cells of equal width."
     reference: ClassVar[str] = "Warner 1965; Kairouz, Oh, Viswanath 2016; region: Ghazi, Issa 2023"
     measure: ClassVar[str] = "mse"
+    clips: ClassVar[bool] = True
 
     epsilon: float = MAIN_EPSILON.field(1.0)
     bins: int = BINS.field(5)
@@ -68,6 +69,12 @@ class SurveyMany(Pair):
             raise DomainError(msg)
         found = cells(data, self.bins, n)
         return np.pad(found, (0, self.bins - found.size))
+
+    def shares(self, data: Dataset) -> FloatArray:
+        """Return the true shares of the answers: those of the records as they came, one outside the bounds is in no cell."""
+        if not data.moved:
+            return self.table(data) / data.n
+        return cells(data, self.bins, raw=True) / len(data.raw)
 
     def _odds(self, size: int) -> tuple[float, float]:
         """Return the probabilities of the true answer and of each other one."""
@@ -90,6 +97,10 @@ class SurveyMany(Pair):
 
     def answer(self, data: Dataset) -> FloatArray:
         """Return the true shares."""
+        return self.shares(data)
+
+    def centre(self, data: Dataset) -> FloatArray:
+        """Return the shares of the answers that people give: those outside the bounds give that of the nearer bound."""
         return self.table(data) / data.n
 
     def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
@@ -113,26 +124,36 @@ class SurveyMany(Pair):
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the exact variance, summed over the answers, and the exact tail of the most common answer."""
         found = self.table(data, n)
-        total, top = int(found.sum()), int(found.max())
+        bias, common = self.centre(data) - self.shares(data), int(np.argmax(self.shares(data)))
+        total, top = int(found.sum()), int(found[common]) if data.moved else int(found.max())
         p, o = self._odds(found.size)
         law, scale = self.law(top, total, found.size), total * self._kept(found.size)
         spread = total * (found.size - 1) * o * (p + (p + (found.size - 2) * o))
         own = law.variance / scale**2
-        return (
-            Fact(
-                "mse",
-                spread / scale**2,
-                "exact",
-                "variance of a sum of independent answers; it does not depend on the answers",
-                r"\frac{p(1-p)+(k-1)o(1-o)}{n(p-o)^2}",
-            ),
-            *exact_tail(law, scale, self.within, self.probability),
-            Fact("miss", min(1.0, own / self.within**2), "upper", CHEBYSHEV),
-            *hoeffding(total, self._kept(found.size), self.within, self.probability),
+        spread_words = "variance of a sum of independent answers; it does not depend on the answers"
+        formula = r"\frac{p(1-p)+(k-1)o(1-o)}{n(p-o)^2}"
+        off = float(abs(bias[common]))
+        left = self.within - off  # what the noise may add to the bias of the most common answer
+        if not data.moved:
+            squared = Fact("mse", spread / scale**2, "exact", spread_words, formula)
+        else:
+            both = spread / scale**2 + float(np.dot(bias, bias))
+            squared = Fact(
+                "mse", both, "exact", "variance of a sum of independent answers plus the squared bias of the bounds"
+            )
+        tails = (
+            *exact_tail(law, scale, max(left, 0.0), self.probability),
+            Fact("miss", min(1.0, own / left**2) if left > 0 else 1.0, "upper", CHEBYSHEV),
+            *hoeffding(total, self._kept(found.size), max(left, 0.0), self.probability),
         )
+        return (squared, *(tails if not data.moved else _beside(off, tails)))
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return what only grows or falls with a parameter; see `survey_promises`."""
+        if data.moved:
+            if measure != "mse" or parameter not in ("epsilon", "n"):
+                raise not_steady(self, measure, parameter)
+            return tuple(f for f in self.closed_forms(data, n) if f.measure == measure)
         found = self.table(data, n)
         law = self.law(int(found.max()), int(found.sum()), found.size)
         scale = float(found.sum()) * self._kept(found.size)
@@ -162,3 +183,17 @@ class SurveyMany(Pair):
             f"{data.n} people is off by at most {outward(100 * reach, 3)} percentage points in "
             f"{of_100(1 - self.probability, up=False)} surveys ({how})."
         )
+
+
+def _beside(bias: float, tails: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Return bounds for errors that have a bias as well, from facts about the deviation that is left beside it.
+
+    An error of `within` needs a deviation of within - |b|; facts about a miss are given for that, those about the quantile
+    get |b| added.
+    """
+    said = "beside the bias of the bounds (triangle inequality)"
+    shifted = [
+        Fact(f.measure, f.value + bias, "upper", f"{f.theorem}, {said}") for f in tails if f.measure == "quantile"
+    ]
+    missed = [Fact("miss", f.value, "upper", f"{f.theorem}, {said}") for f in tails if f.measure == "miss"]
+    return (*missed, *shifted)

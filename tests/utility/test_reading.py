@@ -204,7 +204,7 @@ def test_a_declared_name_may_look_like_a_missing_value_or_be_called_other() -> N
         ("A,,B", "count", "none of them empty"),
         ([f"n{i}" for i in range(101)], "count", "categories must be 1 to 100 names"),
         (["x" * 61], "count", "at most 60 characters"),
-        ("A", "drop", "at least two names where other answers are left out, got 'A'"),
+        ("A", "drop", "at least two bins, that of other answers included; got 'A' alone"),
         ("A,B", "keep", "others must be one of count, drop, got 'keep'"),
     ],
 )
