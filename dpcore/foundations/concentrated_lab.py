@@ -274,8 +274,8 @@ def _lemmas() -> list[Check]:
     return [
         Check("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "exact", "loose",
               "ε tanh(ε/2), attained by randomized response."),
-        Check("Lemma 5.8.5", "ρ for ε = 1, δ = 1e-5", rho, rho, "exact", "holds",
-              "The conversion and its inverse are right; conversions by all orders give a little more."),
+        Check("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {rho:.6g}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5), "upper",
+              "holds", "The conversion and its inverse are right; conversions by all orders give a little more."),
         Check("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "exact", "holds",
               "Signs in the middle of the printed proof are misprinted, its result is right."),
         Check(

@@ -15,7 +15,7 @@ from dpcore.mechanisms.gaussian import Gaussian
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-_FAR = 4.0  # standard errors that are called a contradiction
+_FAR = 3.0  # standard errors that are called a contradiction for one of two cells
 FIGURE = (1e-5, 1e-3, 0.01, 0.05, 0.1, 0.25, 0.5)
 _LOCAL = "Simulated data sets, noise averaged out exactly; the sensitivity is local, so that nothing here is private."
 

@@ -18,6 +18,7 @@ from dpcore.foundations.time_series import (
     total_dependence,
 )
 from dpcore.foundations.time_series_scenarios import programmed, scenarios
+from dpcore.mechanisms.laplace import Laplace
 from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class TimeSeries(Lab):
                 "Lemma 6.3.3",
                 "loss for one record at one time, independent times",
                 max(one, two),
-                max(one, two),
+                max(float(Laplace(loss).epsilon(0.0)) for loss in self._epsilon),
                 "exact",
                 "holds",
                 "Only the release of that time moves, so its own loss is all there is.",
