@@ -9,7 +9,8 @@ from dpcore.app.panels import preset_note
 page.setup(
     "Errata",
     "Books, papers and theses have mistakes, and whoever computes from the print inherits them. Here is what was found in "
-    "the texts this work is built on: the place, what is printed, what is right, and evidence computed as you look.",
+    "the texts this work is built on: the place, what is printed, what is right, and evidence computed as you look. The texts "
+    "were read in a conversion; where it may have changed a mark, the row is called a reading.",
 )
 page.preset_row("Errata", errata.DEFAULTS)
 note = st.container()

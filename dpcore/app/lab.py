@@ -49,7 +49,13 @@ def names() -> list[str]:
 
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {"lab": names()[0], "lab_view": "", "lab_seed": "0"}
-_VERDICTS = {"holds": "✓ holds", "false": "✗ false", "misprint": "✗ misprint", "loose": "≈ true but loose"}
+_VERDICTS = {
+    "holds": "✓ holds",
+    "false": "✗ false",
+    "misprint": "✗ misprint",
+    "reading": "? reading",
+    "loose": "≈ true but loose",
+}
 
 
 # ---- what is asked -------------------------------------------------------------------------------------------
@@ -132,6 +138,9 @@ def story(chosen: Lab) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{heading}**")
             st.markdown(plain(words))
+    changed = ", ".join(f"{name} = {getattr(chosen.source(), name)}" for name in chosen.changes())
+    if changed:
+        st.caption(plain(f"Told at the source's own parameters ({changed}); the picture below is at yours."))
 
 
 def statements(chosen: Lab) -> list[str]:
@@ -167,12 +176,18 @@ def show_checks(chosen: Lab, seed: int) -> None:
     except DpcoreError as error:
         trouble(error, "lab_checks")
         return
-    shown = rows.assign(verdict=rows["verdict"].map(_VERDICTS), printed=[_short(text) for text in rows["printed"]])
-    numbers(shown[["verdict", "quantity", "printed", "value", "kind", "why", "place", "error"]], "lab_checks")
+    shown = rows.assign(printed=[_short(text) for text in rows["printed"]])
+    own = shown["verdict"] == ""
+    judged = shown[~own].assign(verdict=shown["verdict"].map(_VERDICTS))
+    numbers(judged[["verdict", "quantity", "printed", "value", "kind", "why", "place", "error", "row"]], "lab_checks")
     st.caption(
-        "“Printed” is what the source says, “value” what is true; “kind” says whether the value is exact, a bound or simulated "
-        "with the standard error given."
+        "Judged at the source's own parameters. “Printed” is what the source says: a number it prints, what its formula gives, or its "
+        "words; “value” is what is true, and “kind” says whether that is exact, a bound or simulated with the standard error "
+        "given. “Row” names the row of the errata about the same place."
     )
+    if own.any():
+        st.markdown("**At your parameters**: numbers, no verdicts.")
+        numbers(shown[own][["quantity", "printed", "value", "kind", "place", "error"]], "lab_numbers")
     st.download_button(
         "These rows as CSV",
         data=lambda: csv_of(rows),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dpcore.errata.claims import AT_MOST, BESIDE, Claim, found
@@ -69,15 +68,20 @@ def _true_delta(epsilon: float, delta: float) -> float:
     return float(parse(f"gaussian({math.sqrt(variance)!r})").delta(epsilon))
 
 
-def _too_large(epsilon: float, delta: float) -> bool:
-    return _true_delta(epsilon, delta) > delta
+def _edge(delta: float) -> float:
+    """Return the epsilon from which on the printed conditions miss this delta."""
+
+    def misses(epsilon: float) -> bool:
+        return _true_delta(epsilon, delta) > delta
+
+    return _least(misses, 20.0, 60.0)
 
 
 def variance_for_many_queries() -> Found:
     """Compute the true delta of noise that meets both printed conditions, and from which epsilon on it is too large."""
     settings = ((60.0, 0.1), (60.0, 1e-5))
     true = [_true_delta(epsilon, delta) for epsilon, delta in settings]
-    edges = [_least(partial(_too_large, delta=delta), 20.0, 60.0) for _, delta in settings]
+    edges = [_edge(delta) for _, delta in settings]
     mended = max(4 / 60**2 * math.log(math.e + 600), 2 / 60)
     held = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(60.0))
     return found(

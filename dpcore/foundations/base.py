@@ -13,6 +13,10 @@ A *lab* looks at one claim of the statistical-foundations thesis: what was print
         epsilon: float = EPSILON.field(1.0)  # every field has a Parameter of its own name, and a default
 
 so that the page, the command line and the tests are generated from `LABS`. Fields are checked by `Lab.__post_init__`.
+
+A printed statement is judged at the source's own parameters, whatever a reader chooses: the defaults of the fields, which
+are the source's numbers where it names any and an example inside the statement's range where it names none. A reader's
+parameters give pictures and numbers, never a verdict.
 """
 
 from __future__ import annotations
@@ -40,7 +44,9 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 KINDS: Final = ("exact", "upper", "lower", "approximate", "simulation", "printed")
-VERDICTS: Final = ("holds", "false", "misprint", "loose")
+VERDICTS: Final = ("holds", "false", "misprint", "reading", "loose")
+EFFORT: Final = ("replications",)  # how much is simulated: no parameter of a statement, so a reader's choice is kept
+UNJUDGED: Final = "At the parameters chosen; the statement is judged at the source's own."
 MARKS: Final = ("line", "point", "bar")
 COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
 
@@ -65,9 +71,13 @@ class Check:
     printed : as printed; None where the source prints no number (then `printed_words` says what it states).
     value : the true one, finite.
     kind : what `value` is: exact, upper, lower, approximate or simulation.
-    verdict : of the printed one: holds, false, misprint or loose.
+    verdict : of the printed one: holds, false, misprint, reading (it may come from the conversion of the source) or loose.
     why : one sentence: by which argument, or what went wrong.
     error : standard error of a simulated value, 0 otherwise.
+    printed_words : what the source states, if it is no number.
+    row : name of the row of the errata about this place, which has the same verdict; every statement that does not hold
+        has one.
+    fixed : whether what is printed belongs to the source's own parameters, so that it says nothing about others.
     """
 
     place: str
@@ -79,6 +89,8 @@ class Check:
     why: str
     error: float = 0.0
     printed_words: str = ""
+    row: str = ""
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse kinds and verdicts that nobody knows and values that are no numbers."""
@@ -183,7 +195,11 @@ class Lab(ABC):
 
     @abstractmethod
     def checks(self, rng: Generator) -> tuple[Check, ...]:
-        """Return what was printed beside what is true, at these parameters; the most important first."""
+        """Return what was printed beside what is true, the most important first; `table` asks the lab of the source."""
+
+    def numbers(self, rng: Generator) -> tuple[Check, ...]:
+        """Return the rows that depend on the parameters, for a reader's own; their verdicts are not shown."""
+        return self.checks(rng)
 
     @abstractmethod
     def pictures(self, rng: Generator) -> Makers:
@@ -202,25 +218,39 @@ class Lab(ABC):
         check_names(self.parameters(), changes, self.name)
         return dataclasses.replace(self, **changes)
 
-    def table(self, seed: int = 0) -> pd.DataFrame:
-        """Return the checks as a frame ``place, quantity, printed, value, error, kind, verdict, why``.
+    def source(self) -> Lab:
+        """Return this lab at the source's own parameters, simulated with as many repetitions."""
+        return type(self)(**{name: getattr(self, name) for name in EFFORT if hasattr(self, name)})
 
-        `printed` is a text: the number as printed, or the words.
+    def changes(self) -> dict[str, Any]:
+        """Return the parameters that are not the source's, by name."""
+        source = self.source()
+        names = (name for name, _ in parameters_of(type(self)))
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(source, name)}
+
+    def table(self, seed: int = 0) -> pd.DataFrame:
+        """Return the checks as a frame ``place, quantity, printed, value, error, kind, verdict, why, row``.
+
+        The statements are judged at the source's own parameters. Where these parameters differ, rows without a verdict
+        follow: what the printed formulas and the true ones give here. `printed` is a text, the number or the words; `row`
+        names the row of the errata about the same place.
         """
+        source, changes = self.source(), self.changes()
         with _rising():
-            checks = self.checks(np.random.default_rng(seed))
-        rows = [
-            {
-                "place": check.place,
-                "quantity": check.quantity,
-                "printed": check.printed_words or ("" if check.printed is None else repr(float(check.printed))),
-                "value": check.value,
-                "error": check.error,
-                "kind": check.kind,
-                "verdict": check.verdict,
-                "why": check.why,
-            }
-            for check in checks
+            judged = source.checks(np.random.default_rng(seed))
+            own = self.numbers(np.random.default_rng(seed)) if changes else ()
+        rows = [_cells(check) for check in judged]
+        known = {_fingerprint(check) for check in judged}
+        here = ", ".join(
+            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in changes.items()
+        )
+        rows += [
+            _cells(check)
+            | {"quantity": f"{check.quantity} ({here})", "verdict": "", "why": UNJUDGED, "row": ""}
+            | ({"printed": ""} if check.fixed else {})
+            for check in own
+            if _fingerprint(check) not in known
         ]
         return pd.DataFrame(rows)
 
@@ -230,6 +260,26 @@ class Lab(ABC):
             raise DomainError(unknown("picture", name, list(self.views), self.name))
         with _rising():
             return self.pictures(np.random.default_rng([seed, self.views.index(name)]))[name]()
+
+
+def _cells(check: Check) -> dict[str, Any]:
+    """Return a check as a row of the table."""
+    return {
+        "place": check.place,
+        "quantity": check.quantity,
+        "printed": check.printed_words or ("" if check.printed is None else repr(float(check.printed))),
+        "value": check.value,
+        "error": check.error,
+        "kind": check.kind,
+        "verdict": check.verdict,
+        "why": check.why,
+        "row": check.row,
+    }
+
+
+def _fingerprint(check: Check) -> tuple[str, str, float | None, float]:
+    """Return what two checks of the same number at the same parameters have in common."""
+    return check.place, check.quantity, check.printed, check.value
 
 
 LABS: Final[dict[str, type[Lab]]] = {}

@@ -76,15 +76,19 @@ class BeforeOrAfter(Lab):
                 "exact",
                 "false",
                 "The code compares the medians of 0..109 and 1..110; one record can move the median over the whole range.",
+                row="sensitivity-of-the-median",
+                fixed=True,
             ),
             Check(
                 "Figure 5.15",
                 f"root mean squared error of the median, noise after, ε = {self.epsilon:g}",
-                math.sqrt(2) / self.epsilon,
+                None,
                 math.sqrt(both.median_after(self.epsilon, self.high)),
                 "exact",
                 "false",
-                "Laplace noise of scale Λ/ε.",
+                f"Laplace noise of scale Λ/ε; the code has {math.sqrt(2) / self.epsilon:.4g}, from a sensitivity of 1.",
+                printed_words="the sensitivity of the code",
+                row="sensitivity-of-the-median",
             ),
             Check(
                 "Section 5.6, median",
@@ -95,7 +99,8 @@ class BeforeOrAfter(Lab):
                 "false",
                 "Smaller than with noise after: noise on 659 records averages out in their median.",
                 size_error,
-                printed_words="noise after has the better utility",
+                printed_words="much lower data utility than with noise after",
+                row="before-and-after",
             ),
             Check(
                 "Section 5.6, median",
@@ -107,6 +112,7 @@ class BeforeOrAfter(Lab):
                 "Much noise pulls the median of skewed records towards their mean; large-n value "
                 f"{both.median_before_limit(x, self.high / self.epsilon)[0] - float(np.median(x)):.3g}.",
                 float(off.std(ddof=1)) / math.sqrt(off.size),
+                row="before-and-after",
             ),
         )
 
@@ -123,6 +129,7 @@ class BeforeOrAfter(Lab):
                 "exact",
                 "false",
                 "The square of a sum was taken as the sum of squares, and E S² is not the error.",
+                row="error-of-the-noisy-variance",
             ),
             Check(
                 "(5.26)",
@@ -133,6 +140,7 @@ class BeforeOrAfter(Lab):
                 "false",
                 "The printed equation has no real solution once A < B (evenly spread records at ε = 1: n of about 160).",
                 printed_words="" if root is not None else "no real solution",
+                row="error-of-the-noisy-variance",
             ),
             Check(
                 "Section 5.6, variance",
@@ -143,6 +151,7 @@ class BeforeOrAfter(Lab):
                 "exact",
                 "false",
                 "It grows like the square root of n, not like n.",
+                row="rate-of-equal-error",
             ),
             Check(
                 "(5.23)",
@@ -161,6 +170,7 @@ class BeforeOrAfter(Lab):
                 "exact",
                 "false",
                 "A fourth moment of a mean has 3n(n - 1) pairs, not 6n(n - 1).",
+                row="fourth-moment",
             ),
             Check(
                 "R Code A.0.6",
@@ -170,6 +180,7 @@ class BeforeOrAfter(Lab):
                 "exact",
                 "false",
                 "The code divides the largest change of the variance of 0..110 by n once more.",
+                row="divided-once-more",
             ),
         )
 
@@ -180,8 +191,9 @@ class BeforeOrAfter(Lab):
             math.sqrt(self.n * self.epsilon),
             both.equal_epsilon_mean(self.epsilon, self.n),
             "exact",
-            "holds" if self.epsilon == 1 else "misprint",
-            "√n ε; the root is printed over both.",
+            "reading",
+            "√n ε; in the converted text the root reaches over both, which makes no difference at ε = 1.",
+            row="root-of-n",
         )
 
     def pictures(self, rng: Generator) -> Makers:

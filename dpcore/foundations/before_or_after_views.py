@@ -42,8 +42,8 @@ def median(lab: BeforeOrAfter, rng: Generator) -> Plot:
         "median",
         f"Error of the median of 659 ages, noise before or after (Λ = {lab.high:g})",
         f"At ε = {lab.epsilon:g} noise on the records has the error {y[middle]:.3g} years, noise on the answer "
-        f"{after[middle]:.4g}; the printed figure used noise for a sensitivity of 1, error "
-        f"{math.sqrt(2) / lab.epsilon:.3g}, which really costs ε = {lab.high * lab.epsilon:g}.",
+        f"{after[middle]:.4g}; noise for a sensitivity of 1, as in the printed figure, has "
+        f"{math.sqrt(2) / lab.epsilon:.3g} and really costs ε = {lab.high * lab.epsilon:g}.",
         together(
             series("after", grid, after),
             series("after, as printed: sensitivity 1", grid, math.sqrt(2) / grid, kind="printed"),

@@ -38,7 +38,7 @@ class BoundedNoise(Lab):
     story: ClassVar[Story] = Story(
         claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private from a scale on that a theorem states.",
         true="The theorem has the scale on both sides and must be solved: on [0, 10] at ε = 1 and sensitivity 1 it "
-        "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants is misprinted.",
+        "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants lacks a bracket in the text at hand.",
         matters="Cutting is not free as clamping is: the release leans away from the ends, and the noise needed is larger "
         "than that of an ordinary Laplace answer moved into the interval afterwards.",
     )
@@ -112,8 +112,9 @@ class BoundedNoise(Lab):
                 cut.printed_norm(self.upper - move, self.right, bounds),
                 cut.norm(self.upper - move, self.right, bounds),
                 "exact",
-                "misprint",
+                "reading",
                 "exp(-(u-q))/b has to be exp(-(u-q)/b): a bracket stands one place too early.",
+                row="bounded-normaliser",
             ),
         ]
 
@@ -267,6 +268,7 @@ def _examples() -> list[Check]:
             "exact",
             "false",
             "Equal records with one moved to the end have deviation largest/sqrt(n); no record can move it further.",
+            row="sensitivity-of-the-deviation",
         ),
         Check(
             "Example 5.5.1",

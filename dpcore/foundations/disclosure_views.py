@@ -72,8 +72,8 @@ def counts_after(view: str, data: FloatArray, halfwidth: float) -> Plot:
     )
     off = float(np.abs(np.array(noise.NOISY_COUNTS) - expected).max())
     says = (
-        f"With noise in [-{halfwidth:g}, {halfwidth:g}] the expected counts smooth the histogram; the printed draw is off by at "
-        f"most {outward(off, 3)} records in a bin. The last bin still holds about {expected[-1]:.1f} records."
+        f"With noise in [-{halfwidth:g}, {halfwidth:g}] the expected counts smooth the histogram; the printed draw, of noise "
+        f"in [-2.5, 2.5], is at most {outward(off, 3)} records away in a bin. The last bin still holds about {expected[-1]:.1f} records."
     )
     return Plot(view, "Ages after k-noise", says, frame, "age", "records", notes=(_MADE_UP, _BIN_NOTE))
 
@@ -103,7 +103,7 @@ def groups(data: FloatArray, halfwidth: float) -> Plot:
         series("records strictly within 2.5 years", order, noise.near(order, data, 2.5).astype(float)),
     )
     says = (
-        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed: {noise.PRINTED_GROUP:g}), but "
+        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed for noise of 2.5: {noise.PRINTED_GROUP:g}), but "
         f"the oldest has {expected[-1]:.2f}: an average protects nobody at the edge."
     )
     return Plot(
@@ -152,7 +152,7 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
     means = np.concatenate([draws[method].mean(axis=0) for method in METHODS])
     spread = np.concatenate([draws[method].std(axis=0, ddof=1) for method in METHODS]) / math.sqrt(replications)
     frame = together(
-        series("printed, one draw", labels, printed, kind="printed", mark="bar"),
+        series("printed for 5 and 2.5, one draw", labels, printed, kind="printed", mark="bar"),
         series("exact on the made-up ages", labels, truth, mark="bar"),
         series(
             "simulated", labels, means, kind="simulation", mark="bar", low=means - 2 * spread, high=means + 2 * spread
@@ -161,8 +161,8 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
     errors = [math.sqrt(each) for each in (25 / 6 / 659, 25 / 12 / 659)]
     says = (
         f"Both printed biases, {printed[0]:.3f} and {printed[3]:.3f}, are below one standard error "
-        f"({errors[0]:.3f} and {errors[1]:.3f}): they say nothing of which method has less bias. The errors are "
-        f"{exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
+        f"({errors[0]:.3f} and {errors[1]:.3f}): they say nothing of which method has less bias. With bins of {width:g} and noise of "
+        f"{halfwidth:g} the errors are {exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
     )
     return Plot(
         "table_3_4",

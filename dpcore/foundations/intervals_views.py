@@ -67,7 +67,7 @@ def coverage(lab: Intervals, rng: Generator) -> Plot:
         "coverage",
         log_x=True,
         reference={"level claimed": lab.level},
-        notes=_NOTES,
+        notes=(*lab.condition, *_NOTES),
     )
 
 
@@ -85,7 +85,7 @@ def variances(lab: Intervals, rng: Generator) -> Plot:
         "number of records n",
         "coverage",
         reference={"level claimed": lab.level},
-        notes=_NOTES,
+        notes=(*lab.condition, *_NOTES),
     )
 
 
@@ -122,6 +122,7 @@ def widths(lab: Intervals) -> Plot:
         "half-width",
         log_x=True,
         log_y=True,
+        notes=lab.condition,
     )
 
 
@@ -143,6 +144,7 @@ def split(lab: Intervals) -> Plot:
         "share of the noise",
         log_x=True,
         reference={"half": 0.5},
+        notes=lab.condition,
     )
 
 
@@ -165,5 +167,5 @@ def regions(lab: Intervals) -> Regions:
             "variance alone": Laplace(lab.variance_epsilon),
             "variance alone, drawn again": cut,
         },
-        notes=("Noise cut at 0 is drawn with an upper end 60 scales away.",),
+        notes=(*lab.condition, "Noise cut at 0 is drawn with an upper end 60 scales away."),
     )

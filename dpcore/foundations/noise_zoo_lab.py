@@ -31,6 +31,7 @@ EXTRA = SIGMA.but(
 )
 ORDER = Parameter("order", low=1.0, high=50.0, label="a", meaning="order of the Rényi divergence", example=2.0)
 _GRID = 161
+_NO_BETTER = "no improvement on one noise"
 _SAME = "Normal and uniform noise have the variance of one Laplace noise."
 
 
@@ -85,15 +86,18 @@ class NoiseZoo(Lab):
                 "The slope of the log density is |x|/(1+|x|) < 1 in units of the scale; the printed limit moves the two "
                 "answers infinitely far apart, which the sensitivity forbids.",
                 printed_words="unbounded, hence not private",
+                row="sum-of-two-laplace",
             ),
             Check(
                 "Fallacy 4.5.10",
                 f"total variation of Laplace + Laplace noise, {at}",
-                one.total_variation,
+                None,
                 two.total_variation,
                 "exact",
                 "false",
-                "Printed stands what one Laplace noise gives: extra noise is said to change nothing.",
+                f"Extra noise is said to improve nothing; one Laplace noise alone gives {one.total_variation:.6g}.",
+                printed_words=_NO_BETTER,
+                row="more-noise-helps",
             ),
         ]
         for share in (0.5, 0.75):
@@ -102,11 +106,13 @@ class NoiseZoo(Lab):
                 Check(
                     "Fallacy 4.5.10",
                     f"δ of Laplace + Laplace noise at ε = {epsilon:g}, {at}",
-                    float(one.delta(epsilon)),
+                    None,
                     float(two.delta(epsilon)),
                     "exact",
                     "false",
-                    "Extra noise is post-processing, and here strictly lowers δ below the largest loss.",
+                    f"Extra noise is post-processing, and here strictly lowers δ, from {float(one.delta(epsilon)):.6g} with one noise.",
+                    printed_words=_NO_BETTER,
+                    row="more-noise-helps",
                 )
             )
         return rows

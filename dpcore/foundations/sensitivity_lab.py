@@ -44,8 +44,8 @@ class Sensitivity(Lab):
     story: ClassVar[Story] = Story(
         "Noise that mixes the local into the global sensitivity was said to beat the Laplace mechanism for weights b of "
         "the global one up to 0.7, with a leak δ below 0.1 from about b = 0.45 at ε = 15.",
-        "A factor 2 was lost: only b below 1/2 saves noise, the printed δ of such a b is above 0.1 up to ε = 10.4, and by "
-        "the exact δ every gain costs a leak of more than e^-ε / 4.",
+        "A factor 2 was lost: only b below 1/2 saves noise; the printed bound on δ leaves such a b above ε = 10.4 only, the exact "
+        "δ leaves b from 0.488 on at ε = 1 and from 0.153 on at ε = 10, and every gain costs a leak of more than e^-ε / 4.",
         "Noise that follows the data leaks through its own size, so a gain has to be compared with what the Laplace "
         "mechanism does with the same δ.",
     )
@@ -92,6 +92,7 @@ class Sensitivity(Lab):
                 "exact",
                 "false",
                 "Laplace(1) has the variance 2, which was taken as 1; at b = 1 it is 4 times the Laplace mechanism's.",
+                row="variance-of-candidate-1",
             ),
             Check(
                 "Example 5.2.19",
@@ -101,6 +102,7 @@ class Sensitivity(Lab):
                 "exact",
                 "false",
                 "From the corrected variance: b ≤ (1/2 - r)/(1 - r), never 0.7.",
+                row="weights-that-help",
             ),
             Check(
                 "(5.10)",

@@ -56,11 +56,26 @@ def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
     chart = app.get("vega_lite_chart")[0]
     assert len(chart.proto.alt) > 60
     rows = app.dataframe[-1].value
-    assert {"✗ false", "✗ misprint", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
+    assert {"✗ false", "✗ misprint", "? reading", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
+    assert "Told at the source's own parameters" not in told
     assert not rows.isna().any().any()
     kept = len(work.shelf().kept)
     app.run()
     assert len(work.shelf().kept) == kept, "a rerun does no work twice"
+
+
+def test_the_story_and_the_verdicts_stay_with_the_source() -> None:
+    """At n = 2000 and ε = 2 the cards still say 31 of 100, and whose parameters that are; rows at one's own have no verdict."""
+    app = opened(lab="intervals epsilon=2.0 n=2000 replications=200")
+    told = said(app).replace("\u00a0", " ")
+    assert "31 of 100" in told
+    assert "Told at the source's own parameters (epsilon = 0.5, n = 50)" in told
+    judged, own = (frame.value for frame in app.dataframe[-2:])
+    assert judged["quantity"].str.contains("n = 50").any()
+    assert not judged["quantity"].str.contains("2000").any()
+    assert "verdict" not in own.columns
+    assert own["quantity"].str.endswith("(epsilon = 2, n = 2000)").all()
+    assert "At your parameters" in told
 
 
 @pytest.mark.parametrize("name", page_of_labs.ORDER)

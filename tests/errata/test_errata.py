@@ -16,6 +16,7 @@ from dpcore.errata.claims import Claim
 from dpcore.errata.moments import absolute_moment
 from dpcore.errata.rows import EVIDENCE, Row
 from dpcore.errors import DomainError
+from dpcore.foundations import mixed_noise_checks, time_series
 from dpcore.utility.spread import spread_delta
 
 if TYPE_CHECKING:
@@ -393,3 +394,69 @@ def test_a_group_of_two_is_attained_by_a_path_of_three() -> None:
     rising = np.diff(once) > 1e-12
     assert (np.diff(slopes[rising]) <= 1e-9).all(), "the likelihood ratio falls, so these are the best tests"
     assert group.beta(a) == pytest.approx(1 - twice, abs=1e-12)
+
+
+# ---- what was judged again -----------------------------------------------------------------------------------
+
+
+def test_weighted_noise_by_integration() -> None:
+    """The exact δ of b = 0.4 at ε = 10, beside which the printed bound (5.10) asks for b ≥ 0.504."""
+    epsilon, b = 10, mpmath.mpf("0.4")
+    with mpmath.workdps(30):
+        edge = 2 * b / (epsilon * (1 - b)) * (epsilon - mpmath.log(b))
+        gap = mpmath.quad(
+            lambda x: epsilon / 4 * (mpmath.exp(-x * epsilon / 2) - mpmath.exp(epsilon - x * epsilon / (2 * b)) / b),
+            [edge, edge + 1, edge + 5, 60],
+        )
+    assert f"the exact δ {float(2 * gap):.3g}" in EVIDENCE["weights_that_help"]().text
+    least = math.exp(-1 / (1 + 2 / 10 * math.log(1 / 0.1)))
+    assert f"{least:.3f}" == "0.504"
+    row = next(row for row in ROWS if row.name == "weights-that-help")
+    assert "0.504" in row.why
+    assert "b\\ge0.152" in row.corrected
+    assert (1 - 0.1525) * 0.1525 ** (0.1525 / 0.8475) * math.exp(-10 * 0.1525 / 0.8475) < 0.1
+
+
+def test_blocks_answer_the_middle_of_the_range() -> None:
+    """Whatever the data are; tried on data of all shapes."""
+    rng = np.random.default_rng(14)
+    for m in (3, 10, 20):
+        for power in (0.1, 1.0, 8.0):
+            x = rng.random(300) ** power
+            parts = [x[(x >= i / m) & (x < (i + 1) / m)] for i in range(m)]
+            centre = np.mean([np.median(part) if len(part) else (i + 0.5) / m for i, part in enumerate(parts)])
+            assert abs(centre - 0.5) <= 1 / (2 * m)
+    assert true("mean_of_block_medians") == pytest.approx((47.5 - 10 * math.log(2)) ** 2, rel=1e-3)
+
+
+def test_rows_and_labs_compute_the_same_numbers() -> None:
+    """By different code: the figure of chapter 6, the ages of the R code, the table of coverages."""
+    for rho, at in ((-1.0, 0), (0.0, 1)):
+        series = time_series.pair(((0.5, 0.1), (0.0, 0.5)), rho)
+        assert true("figure_below_one_again", at) == pytest.approx(series.printed_last(), rel=1e-12)
+    assert true("sensitivity_of_the_ages") == pytest.approx(110**2 / 659, rel=1e-12)
+    cells = mixed_noise_checks.table(1000, np.random.default_rng(0))
+    far = sum(abs(mixed_noise_checks.surprise(cell, cell.at_99)) > 4 for cell in cells)
+    kept = sum(abs(mixed_noise_checks.surprise(cell, cell.at_95)) <= 4 for cell in cells)
+    row = next(row for row in ROWS if row.name == "table-of-coverage")
+    assert f"{far} of the {len(cells)} cells" in row.fails
+    assert f"{kept} of the {len(cells)} numbers fit a 95 % interval" in row.corrected
+    exponential, pareto = sorted((cell for cell in cells if cell.outlier), key=lambda cell: cell.family)
+    assert abs(mixed_noise_checks.surprise(exponential, exponential.at_99)) < 2
+    assert pareto.at_99.value**1000 < 1e-6, "the chance of 1000 of 1000"
+
+
+def test_the_inequality_of_densities_fails_below_its_edge() -> None:
+    """Lemma 5.3.3 at ε = 1, δ = 0.01: the largest excess on a fine grid, just below (5.15)."""
+
+    def excess(sigma: float) -> float:
+        k = 2 * math.sqrt(2) * sigma**3 / (math.sqrt(math.pi) * 0.01)
+        shift = math.sqrt(k + 2 * sigma**2) - math.sqrt(k)
+        z = np.linspace(-12 * sigma, 3 * sigma, 200_001)
+        here, there = (
+            np.exp(-((z - m) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi)) for m in (0.0, shift)
+        )
+        return float(np.max(here - math.e * there))
+
+    assert excess(0.0450) > 0.01 > excess(0.0457)
+    assert "below 0.045" in next(row for row in ROWS if row.name == "lemma-of-mixed-noise").fails

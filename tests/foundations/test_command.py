@@ -28,7 +28,7 @@ def test_the_list_names_every_lab(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_claims_of_a_lab_at_a_parameter(capsys: pytest.CaptureFixture[str]) -> None:
     rows = out(capsys, "mixed_noise", "--epsilon", "1")
-    assert rows.columns.tolist() == ["place", "quantity", "printed", "value", "error", "kind", "verdict", "why"]
+    assert rows.columns.tolist() == ["place", "quantity", "printed", "value", "error", "kind", "verdict", "why", "row"]
     assert rows.iloc[0]["verdict"] == "false"
     assert float(rows.iloc[0]["value"]) == pytest.approx(0.0396325930, rel=1e-8)
 

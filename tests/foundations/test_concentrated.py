@@ -80,7 +80,16 @@ def test_classical_and_exact_noise(epsilon: float, delta: float, classical: floa
     closed = ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)
     assert closed == pytest.approx(true, rel=5e-4)
     assert (true > delta) == (epsilon > 1)  # Theorem 4.4.3 beyond its range
-    assert (epsilon, delta) in CLASSICAL
+
+
+def test_theorem_4_4_3_is_judged_inside_its_range() -> None:
+    """The theorem says ε in (0, 1); whatever a reader asks for, no row about it lies outside or calls it false."""
+    assert all(0 < epsilon < 1 for epsilon, _ in CLASSICAL)
+    for chosen in (lab("concentrated"), lab("concentrated", epsilon=10.0)):
+        rows = chosen.table()
+        about = rows[rows["place"] == "Theorem 4.4.3"]
+        assert set(about["verdict"]) <= {"loose", ""}
+        assert not about["quantity"][about["verdict"] != ""].str.contains("ε = 10,").any()
 
 
 def test_one_hundred_answers() -> None:

@@ -171,15 +171,32 @@ def test_the_law_of_the_noisy_mean_has_the_mean_of_the_population() -> None:
     """Section 5.7 prints N(0, .) for it."""
     rng = np.random.default_rng(6)
     found = intervals.draw("uniform", 2.0, rng, (4000, 30)).mean(axis=1) + rng.normal(0.0, 0.3, 4000)
-    row = (
-        lab("intervals", high=2.0, replications=100)
-        .table()
-        .set_index("quantity")
-        .loc["centre of the law of the noisy mean"]
-    )
+    rows = lab("intervals", high=2.0, replications=100).table().set_index("quantity")
+    row = rows.loc["centre of the law of the noisy mean (high = 2)"]
     error = found.std() / math.sqrt(found.size)
     assert abs(found.mean() - row["value"]) < 4 * error < abs(found.mean() - float(row["printed"]))
-    assert row["verdict"] == "misprint"
+    assert row["verdict"] == ""
+    assert rows.loc["centre of the law of the noisy mean", ["value", "verdict", "row"]].tolist() == [
+        0.5,
+        "loose",
+        "centre-of-the-mean",
+    ]
+
+
+def test_classical_noise_beyond_its_range_says_so() -> None:
+    """Theorem 4.4.3 is proved for ε < 1: at ε = 10 and δ = 1e-5 both releases have a true δ of 1.42e-5."""
+    inside, beyond = lab("intervals"), lab("intervals", epsilon=10.0, replications=100)
+    assert inside.condition == ()
+    assert beyond.mean_delta == pytest.approx(2.265374e-05, rel=1e-5)
+    for view in beyond.views:
+        assert any("proved for ε < 1" in note and "2.27e-5, above 1e-5" in note for note in beyond.view(view).notes), (
+            view
+        )
+        assert not any("proved for ε < 1" in note for note in inside.view(view).notes), view
+    rows = beyond.table().set_index("quantity")
+    own = rows[rows["verdict"] == ""]
+    assert own.loc["δ of both releases at ε + ε₁ = 10.5 (epsilon = 10)", "value"] == pytest.approx(1.4157e-05, rel=1e-3)
+    assert "false" not in set(rows.loc[rows["place"] == "Theorem 5.7.2", "verdict"])
 
 
 def test_known_and_noisy_variance_side_by_side() -> None:

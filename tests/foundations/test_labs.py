@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore import errata
 from dpcore.errors import BudgetError, DomainError
 from dpcore.foundations import LABS, Plot, lab
-from dpcore.foundations.base import COLUMNS, KINDS, MARKS, VERDICTS
+from dpcore.foundations.base import COLUMNS, KINDS, MARKS, UNJUDGED, VERDICTS
 from dpcore.limits import checkpoint, limits, stage
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ def told(rows: pd.DataFrame) -> pd.DataFrame:
     assert np.isfinite(rows[["value", "error"]].to_numpy(float)).all()
     assert (rows["error"] >= 0).all()
     assert set(rows["kind"]) <= set(KINDS)
-    assert set(rows["verdict"]) <= set(VERDICTS)
+    assert set(rows["verdict"]) <= {*VERDICTS, ""}
     assert (rows[["place", "quantity", "why"]] != "").all().all()
     return rows
 
@@ -161,6 +163,110 @@ def test_every_picture_can_be_drawn_and_comes_again_with_its_seed(name: str, at:
             assert simulated != frame.equals(drawn(chosen.view(view, 4))), view
     rows = told(chosen.table(1))
     assert rows.equals(chosen.table(1 if chosen.simulates else 2))
+
+
+# ---- verdicts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in EVERY if at])
+def test_statements_are_judged_at_the_parameters_of_the_source(name: str, at: int) -> None:
+    """A reader's parameters add numbers without a verdict and change no verdict."""
+    chosen = lab(name, **SETTINGS[name][at])
+    rows, source = chosen.table(3), chosen.source().table(3)
+    own = rows["verdict"] == ""
+    assert rows[~own].equals(source)
+    assert (source["verdict"] != "").all()
+    assert own.any()
+    assert (rows.loc[own, "why"] == UNJUDGED).all()
+    assert (rows.loc[own, "row"] == "").all()
+    changed = set(chosen.changes())
+    assert changed == {
+        key for key, value in SETTINGS[name][at].items() if key != "replications" and getattr(lab(name), key) != value
+    }
+    for quantity in rows.loc[own, "quantity"]:
+        assert all(f"{key} = " in quantity for key in changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "quantity", "value"),
+    [
+        ("disclosure_control", {"width": 10.0, "halfwidth": 10.0}, "mean squared error of k-PRAM", 16.18),
+        (
+            "time_series",
+            {"epsilon_1": 5.0, "epsilon_2": 5.0},
+            "ε2' of a record at time 1, with the variance corrected",
+            3.381,
+        ),
+        ("intervals", {"epsilon": 10.0}, "δ of the noise on the mean at ε = 10", 2.265e-5),
+    ],
+)
+def test_fixed_sentences_are_not_judged_again(name: str, given: dict[str, float], quantity: str, value: float) -> None:
+    rows = lab(name, **given).table()
+    own = rows[rows["verdict"] == ""].set_index("quantity")
+    words = ", ".join(f"{key} = {number:g}" for key, number in given.items())
+    found = own.loc[f"{quantity} ({words})"]
+    assert found["value"] == pytest.approx(value, rel=1e-2)
+    assert "25/6" not in found["why"]
+    judged = rows[rows["verdict"] != ""]
+    assert judged.equals(lab(name).table())
+
+
+def test_a_printed_number_of_the_source_stands_beside_its_own_parameters_only() -> None:
+    rows = lab("disclosure_control", width=10.0, replications=20).table()
+    about = rows[rows["quantity"].str.startswith("mean squared error of k-PRAM")].reset_index(drop=True)
+    assert about["printed"].tolist() == ["4.398563", ""]
+    assert about["verdict"].tolist() == ["holds", ""]
+
+
+# ---- the errata -----------------------------------------------------------------------------------------------------
+
+KIND_OF = {"false": "false", "misprint": "misprint", "reading": "reading", "loose": "note"}
+
+
+@pytest.mark.parametrize("name", sorted(LABS))
+def test_a_lab_and_the_errata_judge_a_place_alike(name: str) -> None:
+    """What does not hold has a row of the errata, named by the check, and row and check have one verdict."""
+    rows = {row.name: row for row in errata.rows(source="statistics")}
+    table = lab(name, **SETTINGS[name][0]).table(1)
+    for check in table.itertuples():
+        if check.verdict in ("false", "misprint", "reading"):
+            assert check.row, f"{check.place}: {check.quantity}"
+        if check.row:
+            assert rows[check.row].kind == KIND_OF[check.verdict], (check.row, check.verdict, check.place)
+            ours, theirs = (set(re.findall(r"\d+(?:\.\d+)+", place)) for place in (check.place, rows[check.row].place))
+            assert not ours or not theirs or _near(ours, theirs), (check.row, check.place, rows[check.row].place)
+
+
+def _near(ours: set[str], theirs: set[str]) -> bool:
+    """Whether two places are about the same chapter: "Figure 6.1" and "Theorem 6.3.4"."""
+    return bool({place.split(".")[0] for place in ours} & {place.split(".")[0] for place in theirs})
+
+
+def test_the_labs_treat_most_of_the_false_rows_of_their_thesis() -> None:
+    """The link is by name, so a renamed row or check is noticed."""
+    linked = {row for name in LABS for row in lab(name, **SETTINGS[name][0]).table(1)["row"]} - {""}
+    false = {row.name for row in errata.rows(source="statistics", kind="false")}
+    assert linked <= {row.name for row in errata.rows(source="statistics")}
+    assert false - linked == NO_LAB
+
+
+NO_LAB = {
+    "only-laplace",
+    "response-both-ways",
+    "variance-of-a-product",
+    "densities-are-no-probabilities",
+    "variance-transfer",
+    "attained-at-itself",
+    "sign-of-the-answer",
+}
+"""False statements of the thesis that no lab is about: side remarks and steps of proofs."""
+
+
+def test_a_bound_refutes_on_its_own_side_only() -> None:
+    """No statement is called false by an upper bound of the true value."""
+    for name in LABS:
+        table = lab(name, **SETTINGS[name][0]).table(1)
+        assert not ((table["verdict"] == "false") & (table["kind"] == "upper")).any(), name
 
 
 # ---- progress and Stop ----------------------------------------------------------------------------------------------

@@ -244,7 +244,11 @@ def test_the_story_is_in_the_first_picture() -> None:
     assert shown.table()["verdict"].iloc[0] == "false"
     fair = lab("mixed_noise", delta=0.04, replications=100)
     assert "not above" in fair.view("delta_star").takeaway
-    assert fair.table()["verdict"].iloc[0] == "holds"
+    rows = fair.table()
+    assert rows["verdict"].iloc[0] == "false", "judged at the source's δ"
+    own = rows[rows["verdict"] == ""]
+    assert own.iloc[0]["quantity"] == "δ of the normal branch at ε = 1, at any sensitivity (delta = 0.04)"
+    assert own.iloc[0]["value"] < float(own.iloc[0]["printed"])
     assert parse("dp(1, 0.04)").power(0.001) >= mix.branch(1.0).power(0.001)
 
 
