@@ -15,7 +15,7 @@ help:  ## this list
 setup: $(VENV)/.dev-ready  ## everything that the other targets need
 
 app: $(VENV)/.app-ready  ## start the app (ARGS="--server.port 8600" are handed to Streamlit)
-	@$(PY) -m streamlit run serve.py $(ARGS)
+	@$(PY) serve.py $(ARGS)
 
 site: $(VENV)/.app-ready  ## build the static site into build/site (ARGS="--spec report.md -o report.html" makes a report)
 	@$(PY) -m dpcore site $(or $(ARGS),-o build/site)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MOST_TEXT: Final = 2_000_000
 """Bytes of a text, a spec or a report; the guide's longest has 60 000."""
 
-MOST_DATA: Final = 20_000_000
-"""Bytes of a table of data, in a file, in an upload and behind the name of a file in a spec."""
+MOST_DATA: Final = 20 * 2**20
+"""Bytes of a table of data, in a file, in an upload and behind the name of a file in a spec; Streamlit calls it 20 MB."""
 
 MOST_DEPTH: Final = 64
 """Brackets inside brackets, and parts of a dotted key."""

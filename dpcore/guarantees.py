@@ -58,7 +58,7 @@ def largest_eta(epsilon: float, delta: float) -> float:
     group="guarantee",
     symbol=r"f_{\varepsilon,\delta}",
     formula=r"f(\alpha)=\max\{0,\,1-\delta-e^{\varepsilon}\alpha,\,e^{-\varepsilon}(1-\delta-\alpha)\}",
-    meaning="Likelihoods differ by a factor of at most e^ε, except with probability δ.",
+    meaning="The probability of any set of answers grows by a factor of at most e^ε, and by at most δ beyond that.",
     reference="Dwork, McSherry, Nissim, Smith 2006; Kairouz, Oh, Viswanath 2015",
     oracles=(Oracle((0.6, 0.05), "delta", 0.0, 0.05 + 0.95 * math.tanh(0.3), 1e-15, "δ + (1-δ) tanh(ε/2)"),),
 )

@@ -134,21 +134,39 @@ def statement_sentence(epsilon: float, delta: float = 0.0) -> str:
     return f"One person's data multiplies the probability of any outcome by at most {factor(epsilon)}{extra} (upper bound)."
 
 
-def odds(epsilon: float, prior: float = 0.5) -> str:
-    """Say how far an answer of loss `epsilon` can move an attacker's belief: posterior odds <= e^epsilon prior odds."""
+def odds(epsilon: float, prior: float = 0.5, delta: float = 0.0) -> str:
+    """Say how far one answer under an (epsilon, delta) promise can move an attacker's belief.
+
+    With delta = 0 posterior odds are at most e^epsilon times the prior odds, whatever the answer. With delta > 0 no answer
+    is excluded for certain. Let S be the answers that multiply the odds by more than 2 e^epsilon. On S the probability
+    without the person is below e^-epsilon / 2 times that with them, so the promise P1(S) <= e^epsilon P0(S) + delta leaves
+    P1(S) <= P1(S) / 2 + delta, hence P1(S) <= 2 delta (and P0(S) is smaller still).
+
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to infinity.
+    prior : float, default 0.5
+        The belief that the person is in the data, before the answer.
+    delta : float, default 0.0
+        From 0 to 1.
+    """
     if math.isnan(epsilon) or epsilon < 0:
         msg = f"epsilon must be in [0, inf], got {epsilon!r}."
         raise DomainError(msg)
     _rate(prior, "prior")
+    _rate(delta, "delta")
     if prior in (0.0, 1.0):
         return f"An attacker who is already certain stays so: {of_100(prior)} (exact)."
-    if math.isinf(epsilon):
+    if math.isinf(epsilon) or delta >= 0.5:
         return f"An attacker whose belief was {of_100(prior)} may become certain: 100 of 100 (upper bound)."
-    # 1 / (1 + e^-epsilon (1 - prior) / prior), in a form that cannot overflow
-    belief = 1.0 / (1.0 + math.exp(-epsilon) * (1.0 - prior) / prior)
+    grown = epsilon + (math.log(2.0) if delta else 0.0)
+    # 1 / (1 + e^-grown (1 - prior) / prior), in a form that cannot overflow
+    belief = 1.0 / (1.0 + math.exp(-grown) * (1.0 - prior) / prior)
+    start = f"Except with probability at most {of_100(2 * delta)}, odds grow" if delta else "Odds grow"
     return (
-        f"Odds grow by a factor of at most {factor(epsilon)}: a belief of {of_100(prior)} becomes at most "
-        f"{of_100(belief)} (upper bound)."
+        f"{start} by a factor of at most {factor(grown)}: a belief of {of_100(prior)} becomes at most {of_100(belief)} "
+        "(upper bound)."
     )
 
 

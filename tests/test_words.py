@@ -6,6 +6,7 @@ import math
 import re
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -142,6 +143,28 @@ def test_odds() -> None:
     assert "e^800" in words.odds(800.0)
 
 
+def test_odds_with_a_delta_are_exceeded_twice_delta_at_most() -> None:
+    """Random pairs, and the pair that attains the bound: all of the excess sits just above twice the factor."""
+    rng = np.random.default_rng(7)
+    for epsilon in (0.0, 0.3, 1.0, 3.0):
+        twice = 2 * math.exp(epsilon)
+        for _ in range(300):
+            p, q = (rng.dirichlet(np.full(6, 0.2)) for _ in range(2))
+            delta = np.maximum(q - math.exp(epsilon) * p, 0).sum()
+            assert q[q > twice * p].sum() <= 2 * delta + 1e-12
+        mass = 1e-3
+        p = np.array([mass / (twice * (1 + 1e-9)), 1 - mass / (twice * (1 + 1e-9))])
+        q = np.array([mass, 1 - mass])
+        delta = np.maximum(q - math.exp(epsilon) * p, 0).sum()
+        assert q[q > twice * p].sum() == pytest.approx(2 * delta, rel=1e-6)
+    assert words.odds(1.0, delta=1e-5) == (
+        "Except with probability at most 2 of 100 000, odds grow by a factor of at most 5.44: a belief of 50 of 100 "
+        "becomes at most 85 of 100 (upper bound)."
+    )
+    assert "may become certain" in words.odds(1.0, delta=0.5)
+    assert words.odds(0.0, delta=1e-3).count("factor of at most 2:") == 1
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -153,8 +176,9 @@ def test_odds() -> None:
         lambda: words.statement_sentence(1.0, 2.0),
         lambda: words.odds(math.nan),
         lambda: words.odds(1.0, prior=-0.1),
+        lambda: words.odds(1.0, delta=-0.1),
     ],
-    ids=["rate", "nan rate", "nan", "digits", "epsilon", "delta", "nan epsilon", "prior"],
+    ids=["rate", "nan rate", "nan", "digits", "epsilon", "delta", "nan epsilon", "prior", "odds delta"],
 )
 def test_nonsense_is_refused_in_one_sentence(call: object) -> None:
     with pytest.raises(DomainError, match=r"must be .*\.$"):

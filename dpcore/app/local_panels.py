@@ -151,7 +151,7 @@ def _promise() -> Promise | None:
     with fields[0]:
         epsilon = number_field(
             "ε", "local_epsilon", "1", Interval(0.0, MOST_PAGE_EPSILON), trouble=trouble,
-            help_text="Any two letters make an answer likely within a factor of e^ε.",
+            help_text="Another letter makes any answers likelier by a factor of at most e^ε, plus δ.",
         )  # fmt: skip
     with fields[1]:
         delta = number_field(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
-MEGABYTES = MOST_BYTES // 1_000_000
+MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
 IMPORTS = ("from pathlib import Path", "from dpcore.utility.sheet import open_csv")
 _T = TypeVar("_T")

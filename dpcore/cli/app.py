@@ -35,20 +35,20 @@ def find_app() -> Path:
 
 
 def run_app(arguments: Sequence[str] = ()) -> int:
-    """Hand this process over to ``python -m streamlit run`` and return its exit code.
+    """Hand this process over to ``python serve.py`` and return its exit code.
 
     Parameters
     ----------
-    arguments : options for ``streamlit run``, such as ``--server.port 8600``.
+    arguments : options of ``streamlit run``, such as ``--server.port 8600``.
     """
     missing = [name for name in ("streamlit", "altair") if importlib.util.find_spec(name) is None]
     if missing:
         msg = f'The app needs {" and ".join(missing)}; install them with: pip install "dpcore[app]".'
         raise DpcoreError(msg)
-    # -P keeps a file in the current folder from standing in for one of Streamlit's own imports.
-    command = [sys.executable, "-P", "-m", "streamlit", "run", str(find_app()), *arguments]
+    # A script's own folder is searched for imports, not the current one, so no file there stands in for one of Streamlit's.
+    command = [sys.executable, str(find_app()), *arguments]
     if sys.platform == "win32":
         return subprocess.call(command)
-    # The same process goes on as Streamlit, so that whoever started dpcore can stop the app by its process id.
+    # The same process goes on as the server, so that whoever started dpcore can stop the app by its process id.
     sys.stdout.flush()
     return os.execv(sys.executable, command)

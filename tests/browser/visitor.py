@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Download, Page, Request, ViewportSize
+    from playwright.sync_api import ConsoleMessage, Dialog, Download, Page, Request, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -61,7 +61,7 @@ def start_server(port: int = 0) -> tuple[subprocess.Popen[bytes], str]:
     """Start the app, at the port that is wanted if it is free, and wait until it is healthy."""
     port = free_port(port)
     command = [
-        sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port),
+        sys.executable, "serve.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none",
     ]  # fmt: skip
     server = subprocess.Popen(
@@ -100,9 +100,11 @@ class Visitor:
         self.page, self.address = page, address
         self.strangers: list[str] = []
         self.dialogs: list[str] = []
+        self.violations: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("request", self._note)
         page.on("dialog", self._dismiss)
+        page.on("console", self._listen)
 
     def _note(self, request: Request) -> None:
         own = self.address.removeprefix("http://")
@@ -113,13 +115,19 @@ class Visitor:
         self.dialogs.append(dialog.message)
         dialog.dismiss()
 
+    def _listen(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self.violations.append(message.text)
+
     def leave(self) -> None:
         """End the visit: the tab is empty, tells this visitor nothing more, and of all it stored keeps only files."""
         self.page.remove_listener("request", self._note)
         self.page.remove_listener("dialog", self._dismiss)
+        self.page.remove_listener("console", self._listen)
         self.page.context.clear_cookies()
         self.page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch { } }")
         self.page.goto("about:blank")
+        assert self.violations == [], "the page does what the server's policy forbids"
 
     def open(self, path: str, *, shows: str = HEADING) -> None:
         """Go to a page and wait until its script has run and it shows its heading, or what else is named."""

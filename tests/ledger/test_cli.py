@@ -116,4 +116,4 @@ def test_a_file_of_100_megabytes_is_not_even_read(capsys: pytest.CaptureFixture[
     with file.open("wb") as out:
         out.truncate(100_000_000)
     assert main(["ledger", str(file)]) == 2
-    assert "100 000 000 bytes; at most 20 000 000 are read" in capsys.readouterr().err
+    assert "100 000 000 bytes; at most 20 971 520 are read" in capsys.readouterr().err

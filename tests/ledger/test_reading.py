@@ -96,7 +96,7 @@ def test_wrong_rows_are_named_good_ones_kept_and_nothing_is_lost() -> None:
         (b'[{"count": NaN}]', "NaN is no number"),
         (b"[" * 100_000, "no JSON"),
         (b'{"rows": [], "relation": "both"}', "relation must be empty"),
-        (b"\0" * 100_000_000, "100 000 000 bytes; at most 20 000 000"),
+        (b"\0" * 100_000_000, "100 000 000 bytes; at most 20 971 520"),
     ],
 )
 def test_files_that_are_no_ledger(data: bytes, words: str) -> None:

@@ -270,7 +270,7 @@ def test_no_rows_under_the_names() -> None:
 
 
 def test_a_file_above_the_size_limit_is_refused_unread() -> None:
-    with pytest.raises(DomainError, match="The file has 20 000 001 bytes; at most 20 000 000 are read"):
+    with pytest.raises(DomainError, match="The file has 20 971 521 bytes; at most 20 971 520 are read"):
         open_csv(b"x" * (sheet.MOST_BYTES + 1))
     with pytest.raises(DomainError, match="at most 10 are read"):
         open_csv(b"a,b\n1,2\n1,2\n", most_bytes=10)

@@ -1,0 +1,100 @@
+"""The app's server: uvicorn with bounds on requests, started as ``python serve.py`` with Streamlit's own options.
+
+``streamlit run serve.py`` works too, with the same headers and the same redirects, but hands no setting on to uvicorn: there
+the time of a head and the number of heads are not bounded.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import uvicorn
+from streamlit import config
+from streamlit.web.bootstrap import load_config_options
+from streamlit.web.cli import configurator_options
+
+from dpcore.app.web import SecurityHeaders
+from dpcore.app.web_protocol import LONGEST_HEAD, BoundedProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.types import ASGIApp
+
+LONGEST_MESSAGE: Final = 8 * 2**20
+"""Bytes of a message from a browser: the values of a page's fields. Files are uploaded apart."""
+
+PING_SECONDS: Final = 20
+PORTS: Final = 100
+"""How many are tried, from the usual one on, if none was asked for."""
+
+
+def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
+    """Serve an app until it is stopped.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        What `serve.py` holds.
+    arguments : sequence of str, optional
+        Options of ``streamlit run``, such as ``--server.port 8600``; by default those of the command line.
+    """
+
+    @click.command(help="Start the app; options are those of streamlit run.")
+    @configurator_options
+    def command(**options: Any) -> None:
+        load_config_options(options)
+        _serve(app)
+
+    command.main(None if arguments is None else list(arguments), prog_name="serve.py")
+
+
+def _serve(app: ASGIApp) -> None:
+    listener = _listener()
+    host, port = listener.getsockname()[:2]
+    config.set_option("server.port", port)
+    interval = config.get_option("server.websocketPingInterval") or PING_SECONDS
+    settings = uvicorn.Config(
+        SecurityHeaders(app),  # outside of everything, so that errors carry the headers, too
+        http=BoundedProtocol,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
+        ws="websockets-sansio",
+        ws_max_size=LONGEST_MESSAGE,
+        ws_ping_interval=interval,
+        ws_ping_timeout=interval,
+        ws_per_message_deflate=config.get_option("server.enableWebsocketCompression"),
+        ssl_certfile=config.get_option("server.sslCertFile"),
+        ssl_keyfile=config.get_option("server.sslKeyFile"),
+        access_log=False,
+        server_header=False,
+        log_level="warning",
+    )
+    scheme = "https" if settings.is_ssl else "http"
+    name = "localhost" if host in ("::", "0.0.0.0") else host
+    click.echo(f"The app runs at {scheme}://{name}:{port}/{config.get_option('server.baseUrlPath').strip('/')}")
+    uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _listener() -> socket.socket:
+    """Return a socket at the address and port of the settings; if no port was asked for, at the next that is free."""
+    address, first = config.get_option("server.address"), int(config.get_option("server.port"))
+    wanted = config.is_manually_set("server.port")
+    for port in [first] if wanted else range(first, first + PORTS):
+        try:
+            return _bound(address, port)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+    sys.exit(f"Port {first} is not available." if wanted else f"No port from {first} to {first + PORTS - 1} is free.")
+
+
+def _bound(address: str | None, port: int) -> socket.socket:
+    """Return a listening socket; without an address one for every name that this machine has, old and new."""
+    if address is None and socket.has_dualstack_ipv6():
+        return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=2048)
+    family = socket.AF_INET6 if ":" in (address or "") else socket.AF_INET
+    return socket.create_server((address or "", port), family=family, backlog=2048)
