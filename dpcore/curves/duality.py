@@ -27,6 +27,7 @@ _TABLE = 400
 _ROUNDS = 7
 _NODES = 80
 _UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
+_FAR = 600.0  # a fence this wide overflows and proves nothing
 _LOST = 2.0**-52  # rounding of a difference, against the sum of its terms
 _COARSE, _HALVINGS, _FEWER = 65, 60, 3
 
@@ -256,14 +257,14 @@ class _Dual:
         known = self.local.gains(self.alpha, epsilon) if self.local is not None else None
         return known if known is not None else self._general_gains(epsilon)
 
-    def _general_gains(self, epsilon: FloatArray) -> Bounds:
+    def _general_gains(self, epsilon: FloatArray, unit: FloatArray | float = 0.0) -> Bounds:
         e = epsilon.ravel()
         delta, rest = self.both_sides(e, e >= 0)
         low, high, least, most = (side.reshape(epsilon.shape) for side in (*delta, *rest))
-        return self._combined(epsilon, (low, high), (least, most))
+        return self._combined(epsilon, (low, high), (least, most), unit)
 
-    def _combined(self, epsilon: FloatArray, delta: Bounds, rest: Bounds) -> Bounds:
-        """Return the gains from bounds of delta and of 1 - delta; epsilon and alpha are broadcast."""
+    def _combined(self, epsilon: FloatArray, delta: Bounds, rest: Bounds, unit: FloatArray | float = 0.0) -> Bounds:
+        """Return the gains from bounds of delta and of 1 - delta, over e^unit; epsilon and alpha are broadcast."""
         up, alpha = epsilon >= 0, self.alpha
         (low, high), (least, most) = delta, rest
         with np.errstate(over="ignore"):
@@ -274,7 +275,7 @@ class _Dual:
         safe = np.where(small, least - price, price - high)
         # the free side is a ceiling: it carries the rounding of its terms and of what underflows
         free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
-        scale = np.where(up, 1.0, weight)
+        scale = np.exp(np.minimum(np.minimum(epsilon, 0.0) - unit, _FAR))
         return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
@@ -414,15 +415,17 @@ class _Dual:
     def fence(self, centre: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         """Return the safe gain, the ceiling, and whether the ceiling is proved, for one width of the fence."""
         points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
-        safe, free = self.gains(points)
+        # over e^centre: gains that underflow would all be 0 and fence anything in
+        unit = np.minimum(centre, 0.0) if self.local is None else np.zeros(centre.size)
+        safe, free = self.gains(points) if self.local is not None else self._general_gains(points, unit)
         # in e^epsilon the left step is e^-reach times the right one; a chord prolonged over the other step
         y = np.exp(np.minimum(reach, 50.0))
         with np.errstate(over="ignore", invalid="ignore"):  # a fence so wide proves nothing
             rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
             ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
-        # gains that underflow are all 0 and fence nothing in
-        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (safe[1] > 0.0)
-        return safe.max(axis=0), ceiling, fenced
+        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (reach < _FAR)
+        size = np.exp(unit)
+        return size * safe.max(axis=0), size * np.minimum(ceiling, 1e300) + _SMALLEST, fenced
 
 
 def _woven(outer: FloatArray, inner: FloatArray) -> FloatArray:
