@@ -181,10 +181,9 @@ def gaussian_curve(mu: float) -> Curve:
 
 ORDER = Parameter("order", low=1.0, high=1e9, low_open=True, label="a", meaning="Rényi order, above 1", example=2.0)
 RENYI_EPSILON = EPSILON.but(infinite=False, high=1e5, least=1e-100, meaning="Rényi divergence of that order, in nats")
-RHO = RENYI_EPSILON.but(
-    name="rho", unit="", label="ρ", meaning="rate of concentrated privacy; 0 is perfect", example=0.1
-)
-XI = RENYI_EPSILON.but(name="xi", unit="", label="ξ", meaning="offset of concentrated privacy", example=0.0)
+CONCENTRATED = RENYI_EPSILON.but(unit="", least=1e-12)  # all orders at once: divergences of the size of roundings
+RHO = CONCENTRATED.but(name="rho", label="ρ", meaning="rate of concentrated privacy; 0 is perfect", example=0.1)
+XI = CONCENTRATED.but(name="xi", label="ξ", meaning="offset of concentrated privacy", example=0.0)
 
 
 @register(

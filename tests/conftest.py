@@ -1,4 +1,4 @@
-"""What all tests share: one browser a worker, and drawn examples that are the same in every run, so that a result can be repeated."""
+"""What all tests share: one browser a worker, and how examples are drawn: hypothesis explores, and says how to repeat."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The same browser without its own windows and menus first: they take more time than the pages."""
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+# A failure prints the line that repeats it; what was found is kept in the test as an @example.
+settings.register_profile("exploring", max_examples=60, deadline=None, print_blob=True)
+settings.load_profile("exploring")
 
 
 @pytest.fixture(scope="session")

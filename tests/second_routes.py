@@ -32,7 +32,8 @@ def verify(region: TradeOff, shares: list[float], alphas: list[float], seconds: 
     alphas : where to ask betas, in [0, 1].
     """
     try:
-        with limits(tolerance=1e-3, deadline=seconds):
+        # what overflows to infinity is judged by what comes of it
+        with limits(tolerance=1e-3, deadline=seconds), np.errstate(over="ignore"):
             _verify(region, np.array(sorted(shares)), np.array(sorted(alphas)))
     except (BudgetError, DomainError) as refusal:
         return str(refusal)
@@ -52,12 +53,14 @@ def _verify(region: TradeOff, shares: FloatArray, alpha: FloatArray) -> None:
     assert np.all(beta_low <= 1 - alpha + TOLERANCE), "beta above blind guessing"
     assert np.all(beta_low[1:] <= beta_high[:-1] + TOLERANCE), "beta grows with alpha"
     _dual(region, alpha, beta_low, beta_high, epsilon, high)
-    _epsilons(region, epsilon, low, high)
+    _epsilons(region, epsilon, high)
     power = np.array([region.power(float(a)) for a in alpha])
     assert np.all((power >= 0) & (power <= 1)), "power outside [0, 1]"
     assert np.all(np.abs(power - (1 - beta_low)) <= TOLERANCE + 1e-3 * power), "power and beta"
     assert np.all(1 - beta_high <= power + TOLERANCE), "power below 1 - beta"
-    assert abs(region.total_variation - high[0]) <= TOLERANCE, "total variation"
+    assert low[0] - TOLERANCE <= region.total_variation <= high[0] + TOLERANCE + 2e-3 * (high[0] - low[0] > 0), (
+        "total variation"
+    )
     _area(region)
     if isinstance(region.curve, Polygon) and region.curve.size <= _MOST_ATOMS:
         _polygon(region, epsilon, high, alpha, beta_low)
@@ -71,7 +74,7 @@ def assert_bracket(what: str, low: FloatArray, high: FloatArray) -> None:
 
 
 def _mirror(region: TradeOff, epsilon: FloatArray) -> None:
-    """The published region is symmetric: delta(-e) = 1 - e^-e + e^-e delta(e)."""
+    """Check that the published region is symmetric: delta(-e) = 1 - e^-e + e^-e delta(e)."""
     low, high = region.delta_bounds(epsilon)
     back_low, back_high = region.delta_bounds(-epsilon)
     mirrored = [-np.expm1(-epsilon) + np.exp(-epsilon) * side for side in (low, high)]
@@ -118,12 +121,12 @@ def _best_line(region: TradeOff, alpha: float) -> float:
     return best
 
 
-def _epsilons(region: TradeOff, epsilon: FloatArray, low: FloatArray, high: FloatArray) -> None:
+def _epsilons(region: TradeOff, epsilon: FloatArray, high: FloatArray) -> None:
     """epsilon(delta) is the place where the profile reaches delta."""
-    for at, least, most in list(zip(epsilon.tolist(), low.tolist(), high.tolist(), strict=True))[:4]:
+    for at, most in list(zip(epsilon.tolist(), high.tolist(), strict=True))[:4]:
         below, above = (float(side[0]) for side in region.epsilon_bounds(most))
         assert 0.0 <= below <= above, "epsilon"
-        if region.curve.exact and most > 1e-290 and math.isfinite(above):
+        if region.curve.exact and 1e-290 < most < 1.0 - 1e-6 and math.isfinite(above):
             assert above <= at * (1 + TOLERANCE) + 1e-12 or most == 0.0 or most <= region.curve.q_inf, (
                 f"delta({at}) = {most} but epsilon({most}) = {above}"
             )
@@ -133,7 +136,7 @@ def _epsilons(region: TradeOff, epsilon: FloatArray, low: FloatArray, high: Floa
 
 
 def _area(region: TradeOff) -> None:
-    """The area lies between the lower and upper sums of a falling function."""
+    """Check that the area lies between the lower and upper sums of a falling function."""
     area = region.area
     grid = np.linspace(0.0, 1.0, 41)
     low, high = region.beta_bounds(grid)

@@ -11,12 +11,15 @@ import sys
 import time
 import warnings
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore import DomainWarning, DpcoreError, TradeOff, registry
-from dpcore.registry import Entry, Parameter
 from tests.second_routes import verify
+
+if TYPE_CHECKING:
+    from dpcore.registry import Entry, Parameter
 
 DEADLINE, LATE = 2.0, 0.5
 
@@ -39,7 +42,7 @@ class Walker:
         least, most = (1e-2, min(8.0, 0.99 * (high - low))) if kind < 0.8 else (parameter.least or 1e-10, high - low)
         return float(min(low + np.exp(self.rng.uniform(np.log(min(least, most)), np.log(most))), high))
 
-    def argument(self, parameter: Parameter, depth: int) -> object:
+    def argument(self, parameter: Parameter, depth: int) -> object:  # noqa: PLR0911  one for each kind
         rng = self.rng
         if parameter.kind == "number":
             return self.number(parameter)

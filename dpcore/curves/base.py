@@ -142,10 +142,10 @@ SMALLEST_SHIFT, LARGEST_SHIFT = 1e-306, 1e12
 """Sizes of a loss or mu that a curve in closed form is built for; parameters are checked before, ratios and sums here."""
 
 
-def check_shift(what: str, value: float) -> float:
+def check_shift(what: str, value: float, least: float = SMALLEST_SHIFT) -> float:
     """Return a positive size, or say that doubles end there."""
-    if not SMALLEST_SHIFT <= value <= LARGEST_SHIFT:
-        msg = f"{what} is {value!r}; in double precision it must be from {SMALLEST_SHIFT:g} to {LARGEST_SHIFT:g}."
+    if not least <= value <= LARGEST_SHIFT:
+        msg = f"{what} is {value!r}; in double precision it must be from {least:g} to {LARGEST_SHIFT:g}."
         raise BudgetError(msg)
     return float(value)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, check_shift, mirrored_delta
 from dpcore.lazy import Lazy
+from dpcore.limits import checkpoint
 
 _PLACES = 200
 _EDGE = 16.0
@@ -74,7 +75,8 @@ class BoundedLaplace(Curve):
         top = self._pair(epsilon[:, None], grid).argmax(axis=1)
         low, high = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, grid.size - 1)]
         ratio = (np.sqrt(5.0) - 1) / 2
-        for _ in range(40):
+        for step in range(40):
+            checkpoint(step / 40)
             c, e = high - ratio * (high - low), low + ratio * (high - low)
             worse = self._pair(epsilon, c) < self._pair(epsilon, e)
             low, high = np.where(worse, c, low), np.where(worse, high, e)

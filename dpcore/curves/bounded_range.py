@@ -91,7 +91,8 @@ class _Recursion:
         room = self._padded(delta)
         for j in range(m + 1):
             q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
-            np.maximum(best, q * self._shifted(room, j, step) + (1 - q) * self._shifted(room, j - m, step), out=best)
+            rest = np.expm1(j * h) / np.expm1(self.epsilon)
+            np.maximum(best, q * self._shifted(room, j, step) + rest * self._shifted(room, j - m, step), out=best)
         return best * (1 - _LOST)
 
     def _upper_step(self, delta: FloatArray, step: int) -> FloatArray:
@@ -102,22 +103,24 @@ class _Recursion:
         convex in u and lie below their chords; with chords the value is a quadratic, maximised in closed form.
         """
         m, h = self.cells, self.epsilon / self.cells
-        r = np.exp(-self.epsilon)
+        r, whole = np.exp(-self.epsilon), -np.expm1(-self.epsilon)
         best = np.zeros(step * m + 1)
         room = self._padded(delta)
         right = (1.0, self._shifted(room, 0, step), r * self._shifted(room, -m, step))
         for j in range(1, m + 1):
             u = float(np.exp(-j * h))
+            # u - r and 1 - u, both without a difference: for a small epsilon they are all that is left of 1
+            above, below = r * np.expm1(self.epsilon - j * h), -np.expm1(-j * h)
             left = (u, self._shifted(room, j, step) / u, (r / u) * self._shifted(room, j - m, step))
-            width, a, b = right[0] - left[0], left[1], left[2]
+            width, a, b = u * np.expm1(h), left[1], left[2]
             da, db = right[1] - a, right[2] - b
-            constant = (left[0] - r) * a + (1 - left[0]) * b
-            linear = (left[0] - r) * da + width * a + (1 - left[0]) * db - width * b
+            constant = above * a + below * b
+            linear = above * da + width * a + below * db - width * b
             square = width * (da - db)
             with np.errstate(divide="ignore", invalid="ignore"):
                 top = np.where(square < 0, np.clip(-linear / (2 * square), 0.0, 1.0), 1.0)
             inner = constant + top * (linear + top * square)
-            best = np.maximum(best, np.maximum(np.maximum(constant, constant + linear + square), inner) / (1 - r))
+            best = np.maximum(best, np.maximum(np.maximum(constant, constant + linear + square), inner) / whole)
             right = left
         return np.asarray(np.minimum(best * (1 + _LOST), 1.0), dtype=np.float64)
 

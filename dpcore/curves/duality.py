@@ -28,7 +28,7 @@ _TABLE = 400
 _ROUNDS = 7
 _NODES = 80
 _UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
-_LOST = 2.0**-52  # rounding of a difference, against the sum of its terms
+_FAR, _LOST = 600.0, 2.0**-52  # where exponentials end, and the rounding of a difference against the sum of its terms
 _COARSE, _HALVINGS, _FEWER = 65, 60, 3
 
 
@@ -259,14 +259,22 @@ class _Dual:
         known = self.local.gains(self.alpha, epsilon) if self.local is not None else None
         return known if known is not None else self._general_gains(epsilon)
 
-    def _general_gains(self, epsilon: FloatArray) -> Bounds:
+    def _unit(self, centre: FloatArray) -> FloatArray:
+        """Return the logarithm of what gains near a centre are divided by; a profile known around a grid needs none."""
+        return np.minimum(centre, 0.0) if self.local is None else np.zeros(centre.size)
+
+    def _gains_over(self, centre: FloatArray, points: FloatArray) -> Bounds:
+        """Return gains over e^centre: where they underflow all would be 0, and any of them the best."""
+        return self._general_gains(points, self._unit(centre)) if self.local is None else self.gains(points)
+
+    def _general_gains(self, epsilon: FloatArray, unit: FloatArray | float = 0.0) -> Bounds:
         e = epsilon.ravel()
         delta, rest = self.both_sides(e, e >= 0)
         low, high, least, most = (side.reshape(epsilon.shape) for side in (*delta, *rest))
-        return self._combined(epsilon, (low, high), (least, most))
+        return self._combined(epsilon, (low, high), (least, most), unit)
 
-    def _combined(self, epsilon: FloatArray, delta: Bounds, rest: Bounds) -> Bounds:
-        """Return the gains from bounds of delta and of 1 - delta; epsilon and alpha are broadcast."""
+    def _combined(self, epsilon: FloatArray, delta: Bounds, rest: Bounds, unit: FloatArray | float = 0.0) -> Bounds:
+        """Return the gains from bounds of delta and of 1 - delta, over e^unit; epsilon and alpha are broadcast."""
         up, alpha = epsilon >= 0, self.alpha
         (low, high), (least, most) = delta, rest
         with np.errstate(over="ignore"):
@@ -277,7 +285,7 @@ class _Dual:
         safe = np.where(small, least - price, price - high)
         # the free side is a ceiling: it carries the rounding of its terms and of what underflows
         free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
-        scale = np.where(up, 1.0, weight)
+        scale = np.exp(np.minimum(np.minimum(epsilon, 0.0) - unit, _FAR))
         return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
@@ -287,8 +295,7 @@ class _Dual:
         those the gain stays below the chords prolonged over it. A kink costs a round for each binary digit.
         """
         three, safe, free = self._three()
-        lower, upper = np.zeros(self.alpha.size), 1.0 - self.alpha
-        todo = np.arange(self.alpha.size)
+        lower, upper, todo = np.zeros(self.alpha.size), 1.0 - self.alpha, np.arange(self.alpha.size)
         for done in range(_HALVINGS):
             checkpoint(done / _HALVINGS)
             between = 0.5 * (three[:-1] + three[1:])
@@ -375,7 +382,7 @@ class _Dual:
     def _parabola(self, centre: FloatArray, reach: FloatArray) -> FloatArray:
         """Move each centre to the top of the parabola through three gains (or to the best of them)."""
         points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
-        g = self.gains(points)[0]
+        g = self._gains_over(centre, points)[0]
         bend = g[0] - 2 * g[1] + g[2]
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = 0.5 * (g[0] - g[2]) / bend
@@ -417,15 +424,18 @@ class _Dual:
     def fence(self, centre: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         """Return the safe gain, the ceiling, and whether the ceiling is proved, for one width of the fence."""
         points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
-        safe, free = self.gains(points)
+        safe, free = self._gains_over(centre, points)
         # in e^epsilon the left step is e^-reach times the right one; a chord prolonged over the other step
         y = np.exp(np.minimum(reach, 50.0))
         with np.errstate(over="ignore", invalid="ignore"):  # a fence so wide proves nothing
             rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
             ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
-        # gains that underflow are all 0 and fence nothing in
-        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (safe[1] > 0.0)
-        return safe.max(axis=0), ceiling, fenced
+        fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (reach < _FAR)
+        # the gain is concave in e^epsilon and 0 at 0: below 0 here it has its top before, below e^centre
+        tiny = (free[1] < 0.0) & (centre < -_FAR)
+        ceiling = np.where(tiny, 1.0, np.minimum(ceiling, 1e300))
+        size = np.exp(self._unit(centre))
+        return size * safe.max(axis=0), size * ceiling + _SMALLEST, fenced | tiny
 
 
 def _woven(outer: FloatArray, inner: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from dpcore.curves.symmetric_noise import SymmetricNoise
+from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +127,8 @@ class NormalLaplace(SymmetricNoise):
         s, g = self.shift, self.spread
         low = np.full(epsilon.size, np.log(min(s, g)) - _SMALL)
         high = np.full(epsilon.size, np.log(s / 2 + g * g + _FAR * g))
-        for _ in range(_STEPS):
+        for step in range(_STEPS):
+            checkpoint(step / _STEPS)
             middle = 0.5 * (low + high)
             below = self._loss_below(s / 2 + np.exp(middle), epsilon)
             low, high = np.where(below, middle, low), np.where(below, high, middle)

@@ -168,7 +168,9 @@ class Polygon(Curve):
         alpha = np.asarray(alpha, dtype=np.float64)
         corner = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
         height = self.q_inf + np.concatenate(([0.0], np.cumsum(self.q[::-1])))
-        value = np.clip(np.interp(alpha, corner, height), 0.0, 1.0)
+        # losses whose P0 mass underflows still need a rate above 0
+        value = np.where(alpha > 0.0, np.interp(alpha, corner, height), self.q_inf)
+        value = np.clip(value, 0.0, 1.0)
         return value, value
 
     def corners(self) -> tuple[FloatArray, FloatArray]:

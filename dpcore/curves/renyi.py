@@ -155,7 +155,7 @@ class _Region(Curve):
                 lower[left], upper[left], weak[left], strong[left] = self._left(a[left] * shift)
             # between the two certain sides beta is monotone: at most its value to the left, at least that to the right
             lower[both], strong[both] = kept, best
-        guess = np.nextafter(1.0 - a, 2.0)
+        guess = np.minimum(np.nextafter(1.0 - a, 2.0), 1.0)
         upper = np.minimum(upper, np.where(a < 1.0, guess, 0.0))
         return np.clip(lower, 0.0, upper), upper, np.clip(weak, 0.0, 1.0), np.clip(strong, 0.0, 1.0)
 

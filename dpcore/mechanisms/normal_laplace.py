@@ -49,7 +49,8 @@ class NormalLaplace(Mechanism):
     def _pair(self) -> Curve:
         if math.isinf(self._width):
             return three_point(0.0, 0.0, 1.0)
-        check_shift("The sensitivity over the width of the noise", self.sensitivity / self._width)
+        # the loss is a difference of two logarithms of one density
+        check_shift("The sensitivity over the width of the noise", self.sensitivity / self._width, least=1e-9)
         return NormalLaplaceCurve(self.sigma / self.scale, self.sensitivity / self.scale)
 
     @property

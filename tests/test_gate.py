@@ -1,0 +1,200 @@
+"""The last gate: what cannot be true of a region is refused with its expression; what can be true passes."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import dpcore
+from dpcore import BudgetError, DomainError, InternalError, parse
+from dpcore.curves.bounded_range import AdaptiveRange
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.polygon import Polygon
+from dpcore.given import Given
+from dpcore.limits import limits
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Bounds, FloatArray
+
+
+class Wrong(Gaussian):
+    """A Gaussian curve whose answers are changed."""
+
+    def __init__(self, delta: float = 1.0, beta: float = 1.0, grows: float = 0.0) -> None:
+        super().__init__(1.0)
+        self.factors = delta, beta, grows
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        low, _ = super().delta_bounds(epsilon)
+        value = low * self.factors[0] + self.factors[2] * np.abs(epsilon)
+        return value, value
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        low, _ = super().beta_bounds(alpha)
+        return low * self.factors[1], low * self.factors[1]
+
+
+@pytest.mark.parametrize(
+    ("curve", "ask", "words"),
+    [
+        (Wrong(delta=math.nan), lambda r: r.delta(1.0), "delta at epsilon = 1.0 came out as nan"),
+        (Wrong(delta=8.0), lambda r: r.delta(0.0), "came out as 3.06"),
+        (Wrong(delta=-1.0), lambda r: r.delta([0.0, 1.0]), "came out as -"),
+        (Wrong(grows=0.1), lambda r: r.delta([3.0, 4.0, 5.0]), "larger than at a smaller epsilon"),
+        (Wrong(beta=math.nan), lambda r: r.beta(0.1), "beta at alpha = 0.1 came out as nan"),
+        (Wrong(beta=1.5), lambda r: r.beta(0.01), "came out as 1.36"),
+        (Wrong(beta=1.2), lambda r: r.beta(0.3), "contradict each other"),
+        (Wrong(beta=0.9), lambda r: r.beta(0.3), "contradict each other"),
+        (Wrong(delta=0.9), lambda r: r.delta(0.3), "contradict each other"),
+        (Wrong(delta=1.1), lambda r: r.delta(0.3), "contradict each other"),
+        (Wrong(delta=0.9), lambda r: r.epsilon(0.3), "contradict each other"),
+        (Wrong(delta=0.9), lambda r: r.power(0.3), "contradict each other"),
+        (Wrong(beta=4.0), lambda r: r.beta_bounds(0.9), "above 1 - alpha|contradict"),
+        (Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), lambda r: r.beta(0.3), "error of dpcore in"),
+    ],
+)
+def test_impossible_numbers_are_refused(curve: Gaussian, ask: object, words: str) -> None:
+    region = Given(curve, "a wrong region", "any")
+    with pytest.raises(InternalError, match=words) as caught:
+        ask(region)  # type: ignore[operator]  # a function of the region
+    assert "a wrong region" in str(caught.value)
+
+
+def test_a_right_region_passes() -> None:
+    region = Given(Wrong(), "a right region", "any")
+    assert region.delta(1.0) == dpcore.gdp(1.0).delta(1.0)
+    assert region.beta(0.1) == dpcore.gdp(1.0).beta(0.1)
+    assert region.dual
+
+
+def test_the_gate_speaks_on_the_command_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcore", "curve", "group(dp(0.1), 6)", "--alpha", "0.05"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "0.90889405998" in done.stdout
+
+
+# ---- what was found ------------------------------------------------------------------------------------------
+
+
+def orbit(epsilon: float, k: int, alpha: float) -> mp.mpf:
+    """Return beta of a group of k records under pure privacy, by following alpha k times in 40 digits."""
+    with mp.workdps(40):
+        x, grow = mp.mpf(alpha), mp.exp(mp.mpf(epsilon))
+        for _ in range(k):
+            x = min(grow * x, 1 - (1 - x) / grow)
+        return 1 - x
+
+
+@pytest.mark.parametrize(("epsilon", "k", "alpha"), [(0.1, 6, 0.05), (0.2, 10, 0.2), (0.6, 6, 0.05), (0.3, 41, 1e-4)])
+def test_groups_follow_their_orbit(epsilon: float, k: int, alpha: float) -> None:
+    region = parse(f"group(dp({epsilon}), {k})")
+    assert region.beta(alpha) == pytest.approx(float(orbit(epsilon, k, alpha)), rel=1e-13)
+    curve = region.curve
+    assert math.fsum(curve.q) == pytest.approx(1.0, abs=1e-14)
+    assert np.array_equal(curve.loss, -curve.loss[::-1])
+    assert curve.loss.size == k + 1
+
+
+@pytest.mark.parametrize(
+    "text", ["dp(1)^40", "rr(60, 5)", "geometric(50)", "staircase(50, 0.3)", "gdp(9)", "laplace(80)"]
+)
+def test_a_sample_of_everybody_is_the_region_itself(text: str) -> None:
+    whole, part = parse(text), parse(f"subsample({text}, 1)")
+    for delta in (1e-12, 1e-6, 0.1):
+        assert part.epsilon(delta) == whole.epsilon(delta)
+    almost = parse(f"subsample({text}, {1 - 2**-53!r})")
+    epsilon = np.linspace(0.0, 30.0, 7)
+    np.testing.assert_allclose(almost.delta(epsilon), whole.delta(epsilon), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "x"), [(300.0, 400.0), (120.0, 3.0), (2.0, 1.0), (1e-6, 1e-6)])
+def test_two_adaptive_choices_against_a_scan(epsilon: float, x: float) -> None:
+    """The recursion of two choices scanned over many places lies in the bracket, also where e^x is no double."""
+    curve = AdaptiveRange(epsilon, 2)
+    with limits(tolerance=1e-2):
+        lower, upper = (float(side[0]) for side in curve.delta_bounds(np.array([x])))
+
+    def one(at: mp.mpf) -> mp.mpf:
+        size = min(abs(at), e)
+        value = mp.expm1((size - e) / 2) ** 2 / -mp.expm1(-e)
+        return value if at >= 0 else -mp.expm1(at) + mp.exp(at) * value
+
+    with mp.workdps(200):
+        e = mp.mpf(epsilon)
+        best = mp.mpf(0)
+        for i in range(1001):
+            t = e * i / 1000
+            q = mp.expm1(t - e) / mp.expm1(-e)
+            best = max(best, q * one(x - t) + (1 - q) * one(x - t + e))
+    assert float(best) <= upper
+    assert lower <= float(best) * (1 + 1e-3)
+    assert upper <= float(best) * 1.05
+
+
+def test_many_choices_are_bracketed_or_refused() -> None:
+    with limits(tolerance=1e-2):
+        low, high = (float(side[0]) for side in parse("exponential(12)^100").epsilon_bounds(1e-6))
+    assert 1000 < low < high < 1005
+    with pytest.raises(BudgetError, match="relative width"):
+        parse("exponential(12)^100").epsilon(1e-6)
+
+
+@pytest.mark.parametrize("mu", [1e-100, 1e-15, 1e-6, 0.1, 30.0, 1e4, 1e6])
+@pytest.mark.parametrize("x", [-30.0, -3.0, -1.0, 0.0, 0.9, 2.0])
+def test_gaussian_deltas_at_the_ends_of_the_range(mu: float, x: float) -> None:
+    epsilon = mu * (mu / 2 - x)
+    if epsilon < 0:
+        return
+    with mp.workdps(300 if mu < 1e-9 else 60):
+        m, e = mp.mpf(mu), mp.mpf(epsilon)
+        truth = float(mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m))
+    assert parse(f"gdp({mu!r})").delta(epsilon) == pytest.approx(truth, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize(("sigma", "scale"), [(17.0, 1e-24), (1.0, 1e-20), (2.0, 1e-12)])
+def test_narrow_laplace_noise_beside_normal_noise_is_nothing(sigma: float, scale: float) -> None:
+    epsilon = np.array([0.0, 0.1, 1.0])
+    both, normal = parse(f"normal_laplace({sigma}, {scale})"), parse(f"gaussian({sigma})")
+    np.testing.assert_allclose(both.delta(epsilon), normal.delta(epsilon), rtol=1e-9)
+    np.testing.assert_allclose(both.beta([0.1, 0.5]), normal.beta([0.1, 0.5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "histogram(6.8e252)",
+        "rr(1.797e308)^2",
+        "symmetric(dp(1e308, delta=0.4497)^10)",
+        "histogram(1)*laplace(9007199254740993)",
+        "laplace_vector(sqrt(2), [2055310261, 1e15])",
+        "bounded_laplace(5e-324, 0, 10, 0.77)",
+        "gdp(2.97e157)^1000000000000",
+        "gdp(1.07e296)*tv(0.76)",
+        "normal_laplace(1.19, 1e-300)",
+        "gdp(1e200)^1000000",
+        "laplace_vector(1,[1e308,1e308])",
+        "staircase(5e-324,1)",
+        "(gdp(1)^1000000000000)^1000000000000",
+        "gaussian(1e-20, 1e20)",
+        "zcdp(5e-15)",
+    ],
+)
+def test_what_doubles_cannot_hold_is_refused_in_words(text: str) -> None:
+    with pytest.raises((DomainError, BudgetError), match=r"must be|is above"):
+        _ = parse(text).total_variation
+
+
+def test_copies_without_end_are_refused_in_words() -> None:
+    for region in (dpcore.rdp(2, 1), dpcore.zcdp(1), dpcore.dp(1), dpcore.gdp(1), dpcore.exponential(1)):
+        with pytest.raises(BudgetError, match=r"too many|is above"):
+            (region ** (10**400)).delta(1.0)
