@@ -136,7 +136,8 @@ def _corner_kinds(region: TradeOff, at: NDArray[np.float64], safe: Side) -> list
     """Return what the corners of a polygon are: those of an exact one are; a bound is asked for its other side."""
     if region.curve.exact:
         return [EXACT] * at.size
-    return kinds(region.beta_bounds(at) if safe == "lower" else region.delta_bounds(at), safe).tolist()
+    bounds = region.beta_bounds(at) if safe == "lower" else region.delta_bounds(at)
+    return [str(what) for what in kinds(bounds, safe)]
 
 
 def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:

@@ -158,12 +158,19 @@ def _summed(parts: list[tuple[Moments, int]]) -> Moments:
         known = [(getattr(found, name), count) for found, count in parts]
         return Bracket(*(math.fsum(count * bracket[side] for bracket, count in known) for side in (0, 1)))
 
-    columns = [total(name) for name in ("kl", "kappa2", "kappa3", "kappa3_bar", "variance")]
     lost = failure((found.lost, count) for found, count in parts)
     exact = all(found.kind == "exact" for found, _ in parts)
     method = "; ".join(dict.fromkeys(found.method for found, _ in parts))
     return Moments(
-        *columns, lost, "exact" if exact else "bracket", f"{method}, summed over {grouped(many)} factors", factors=many
+        total("kl"),
+        total("kappa2"),
+        total("kappa3"),
+        total("kappa3_bar"),
+        total("variance"),
+        lost,
+        "exact" if exact else "bracket",
+        f"{method}, summed over {grouped(many)} factors",
+        many,
     )
 
 
