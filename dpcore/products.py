@@ -1,9 +1,7 @@
 """What every composition theorem says about a product, beside the composition of the regions themselves.
 
-At one delta the theorems are those of the ledger: one place decides how a release enters a theorem and how delta is
-shared. A release of unbounded loss enters by the (epsilon, delta) statement whose delta is its equal share of what the
-total leaves free: of all of it for basic composition, of half for theorems that need a slack of their own, which then
-takes the other half. Without a delta the theorems about statements list their own (epsilon, delta).
+At one delta the theorems are those of the Composition page, the ledger and the accountants, and `dpcore.theorems.sharing` says how
+delta is shared between the releases and a theorem. Without a delta the theorems about statements list their own (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -14,19 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore import ledger
 from dpcore.algebra import factors
-from dpcore.composition.ladder import statement_epsilon
+from dpcore.composition.parts import statements
+from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.kinds import EXACT, kind
-from dpcore.ledger import Ledger
-from dpcore.ledger.statements import Statements, statements
 from dpcore.limits import checkpoint
 from dpcore.theorems import advanced_course, advanced_drv, applicable, domain, kov_simplified
 from dpcore.theorems.applicable import SLACKS
+from dpcore.theorems.sharing import RULE, statement_epsilon
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
@@ -34,14 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dpcore.algebra import Factors
+    from dpcore.composition.parts import Statements
     from dpcore.tradeoff import TradeOff
 
 COLUMNS = ("region", "theorem", "epsilon", "delta", "kind", "note", "neighbours")
 CERTIFIED = "certified"
 DELTAS = (1e-9, 1e-6, 1e-3)
 _NEED_SLACK = ("kov_simplified", "advanced_drv", "advanced_course")
-_HALF = "half of δ in equal shares for releases of unbounded loss, the rest for the theorem"
-_ALL = "all of δ in equal shares for releases of unbounded loss"
+_OF_STATEMENTS = (*_NEED_SLACK, "basic", "kov_optimal", "dptv")
 _LISTED = {
     "gdp": "It is about Gaussian privacy alone; name a δ to have every part put inside a Gaussian region.",
     "dptv": "It is about copies of one mechanism with a total variation below that of (ε, δ).",
@@ -113,16 +110,12 @@ def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) ->
     """Yield the rows of one delta: those of the ledger, the composition first."""
     yield _composed(region, delta)
     parts = factors(region)
-    rows = Ledger.of(*((f"part {place}", str(node), count) for place, (node, count) in enumerate(parts, 1)))
-    frame = ledger.theorems(rows, delta, patience=math.inf)
-    unbounded = [node for node, _ in parts if math.isinf(node.curve.max_loss)]
-    shares = {"basic": _ALL, **dict.fromkeys((*_NEED_SLACK, "dptv", "kov_optimal"), _HALF)} if unbounded else {}
-    if any(not isinstance(node.curve, Gaussian) for node in unbounded):
-        shares["gdp"] = _HALF
+    frame = theorem_table(region, delta, patience=math.inf)
+    shared = any(math.isinf(node.curve.max_loss) for node, _ in parts)
     own = ("exact", *(_NEED_SLACK if slacks else ()))
     columns = (frame[name].tolist() for name in ("theorem", "epsilon", "kind", "note"))
     for name, epsilon, what, said in zip(*columns, strict=True):
-        note = "; ".join(filter(None, (said, "" if what == "none" else shares.get(name, ""))))
+        note = "; ".join(filter(None, (said, RULE if shared and what != "none" and name in _OF_STATEMENTS else "")))
         if name not in own:
             yield name, None if what == "none" else epsilon, delta, what, note
     for slack in slacks or ():
@@ -132,7 +125,7 @@ def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) ->
 def _with_slack(name: str, parts: Factors, delta: float, slack: float) -> Row:
     """Return a theorem that takes a slack, at this one: its statement, stated again at delta if that is larger."""
     try:
-        given = statements(parts, delta, part=0.5)
+        given = statements(parts, delta)
         frame = _stated(name, given, slack)
     except DpcoreError as error:
         return name, None, delta, "none", str(error)
@@ -140,8 +133,8 @@ def _with_slack(name: str, parts: Factors, delta: float, slack: float) -> Row:
     if failing > delta:
         why = f"With slack {slack!r} it fails with probability {outward(failing, 6)}, more than δ = {delta!r}."
         return name, None, delta, "none", why
-    value = float(statement_epsilon(np.array([epsilon]), np.array([failing]), delta)[0])
-    note = "; ".join(filter(None, (f"slack {slack!r}", given.note, _HALF if given.share else "")))
+    value = statement_epsilon(epsilon, failing, delta)
+    note = "; ".join(filter(None, (f"slack {slack!r}", given.note, RULE if given.share else "")))
     return name, value, delta, "upper", note
 
 

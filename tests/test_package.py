@@ -183,7 +183,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
     ("tradeoff", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
     ("guarantees", "mechanisms"),
-    ("composition", "theorems", "frames", "language", "words", "composition_bounds"),
+    ("composition", "composition_bounds", "theorems", "frames", "language", "words", "divergences", "risk", "products"),
     (
         "accountants",
         "amplification",
@@ -192,13 +192,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "constraints",
         "claims",
         "conversion",
-        "divergences",
         "errata",
         "foundations",
         "ledger",
         "local",
-        "products",
-        "risk",
         "threshold",
         "utility",
     ),

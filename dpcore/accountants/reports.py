@@ -212,7 +212,7 @@ def _converted(orders: Sequence[float], name: str) -> Callable[[Uses], Found]:
         order = _best_order(orders, curve, asked.delta, name)
         rows = rdp_to_dp(order, float(curve[list(orders).index(order)]), asked.delta)
         epsilon = float(rows.loc[rows["theorem"] == name, "epsilon"].iloc[0])
-        return epsilon, "upper", f"order {order:g}"
+        return epsilon, "upper", f"order {order:g}, of {len(orders)} that are tried"
 
     return find
 
@@ -245,7 +245,7 @@ def _optimal(asked: Uses) -> Found:
         if math.isfinite(curve[at])
     ]
     epsilon, order = min(tried)
-    return epsilon, "upper", f"order {order:g}"
+    return epsilon, "upper", f"order {order:g}, of {len(USUAL_ORDERS)} that are tried"
 
 
 def _zcdp(name: str) -> Callable[[Uses], Found]:

@@ -7,6 +7,7 @@
 from dpcore.composition.clt import Limit, limit
 from dpcore.composition.ladder import KS, ladder, rungs
 from dpcore.composition.step import Step, step_of
+from dpcore.composition.table import theorem_table
 from dpcore.composition.tables import statements
 from dpcore.composition.verdict import best, gaps, headline, verdict
 from dpcore.composition.ways import TITLES, Way, ways
@@ -25,6 +26,7 @@ __all__ = [
     "rungs",
     "statements",
     "step_of",
+    "theorem_table",
     "verdict",
     "ways",
 ]

@@ -13,6 +13,8 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import largest_eta
+from dpcore.theorems.rounding import sum_up
+from dpcore.theorems.sharing import share
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
@@ -72,31 +74,37 @@ class Step:
 
 
 def step_of(region: TradeOff, k: int = 1, delta: float = 1e-6) -> Step:
-    """Return the strongest statement the theorems can take; see `steps_of`."""
-    return steps_of(region, [k], delta)[0]
+    """Return the strongest statement the theorems can take about each of k mechanisms that fail together with `delta`.
+
+    A mechanism of unbounded loss satisfies many statements; which one is taken, `dpcore.theorems.sharing` decides. A
+    bounded loss gives the same statement for every k.
+    """
+    curve = region.curve
+    free = share(delta, sum_up([(curve.q_inf, k)]), k)
+    if math.isinf(curve.max_loss) and curve.q_inf < 1 and not free > 0:
+        left = f"got {delta!r}" if curve.q_inf == 0 else f"and the failures of {k} of them leave none of {delta!r}"
+        msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, {left}."
+        raise DomainError(msg)
+    return steps_at(region, [max(free, 0.0)])[0]
 
 
-def steps_of(region: TradeOff, ks: Sequence[int], delta: float) -> list[Step]:
-    """Return, for every k, the strongest statement the theorems can take.
+def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
+    """Return the statement for each share: what the mechanism may fail beside the failures that it has anyway.
 
-    A mechanism of unbounded loss satisfies many statements; the one with failure probability delta / (2k) is taken,
-    so that k mechanisms spend half of `delta`. A bounded loss gives the same statement for every k.
+    Shares matter where the loss is unbounded; they must be above 0 there.
     """
     curve = region.curve
     mu = curve.mu if isinstance(curve, Gaussian) else 0.0
     if curve.q_inf >= 1.0:
-        return [Step(region, 0.0, 1.0, 1.0, attained=True, mu=0.0, note="")] * len(ks)
+        return [Step(region, 0.0, 1.0, 1.0, attained=True, mu=0.0, note="")] * len(shares)
     eta = min(1.0, region.total_variation)
     if math.isfinite(curve.max_loss):
         epsilon, failing = max(0.0, curve.max_loss), curve.q_inf
         eta = max(min(eta, largest_eta(epsilon, failing)), failing)
         attained = _is_statement(region)
-        note = "" if attained else f"{shorten(str(region), 40)} taken as {_shown(epsilon, failing, eta)}"
-        return [Step(region, epsilon, failing, eta, attained=attained, mu=mu, note=note)] * len(ks)
-    if not delta > 0:
-        msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, got {delta!r}."
-        raise DomainError(msg)
-    failings = np.minimum(curve.q_inf + delta / (2 * np.array(ks, dtype=np.float64)), 1.0)
+        note = "" if attained else taken_as(region, epsilon, failing, eta)
+        return [Step(region, epsilon, failing, eta, attained=attained, mu=mu, note=note)] * len(shares)
+    failings = np.minimum(curve.q_inf + np.array(shares, dtype=np.float64), 1.0)
     epsilons = region.epsilon_bounds(failings)[1]
     return [_cut(region, float(e), float(d), eta, mu) for e, d in zip(epsilons, failings, strict=True)]
 
@@ -104,8 +112,7 @@ def steps_of(region: TradeOff, ks: Sequence[int], delta: float) -> list[Step]:
 def _cut(region: TradeOff, epsilon: float, delta: float, eta: float, mu: float) -> Step:
     """Return the statement of an unbounded loss at one failure probability."""
     eta = max(min(eta, largest_eta(epsilon, delta)), delta)
-    note = f"{shorten(str(region), 40)} taken as {_shown(epsilon, delta, eta)}, with δ/(2k) each"
-    return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=note)
+    return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=taken_as(region, epsilon, delta, eta))
 
 
 def _is_statement(region: TradeOff) -> bool:
@@ -117,5 +124,6 @@ def _is_statement(region: TradeOff) -> bool:
     return bool(np.all((np.abs(curve.loss) <= _SAME * top) | (np.abs(np.abs(curve.loss) - top) <= _SAME * top)))
 
 
-def _shown(epsilon: float, delta: float, eta: float) -> str:
-    return f"dptv({outward(epsilon, 4)}, {outward(delta, 4)}, {outward(eta, 4)})"
+def taken_as(region: TradeOff, epsilon: float, delta: float, eta: float) -> str:
+    """Say which statement a region enters the theorems with."""
+    return f"{shorten(str(region), 40)} taken as dptv({outward(epsilon, 4)}, {outward(delta, 4)}, {outward(eta, 4)})"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dpcore.algebra import factors
 from dpcore.composition.clt import Limit, limit
-from dpcore.composition.step import Step, step_of
+from dpcore.composition.parts import statements as parted
+from dpcore.composition.totals import TITLES as NAMED
+from dpcore.composition.totals import composed, kov_note, no_tv, statement_region
 from dpcore.curves.gaussian import Gaussian
-from dpcore.errors import DomainError, DomainWarning, DpcoreError
-from dpcore.guarantees import DP, DPTV, GDP, TV
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.guarantees import DP, GDP, TV
 from dpcore.language import parse
 from dpcore.theorems import advanced_course, advanced_drv, basic, domain, kov_simplified
 from dpcore.theorems.rounding import failure
@@ -20,19 +22,19 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.algebra import Factors
+    from dpcore.composition.parts import Statements
     from dpcore.tradeoff import TradeOff
 
 TITLES = {
     "exact": "Actual mechanism",
-    "dptv": "DP-TV",
-    "kov_optimal": "KOV optimal",
-    "kov_simplified": "KOV simplified",
-    "advanced_drv": "Advanced (DRV)",
-    "advanced_course": "Advanced (pure)",
-    "basic": "Basic",
-    "gdp": "Gaussian (GDP)",
-    "clt": "CLT, approximate",
-}
+    **{
+        name: NAMED[name]
+        for name in (
+            "dptv", "kov_optimal", "kov_simplified", "advanced_drv", "advanced_course", "basic", "gdp", "clt",
+        )
+    },
+}  # fmt: skip
 LARGEST_K = 10**9
 
 
@@ -69,16 +71,17 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
     copies = domain.integer(k, "k", high=LARGEST_K)
     spent = domain.positive_probability(slack, "slack")
     wanted = domain.probability(delta, "delta")
-    step, why = None, ""
+    parts: Factors = [(node, count * copies) for node, count in factors(region)]
+    given, why = None, ""
     try:
-        step = step_of(region, copies, wanted)
+        given = parted(parts, wanted)
     except DpcoreError as error:
         why = str(error)
-    found = [_exact(region, step, copies), _gdp(region, step, copies), _clt(region, copies)]
-    if step is None:
+    found = [_exact(region, given, copies), _gdp(parts, wanted), _clt(region, copies)]
+    if given is None:
         found += [_none(name, why) for name in TITLES if name not in {"exact", "clt", "gdp"}]
     else:
-        found += [_dptv(step, copies), _kov(step, copies), *_closed(step, copies, spent)]
+        found += [_dptv(given), _kov(given), *_closed(given, spent)]
     by_name = {way.name: way for way in found}
     return tuple(by_name[name] for name in TITLES)
 
@@ -87,79 +90,74 @@ def _none(name: str, why: str) -> Way:
     return Way(name, TITLES[name], None, "none", why)
 
 
-def _exact(region: TradeOff, step: Step | None, k: int) -> Way:
-    if step is not None and step.attained:
-        twin = TITLES["dptv"] if step.tv_helps else TITLES["kov_optimal"]
+def _exact(region: TradeOff, given: Statements | None, k: int) -> Way:
+    if given is not None and given.attained and len(given.parts) == 1:
+        twin = TITLES["dptv"] if given.tv_helps else TITLES["kov_optimal"]
         return _none("exact", f"Nothing but the statement is known: {twin} is its exact composition.")
     return Way("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
 
 
-def _kind(step: Step, tight: bool) -> str:
-    return "exact" if step.attained and tight else "upper"
+def _kind(given: Statements, tight: bool) -> str:
+    return "exact" if given.attained and tight else "upper"
 
 
-def _dptv(step: Step, k: int) -> Way:
-    if not step.tv_helps:
-        return _none("dptv", no_tv(step))
-    return Way("dptv", TITLES["dptv"], statement_region(step) ** k, _kind(step, tight=True), step.note)
+def _dptv(given: Statements) -> Way:
+    if not given.tv_helps:
+        return _none("dptv", no_tv(given))
+    region = composed([(statement_region(step), count) for step, count in given.parts])
+    return Way("dptv", TITLES["dptv"], region, _kind(given, tight=True), given.note)
 
 
-def no_tv(step: Step) -> str:
-    """Say why the theorem with total variation adds nothing."""
-    shown = outward(step.eta, 4)
-    return f"No total variation below that of (ε, δ), {shown}, is known: {TITLES['kov_optimal']} is the same."
+def _kov(given: Statements) -> Way:
+    region = composed([(DP(step.epsilon, step.delta), count) for step, count in given.parts])
+    return Way("kov_optimal", TITLES["kov_optimal"], region, _kind(given, tight=not given.tv_helps), kov_note(given))
 
 
-def _kov(step: Step, k: int) -> Way:
-    region = DP(step.epsilon, step.delta) ** k
-    return Way("kov_optimal", TITLES["kov_optimal"], region, _kind(step, tight=not step.tv_helps), kov_note(step))
-
-
-def kov_note(step: Step) -> str:
-    """Say what the optimal theorem leaves unused."""
-    return step.note or ("bound on total variation not used" if step.tv_helps else "")
-
-
-def _closed(step: Step, k: int, slack: float) -> list[Way]:
+def _closed(given: Statements, slack: float) -> list[Way]:
     """Return the closed-form theorems, each one statement."""
-    given = [(step.epsilon, step.delta, k)]
+    triples, note = given.triples, given.note
     found = [
-        _statement("kov_simplified", kov_simplified(given, slack), step),
-        _statement("advanced_drv", advanced_drv(step.epsilon, step.delta, k, slack), step),
-        _statement("basic", basic(given), step),
+        _statement("kov_simplified", kov_simplified(triples, slack), note),
+        _statement("basic", basic(triples), note),
     ]
-    if step.delta > 0:
-        return [
-            *found,
-            _none("advanced_course", f"It is about δ = 0 per mechanism, here δ = {outward(step.delta, 4)}."),
-        ]
+    if len({(epsilon, delta) for epsilon, delta, _ in triples}) > 1:
+        why = "It is about equal mechanisms; these releases differ."
+        return [*found, _none("advanced_drv", why), _none("advanced_course", why)]
+    epsilon, delta, k = triples[0][0], triples[0][1], sum(count for *_, count in triples)
+    found.append(_statement("advanced_drv", advanced_drv(epsilon, delta, k, slack), note))
+    if delta > 0:
+        return [*found, _none("advanced_course", f"It is about δ = 0 per mechanism, here δ = {outward(delta, 4)}.")]
     try:
-        return [*found, _statement("advanced_course", advanced_course(step.epsilon, k, slack), step)]
+        return [*found, _statement("advanced_course", advanced_course(epsilon, k, slack), note)]
     except DomainError as error:
         return [*found, _none("advanced_course", str(error))]
 
 
-def _statement(name: str, rows: pd.DataFrame, step: Step) -> Way:
+def _statement(name: str, rows: pd.DataFrame, taken: str) -> Way:
     epsilon, delta = float(rows["epsilon"].iloc[0]), float(rows["delta"].iloc[0])
-    note = "; ".join(part for part in (str(rows["note"].iloc[0]), step.note) if part)
+    note = "; ".join(part for part in (str(rows["note"].iloc[0]), taken) if part)
     if not math.isfinite(epsilon):
         return _none(name, "Its ε is too large for a number.")
     return Way(name, TITLES[name], DP(epsilon, delta), "upper", note)
 
 
-def _gdp(region: TradeOff, step: Step | None, k: int) -> Way:
-    curve = region.curve
-    if isinstance(curve, Gaussian):
-        mu = curve.mu * math.sqrt(k)
-        return Way("gdp", TITLES["gdp"], GDP(mu), "exact", f"μ = {outward(mu, 6)}")
-    if step is None:
-        return _none("gdp", "The mechanism is not Gaussian privacy and its loss is unbounded.")
-    mu, lost = step.bounding_mu * math.sqrt(k), failure([(step.delta, k)])
+def _gdp(parts: Factors, delta: float) -> Way:
+    name, mus = "gdp", [(node.curve.mu, count) for node, count in parts if isinstance(node.curve, Gaussian)]
+    if len(mus) == len(parts):
+        mu = math.hypot(*(mu * math.sqrt(count) for mu, count in mus))
+        return Way(name, TITLES[name], GDP(mu), "exact", f"μ = {outward(mu, 6)}")
+    try:
+        given = parted(parts, delta, gaussian=False)
+    except DpcoreError as error:
+        return _none(name, str(error))
+    mu = math.hypot(*(step.bounding_mu * math.sqrt(count) for step, count in given.parts))
+    lost = failure([(step.delta, count) for step, count in given.parts])
     if not math.isfinite(mu):
-        return _none("gdp", "Its μ is too large for a number.")
+        return _none(name, "Its μ is too large for a number.")
     note = f"μ = {outward(mu, 6)}" + (f", failing with probability {outward(lost, 4)}" if lost else "")
-    note += f"; one mechanism is inside gdp({outward(step.bounding_mu, 4)})"
-    return Way("gdp", TITLES["gdp"], joined(mu, lost), "upper", "; ".join(filter(None, (note, step.note))))
+    if len(given.parts) == 1:
+        note += f"; one mechanism is inside gdp({outward(given.parts[0][0].bounding_mu, 4)})"
+    return Way(name, TITLES[name], joined(mu, lost), "upper", "; ".join(filter(None, (note, given.note))))
 
 
 def _clt(region: TradeOff, k: int) -> Way:
@@ -182,10 +180,3 @@ def band(found: Limit, k: int) -> str:
 def joined(mu: float, lost: float) -> TradeOff:
     """Return Gaussian privacy together with a failure probability."""
     return GDP(mu) if lost == 0 else GDP(mu) * TV(lost) if mu > 0 else TV(lost)
-
-
-def statement_region(step: Step) -> TradeOff:
-    """Return dptv(epsilon, delta, eta); rounding of eta at its largest value is not worth a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DomainWarning)
-        return DPTV.make(step.epsilon, step.delta, step.eta)

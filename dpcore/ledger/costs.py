@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 
 from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.step import step_of
+from dpcore.composition.parts import Statements, statements
+from dpcore.composition.step import steps_at
 from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DomainError, DpcoreError
-from dpcore.ledger.bounds import basic_epsilon, total
+from dpcore.ledger.bounds import total
 from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
-from dpcore.ledger.statements import Statements, statements
 from dpcore.limits import checkpoint
 from dpcore.registry import shown
 from dpcore.theorems import domain
 from dpcore.theorems.rounding import sum_up
+from dpcore.theorems.sharing import basic_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -50,8 +51,8 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     """Tabulate what every row adds to epsilon at one delta.
 
     The cost of a row is epsilon of all rows less epsilon of all others. It is never negative, and at most the epsilon of
-    the row itself where that is pure. Costs do not add up to the total, except by the basic theorem (without groups):
-    two rows can hide behind each other, or make each other worse.
+    the row itself where that is pure. Costs do not add up to the total, except by the basic theorem (without groups),
+    where they add up to the sum of all epsilons: two rows can hide behind each other, or make each other worse.
 
     Parameters
     ----------
@@ -180,10 +181,10 @@ def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> li
 def _by_basic(ledger: Ledger, delta: float) -> list[Cost]:
     """Return the costs by the basic theorem: what a row adds to the sum."""
     try:
-        given = statements(ledger.factors, delta, part=1.0)
+        given = statements(ledger.factors, delta)
     except DpcoreError as error:
         return [Cost(math.inf, math.inf, "none", str(error))] * len(ledger)
-    whole = basic_epsilon(given, delta)
+    whole = _sum(given, delta)
     taken = {node.text: step for (node, _), (step, _) in zip(ledger.factors, given.parts, strict=True)}
     found = []
     for row, release in enumerate(ledger.rows):
@@ -194,7 +195,13 @@ def _by_basic(ledger: Ledger, delta: float) -> list[Cost]:
             found.append(Cost(own, own, "upper"))
         else:
             rest = ledger.without(row).factors
-            steps = [(taken.get(node.text) or step_of(node, 1, 2 * given.share), count) for node, count in rest]
-            less = whole - basic_epsilon(Statements(tuple(steps), given.share), delta)
+            steps = [(taken.get(node.text) or steps_at(node, [given.share])[0], count) for node, count in rest]
+            less = whole - _sum(Statements(tuple(steps)), delta)
             found.append(Cost(max(0.0, less), max(0.0, less), "upper"))
     return found
+
+
+def _sum(given: Statements, delta: float) -> float:
+    """Return the sum of the epsilons if the sum of the deltas is within `delta`, else inf."""
+    epsilon = sum_up((epsilon, count) for epsilon, _, count in given.triples)
+    return math.inf if math.isinf(basic_epsilon(given.triples, delta)) else 0.0 if delta >= 1 else epsilon

@@ -236,7 +236,9 @@ def _read_json(content: bytes) -> Reading:
     try:
         body = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        reason = f"{error}" if isinstance(error, ValueError) else "it is nested too deeply"
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else f"{error}"
+        if reason.startswith("Exceeds the limit"):  # Python's own words about an integer of thousands of digits
+            reason = "a number in it has thousands of digits"
         msg = f"The file is no JSON that can be read: {reason}."
         raise DomainError(msg) from None
     relation = ""

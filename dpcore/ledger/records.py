@@ -10,9 +10,9 @@ from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from dpcore.algebra import Assume, Power, Product, factors
+from dpcore.algebra import Assume, Power, factors
+from dpcore.composition.totals import composed
 from dpcore.errors import DomainError, DomainWarning, RelationError
-from dpcore.guarantees import DP
 from dpcore.language import parse
 from dpcore.ledger.groups import group_factors
 from dpcore.registry import RELATIONS, shown
@@ -28,6 +28,7 @@ NEEDED = COLUMNS[:3]
 MOST_ROWS = 100_000
 LARGEST_COUNT = 10**15
 LONGEST_TEXT = 2000
+_MOST_DIGITS = 40  # of a number that is read at all; longer ones overflow a double
 _warning_lock = threading.Lock()  # the record of warnings belongs to the whole process
 _INTEGER = re.compile(r"[+-]?[0-9]+(?:\.0|[eE][0-9]{1,2})?")
 
@@ -101,14 +102,28 @@ def whole(value: Any, name: str, most: int) -> int:
 
     1.000 is refused: in half of the world it is one thousand.
     """
-    if isinstance(value, Integral):
-        text = str(int(value))
-    else:
-        text = "".join(value.split()).replace("_", "") if isinstance(value, str) else repr(value)
-    if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not 1 <= int(float(text)) <= most:
-        msg = f"{name} must be a whole number from 1 to {grouped(most)}, got {shown(value)}."
+    found = _whole(value)
+    if found is None or not 1 <= found <= most:
+        msg = f"{name} must be a whole number from 1 to {grouped(most)}, got {_brief(value)}."
         raise DomainError(msg)
-    return int(text) if text.lstrip("+").isdigit() else int(float(text))
+    return found
+
+
+def _whole(value: Any) -> int | None:
+    """Return a value as an integer, None where it is no whole number or has more digits than anybody counts to."""
+    if isinstance(value, Integral):
+        return None if isinstance(value, bool) else int(value)
+    text = "".join(value.split()).replace("_", "") if isinstance(value, str) else repr(value)
+    if not _INTEGER.fullmatch(text) or len(text) > _MOST_DIGITS:
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else int(float(text))
+
+
+def _brief(value: Any) -> str:
+    """Return a value as a message shows it; digits of an integer too long to print are counted."""
+    if isinstance(value, Integral) and abs(int(value)) >= 10**_MOST_DIGITS:
+        return f"a number of more than {_MOST_DIGITS} digits"
+    return shown(value)
 
 
 @dataclass(frozen=True)
@@ -232,7 +247,7 @@ class Ledger:
 
     def member(self, row: int) -> TradeOff:
         """Return the region of all releases of one row, under the relation of the ledger."""
-        return _product(self.parts(row))
+        return composed(self.parts(row))
 
     def _stated(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
@@ -256,9 +271,4 @@ class Ledger:
     @cached_property
     def region(self) -> TradeOff:
         """The region of the whole ledger; perfect privacy where it has no row."""
-        return _product(self.factors)
-
-
-def _product(parts: Factors) -> TradeOff:
-    powers = tuple(node if count == 1 else Power(node, count) for node, count in parts)
-    return DP(0.0) if not powers else powers[0] if len(powers) == 1 else Product(powers)
+        return composed(self.factors)

@@ -16,10 +16,10 @@ from hypothesis import strategies as some
 import dpcore
 from dpcore.composition import KS, TITLES, best, ladder, limit, rungs, statements, step_of, verdict, ways
 from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.ladder import statement_epsilon
 from dpcore.errors import DomainError
 from dpcore.limits import limits
 from dpcore.theorems import advanced_course, advanced_drv, kov_simplified_epsilon
+from dpcore.theorems.sharing import statement_epsilon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,9 +118,9 @@ def test_the_bounding_gaussian_contains_the_statement(epsilon: float, share: flo
 
 def test_statement_epsilon_is_the_region_s() -> None:
     for epsilon, delta, at in [(3.0, 0.1, 0.2), (10.0, 0.0, 1e-6), (0.5, 0.3, 0.9), (800.0, 0.0, 0.3)]:
-        found = float(statement_epsilon(np.array([epsilon]), np.array([delta]), at)[0])
+        found = statement_epsilon(epsilon, delta, at)
         assert found == pytest.approx(float(dpcore.dp(epsilon, delta).epsilon(at)), rel=1e-12, abs=1e-15)
-    assert statement_epsilon(np.array([1.0]), np.array([0.2]), 0.1)[0] == math.inf
+    assert statement_epsilon(1.0, 0.2, 0.1) == math.inf
 
 
 def test_gaussian_epsilons_are_the_curve_s() -> None:

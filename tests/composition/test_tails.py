@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore.composition import ladder, tails
+from dpcore.composition import ladder, tails, totals
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.tails import epsilon_of_copies
 from dpcore.curves.polygon import Polygon
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 AGREE = 1e-10
-LADDER = import_module("dpcore.composition.ladder")  # the package has a function of this name
 
 
 def statement(epsilon: float, delta: float, still: float) -> TradeOff:
@@ -96,32 +94,12 @@ def test_where_the_composition_itself_must_be_asked() -> None:
 
 def test_ends_without_few_masses_stay_the_composition_s(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = {at: ladder("dptv(0.3, 1e-9, 0.1)", at, [1, 3, 400, 5000]) for at in (0.0, 1e-300, 1e-9, 1e-4, 0.3, 1.0)}
-    monkeypatch.setattr(LADDER, "epsilon_of_copies", lambda *_: None)
+    monkeypatch.setattr(totals, "epsilon_of_copies", lambda *_: None)
     for at, rows in with_it.items():
         without = ladder("dptv(0.3, 1e-9, 0.1)", at, [1, 3, 400, 5000])
         assert rows["kind"].tolist() == without["kind"].tolist()
         assert rows["note"].tolist() == without["note"].tolist()
         assert rows["epsilon"].to_numpy() == pytest.approx(without["epsilon"].to_numpy(), rel=AGREE)
-
-
-class TwoDirections:
-    """A mechanism whose two directions differ, though what is published of one copy is a statement."""
-
-    pair = Polygon([-0.5, 1.0], [0.7, 0.3], [0.4, 0.6], symmetric=False)
-    curve = dpcore.dp(1.0).curve
-    kind = "exact"
-
-    def __pow__(self, k: int) -> TwoDirections:
-        return self
-
-    def epsilon(self, delta: float) -> float:
-        return 0.125 if delta < 1 else 0.0
-
-
-def test_a_mechanism_of_two_directions_is_not_taken_for_its_closure() -> None:
-    rows = LADDER._Rows()
-    rows.add(100, TwoDirections(), 1e-6, "exact", "")
-    assert rows.rows == [(100, 0.125, "exact", "")]
 
 
 def test_tilted_masses_are_the_binomial_ones() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dpcore import parse
 from dpcore.errors import DomainError, DomainWarning, DpcoreError, ParseError, RelationError
-from dpcore.ledger import Ledger, Release
+from dpcore.ledger import Ledger, Release, read_ledger
 from dpcore.ledger.records import whole
 
 MIXED = (
@@ -130,3 +130,22 @@ def test_editing() -> None:
 def test_ten_thousand_equal_rows_are_one_power() -> None:
     ledger = Ledger.of(*[(f"row {i}", "laplace(0.01)", 1 + i % 2) for i in range(10_000)])
     assert str(ledger.region) == "laplace(0.01)^15000"
+
+
+@pytest.mark.parametrize(
+    "value", ["1" * 300, "1" * 309, "9" * 5000, "1e99", 10**400, 10**5000, -(10**400)], ids=range(7)
+)
+def test_a_count_of_hundreds_of_digits_is_a_sentence(value: object) -> None:
+    with pytest.raises(
+        DomainError, match=r"count must be a whole number from 1 to 1 000 000 000 000 000, got .{4,70}\.$"
+    ):
+        Release("a", "laplace(1)", value)  # type: ignore[arg-type]  # what a file may hold
+    if isinstance(value, str):
+        found = read_ledger(f"label,expression,count,group,group_limit\na,laplace(1),{value}\nb,dp(1),1,g,{value}\n")
+        assert len(found.problems) == 2
+        assert found.problems[1].startswith("Row 2 (b) does not count: group_limit must be a whole number from 1 to")
+
+
+def test_a_number_of_thousands_of_digits_in_json_is_a_sentence() -> None:
+    with pytest.raises(DomainError, match="a number in it has thousands of digits"):
+        read_ledger(f'[{{"label": "a", "expression": "dp(1)", "count": {"1" * 5000}}}]')

@@ -1,0 +1,176 @@
+r"""What each release enters the named theorems with: one (epsilon, delta) statement, and its total variation.
+
+A release of unbounded loss satisfies many statements; how delta is shared among them `dpcore.theorems.sharing` decides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import erf
+
+from dpcore.composition.gaussians import epsilons_of
+from dpcore.composition.step import Step, step_of, steps_at, taken_as
+from dpcore.curves.gaussian import Gaussian
+from dpcore.errors import DomainError, DpcoreError
+from dpcore.guarantees import largest_eta
+from dpcore.limits import checkpoint
+from dpcore.theorems.rounding import sum_up
+from dpcore.theorems.sharing import share
+from dpcore.tradeoff import shorten
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dpcore.algebra import Factors
+    from dpcore.curves.base import Curve
+    from dpcore.tradeoff import TradeOff
+
+MOST_DIFFERENT = 400  # different releases that are composed or looked up numerically beside the regions themselves
+_EVERY = 200  # releases between two reports of progress
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The statements of all releases.
+
+    Attributes
+    ----------
+    parts : (step, count), one for each different release.
+    share : failure probability that every release of unbounded loss was given.
+    """
+
+    parts: tuple[tuple[Step, int], ...]
+    share: float = 0.0
+
+    @property
+    def triples(self) -> list[tuple[float, float, int]]:
+        """As (epsilon, delta, count)."""
+        return [(step.epsilon, step.delta, count) for step, count in self.parts]
+
+    @property
+    def attained(self) -> bool:
+        """Whether every region is its statement and nothing more."""
+        return all(step.attained for step, _ in self.parts)
+
+    @property
+    def tv_helps(self) -> bool:
+        """Whether some total variation is below that of (epsilon, delta)."""
+        return any(step.tv_helps for step, _ in self.parts)
+
+    @property
+    def note(self) -> str:
+        """What was lost by taking statements."""
+        lossy = [step for step, _ in self.parts if not step.attained]
+        if not lossy:
+            return ""
+        if len(self.parts) == 1:
+            step = lossy[0]
+            return taken_as(step.region, step.epsilon, step.delta, step.eta)
+        names = ", ".join(shorten(str(step.region), 40) for step in lossy[:2])
+        more = f" and {len(lossy) - 2} more" if len(lossy) > 2 else ""
+        return f"of {names}{more} only one statement is used"
+
+
+def statements(
+    factors: Factors, delta: float, *, gaussian: bool = True, known: dict[str, Step] | None = None
+) -> Statements:
+    """Return the statement of every release of a list, delta shared as `dpcore.theorems.sharing` says.
+
+    Parameters
+    ----------
+    factors : different regions with their counts.
+    delta : failure probability of the whole list.
+    gaussian : whether Gaussian releases need a statement at all.
+    known : statements of bounded releases, which are the same for every delta; filled here for the next call.
+    """
+    found = statement_lists(factors, (1,), delta, gaussian=gaussian, known=known)[0]
+    if isinstance(found, DpcoreError):
+        raise found
+    return found
+
+
+def statement_lists(
+    factors: Factors,
+    ks: Sequence[int],
+    delta: float,
+    *,
+    gaussian: bool = True,
+    known: dict[str, Step] | None = None,
+) -> list[Statements | DomainError]:
+    """Return the statements of k times a list for every k, or why there are none; see `statements`."""
+    kept = {} if known is None else known
+    needy = [(node, count) for node, count in factors if _needs(node.curve, gaussian=gaussian)]
+    slow = sum(not isinstance(node.curve, Gaussian) for node, _ in needy)
+    if slow > MOST_DIFFERENT:
+        msg = (
+            f"{grouped(slow)} different releases have unbounded loss; statements are looked up for at most "
+            f"{grouped(MOST_DIFFERENT)}."
+        )
+        return [DomainError(msg)] * len(ks)
+    copies = sum(count for _, count in needy)
+    shares = []
+    for k in ks:
+        taken = sum_up((node.curve.q_inf, count * k) for node, count in factors)
+        shares.append(share(delta, taken, copies * k))
+    good = [place for place in range(len(ks)) if not needy or shares[place] > 0]
+    used = [shares[place] for place in good]
+    normal = _gaussians(factors, used if gaussian else [0.0] * len(used))
+    steps = [normal[node.text] if node.text in normal else _steps(node, used, kept) for node in _nodes(factors)]
+    made = {
+        place: Statements(
+            tuple((own[at], count * ks[place]) for own, (_, count) in zip(steps, factors, strict=True)), shares[place]
+        )
+        for at, place in enumerate(good)
+    }
+    return [made[place] if place in made else _nothing_free(factors, needy, delta, k) for place, k in enumerate(ks)]
+
+
+def _nodes(factors: Factors) -> Iterator[TradeOff]:
+    for place, (node, _) in enumerate(factors):
+        if place % _EVERY == 0:
+            checkpoint(place / len(factors))
+        yield node
+
+
+def _steps(node: TradeOff, shares: list[float], kept: dict[str, Step]) -> list[Step]:
+    """Return the statement of one release at every share."""
+    if math.isinf(node.curve.max_loss):
+        return steps_at(node, shares) if shares else []
+    step = kept.get(node.text) or kept.setdefault(node.text, step_of(node))
+    return [step] * len(shares)
+
+
+def _gaussians(factors: Factors, shares: list[float]) -> dict[str, list[Step]]:
+    """Return the statements of the Gaussian releases at every share, all releases at once: they may be many."""
+    nodes = [(node, node.curve.mu) for node, _ in factors if isinstance(node.curve, Gaussian)]
+    found: dict[str, list[Step]] = {node.text: [] for node, _ in nodes}
+    different, place = np.unique(np.array([mu for _, mu in nodes]), return_inverse=True)
+    for free in shares if nodes else ():
+        epsilons = epsilons_of(different, np.zeros_like(different), free) if free > 0 else np.zeros(different.size)
+        for (node, mu), epsilon in zip(nodes, epsilons[place].tolist(), strict=True):
+            found[node.text].append(_gaussian(node, mu, epsilon, free))
+    return found
+
+
+def _nothing_free(factors: Factors, needy: Factors, delta: float, k: int) -> DomainError:
+    name, taken = shorten(str(needy[0][0]), 40), sum_up((node.curve.q_inf, count * k) for node, count in factors)
+    left = f"δ = {outward(delta, 4)}" if taken == 0 else f"δ less {outward(taken, 4)}, the failures of all releases,"
+    msg = f"{name} has unbounded loss: a statement about it needs δ above 0, and {left} leaves none."
+    return DomainError(msg)
+
+
+def _needs(curve: Curve, *, gaussian: bool) -> bool:
+    return math.isinf(curve.max_loss) and (gaussian or not isinstance(curve, Gaussian))
+
+
+def _gaussian(node: TradeOff, mu: float, epsilon: float, share: float) -> Step:
+    """Return the statement of a Gaussian release that fails with probability `share`; by its mu alone if that is 0."""
+    if share == 0:
+        return Step(node, 0.0, 0.0, 0.0, attained=True, mu=mu, note="")
+    eta = max(min(float(erf(mu / math.sqrt(8.0))) * (1 + 1e-15), largest_eta(epsilon, share)), share)
+    return Step(node, epsilon, share, eta, attained=False, mu=mu, note="")
