@@ -83,7 +83,7 @@ def theorems(
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:
         rows = [row for at in domain.numbers(delta, "delta", high=1.0) for row in _at_delta(region, at, slacks)]
-    columns = dict(
+    columns: dict[str, Any] = dict(
         zip(("theorem", "epsilon", "delta", "kind", "note"), map(list, zip(*rows, strict=True)), strict=True)
     )
     for name in ("epsilon", "delta"):
