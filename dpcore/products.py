@@ -7,7 +7,7 @@ delta is shared between the releases and a theorem. Without a delta the theorems
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
