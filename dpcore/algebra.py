@@ -14,7 +14,6 @@ from dpcore.curves.combined import Both, Either, Erased, Grouped, closed
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
-from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.curves.subsampled import Subsampled
 from dpcore.errors import BudgetError, DomainError, RelationError
 from dpcore.lazy import Lazy
@@ -176,7 +175,7 @@ def _joined_pair(node: TradeOff, given: Factors) -> Curve:
 
     A test merges outcomes, and a product of two telling parts has more than two likelihood ratios to merge.
     """
-    if not isinstance(node, Additive) or not isinstance(node.pair, (Renyi, Concentrated)):
+    if not isinstance(node, Additive) or node.pair.max_loss <= 0.0:
         return node.pair
     mixed = any(not isinstance(part, Additive) for part, _ in given)
     why = "of the mechanisms only their divergence is used" if mixed else node.why_loose
@@ -186,7 +185,7 @@ def _joined_pair(node: TradeOff, given: Factors) -> Curve:
 
 def _attained(parts: Factors) -> list[Curve]:
     """Return the composition in one fixed direction where every loose part offers an attained pair."""
-    pairs = [(node.attained() if isinstance(node, Loose) else floors(node.curve)[-1], count) for node, count in parts]
+    pairs = [(node.attained() if isinstance(node, Loose) else floors(node.pair)[-1], count) for node, count in parts]
     known = [(curve, count) for curve, count in pairs if curve is not None]
     return [closed(directed(known))] if len(known) == len(pairs) else []
 

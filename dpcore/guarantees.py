@@ -257,8 +257,8 @@ class ZCDP(Atom, Additive):
         return self.xi + self.rho * order
 
     def attained(self) -> Curve | None:
-        """Return the Gaussian pair whose divergence of every order a is rho a."""
-        return gaussian_curve(math.sqrt(2.0 * self.rho) * (1.0 - _ROUNDING))
+        """Return the Gaussian pair whose divergence of every order a is rho a; without rho that of pure xi-DP."""
+        return self.pair if self.rho == 0 else gaussian_curve(math.sqrt(2.0 * self.rho) * (1.0 - _ROUNDING))
 
     def joined(self, count: int, others: Factors) -> tuple[TradeOff, Factors]:
         """Add rho and xi; Gaussian factors join exactly, a Rényi statement takes the lead."""

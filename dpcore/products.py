@@ -1,20 +1,20 @@
 """What every composition theorem says about a product, beside the composition of the regions themselves.
 
-At one delta the theorems are those of `dpcore.composition.theorem_table`, and `dpcore.theorems.sharing` decides how
-delta is shared. Without a delta the theorems about statements list their own (epsilon, delta).
+At one delta the theorems are those of the Composition page, the ledger and the accountants, and `dpcore.theorems.sharing` says how
+delta is shared between the releases and a theorem. Without a delta the theorems about statements list their own (epsilon, delta).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.algebra import factors
-from dpcore.composition import theorem_table
-from dpcore.composition.parts import Statements, statements
+from dpcore.composition.parts import statements
+from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dpcore.algebra import Factors
+    from dpcore.composition.parts import Statements
     from dpcore.tradeoff import TradeOff
 
 COLUMNS = ("region", "theorem", "epsilon", "delta", "kind", "note", "neighbours")
 CERTIFIED = "certified"
 DELTAS = (1e-9, 1e-6, 1e-3)
 _NEED_SLACK = ("kov_simplified", "advanced_drv", "advanced_course")
-_SHARED = ("basic", "dptv", "kov_optimal", *_NEED_SLACK)
+_OF_STATEMENTS = (*_NEED_SLACK, "basic", "kov_optimal", "dptv")
 _LISTED = {
     "gdp": "It is about Gaussian privacy alone; name a δ to have every part put inside a Gaussian region.",
     "dptv": "It is about copies of one mechanism with a total variation below that of (ε, δ).",
@@ -82,7 +83,7 @@ def theorems(
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:
         rows = [row for at in domain.numbers(delta, "delta", high=1.0) for row in _at_delta(region, at, slacks)]
-    columns = dict(
+    columns: dict[str, Any] = dict(
         zip(("theorem", "epsilon", "delta", "kind", "note"), map(list, zip(*rows, strict=True)), strict=True)
     )
     for name in ("epsilon", "delta"):
@@ -106,18 +107,15 @@ def _composed(region: TradeOff, delta: float) -> Row:
 
 
 def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) -> Iterator[Row]:
-    """Yield the rows of one delta, the composition first."""
+    """Yield the rows of one delta: those of the ledger, the composition first."""
     yield _composed(region, delta)
     parts = factors(region)
     frame = theorem_table(region, delta, patience=math.inf)
-    unbounded = [node for node, _ in parts if math.isinf(node.curve.max_loss)]
-    shares = dict.fromkeys(_SHARED, RULE) if unbounded else {}
-    if any(not isinstance(node.curve, Gaussian) for node in unbounded):
-        shares["gdp"] = RULE
+    shared = any(math.isinf(node.curve.max_loss) for node, _ in parts)
     own = ("exact", *(_NEED_SLACK if slacks else ()))
     columns = (frame[name].tolist() for name in ("theorem", "epsilon", "kind", "note"))
     for name, epsilon, what, said in zip(*columns, strict=True):
-        note = "; ".join(filter(None, (said, "" if what == "none" else shares.get(name, ""))))
+        note = "; ".join(filter(None, (said, RULE if shared and what != "none" and name in _OF_STATEMENTS else "")))
         if name not in own:
             yield name, None if what == "none" else epsilon, delta, what, note
     for slack in slacks or ():

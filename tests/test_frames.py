@@ -249,6 +249,21 @@ class TestBounds:
         gaussian = parse(f"gdp({math.sqrt(2 * 0.1 * 4)!r})").delta(frame["epsilon"].to_numpy())
         assert (frame["delta_lower"] >= gaussian * (1 - 1e-12)).all()
 
+    def test_pure_statements_that_were_added(self) -> None:
+        """Without rho concentrated privacy is pure: the sum is (2, 0)-DP, and two randomized responses do less."""
+        frame = frames.deltas(parse("zcdp(0, 1)^2"), [0.0, 1.0])
+        assert np.allclose(frame["delta"], parse("dp(2)").delta([0.0, 1.0]), rtol=1e-12)
+        assert np.allclose(frame["delta_lower"], parse("dp(1)^2").delta([0.0, 1.0]), rtol=1e-12)
+        assert set(frame["kind"]) == {"upper"}
+
+    def test_the_attained_side_keeps_the_direction_of_a_pair(self) -> None:
+        """Closed regions composed would be no lower bound: one direction of the pair is composed with Gaussian noise."""
+        frame = frames.deltas(parse("rdp(2, 0.5) * poisson_gaussian(0.5, 0.3)^3"), [0.5, 1.0, 3.0])
+        mu = math.sqrt(2 * 0.5 / 2)
+        truth = parse(f"gdp({mu!r}) * poisson_gaussian(0.5, 0.3)^3").delta(frame["epsilon"].to_numpy())
+        assert (frame["delta_lower"] <= truth * (1 + 1e-6)).all()
+        assert (frame["delta"] >= truth * (1 - 1e-6)).all()
+
     @pytest.mark.parametrize("text", ["rdp(2, 0.5)", "zcdp(0.1)", "exponential(1)"])
     def test_one_statement_is_exact_in_every_table(self, text: str) -> None:
         region = parse(text)

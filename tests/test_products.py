@@ -14,6 +14,7 @@ from dpcore.errors import DomainError
 from dpcore.language import parse
 from dpcore.products import COLUMNS, DELTAS, theorems
 from dpcore.theorems import advanced_course, advanced_drv, kov_simplified
+from dpcore.theorems.sharing import RULE
 
 SLACK = ("kov_simplified", "advanced_drv", "advanced_course")
 
@@ -55,8 +56,9 @@ class TestAtDelta:
         for name, epsilon in zip(rows["theorem"], rows["epsilon"], strict=True):
             if name != "exact":
                 assert frame["epsilon"][name] is None or frame["epsilon"][name] == epsilon
-        assert "all of δ in equal shares" in frame["note"]["basic"]
-        assert "half of δ in equal shares" in frame["note"]["kov_simplified"]
+        assert RULE in frame["note"]["basic"]
+        assert RULE in frame["note"]["kov_simplified"]
+        assert RULE not in "".join(theorems(parse("dp(0.1)^10 * dp(0.2)"), 0.02)["note"])
 
     def test_a_slack_of_ones_own(self) -> None:
         frame = theorems(parse("dp(0.1)^1000"), 1e-6, 1e-7).set_index("theorem")

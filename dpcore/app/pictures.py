@@ -147,7 +147,7 @@ def border_table(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
     """Return the border of every region as rows, and the command that prints what is too long for a table.
 
     Exact corners where the border is a polygon of at most 10 000, otherwise the points drawn. Columns: `label,
-    region, alpha, beta, kind`.
+    region, alpha, beta, kind, theorem, neighbours`.
     """
     parts, command = [], ""
     for line in shown:
@@ -160,7 +160,8 @@ def border_table(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
         else:
             rows = points[["region", "alpha", "beta", "kind"]]
             command = command or (f'dpcore vertices "{region}"' if corners is not None else "")
-        parts.append(rows.assign(label=line.label)[["label", "region", "alpha", "beta", "kind"]])
+        facts = {"label": line.label, "theorem": region.theorem, "neighbours": region.neighbours}
+        parts.append(rows.assign(**facts)[["label", "region", "alpha", "beta", "kind", "theorem", "neighbours"]])
     return pd.concat(parts, ignore_index=True), command
 
 

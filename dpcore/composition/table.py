@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from dpcore import gate
-from dpcore.algebra import Additive, factors
+from dpcore.algebra import factors
 from dpcore.composition.totals import BELOW, COMPOSED, Row, Totals, ordered, silent
 from dpcore.composition.totals import TITLES as NAMED
 from dpcore.errors import BudgetError
+from dpcore.kinds import kind, settled
 from dpcore.language import parse
 from dpcore.limits import current, limits
 from dpcore.theorems import domain
@@ -39,15 +40,11 @@ class Total:
     method: str
 
 
-def composed_total(region: TradeOff, parts: Factors, delta: float) -> Total:
-    """Return the bracket of epsilon of a region whose factors are `parts`."""
-    lower, upper = (float(bound[0]) + 0.0 for bound in gate.epsilon_bounds(region, np.array([delta])))
-    added = sum(count for _, count in parts) > 1 and any(isinstance(node, Additive) for node, _ in parts)
-    if not added:
-        return Total(min(lower, upper), upper, region.kind, region.theorem)
-    # Rényi-type statements are added before they become a region: safe, but only each part alone is attained
-    alone = [float(gate.epsilon_bounds(node, np.array([delta]))[0][0]) for node, _ in parts]
-    return Total(min(max(alone), upper), upper, "upper", region.theorem)
+def composed_total(region: TradeOff, delta: float) -> Total:
+    """Return the bracket of epsilon of a region."""
+    sides = settled(gate.epsilon_bounds(region, np.array([delta])), "upper", exact=region.curve.exact)
+    lower, upper = (float(bound[0]) + 0.0 for bound in sides)
+    return Total(lower, upper, kind(lower, upper, "upper"), region.theorem)
 
 
 def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 10.0) -> pd.DataFrame:
@@ -76,7 +73,7 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     wanted, parts = domain.probability(delta, "delta"), factors(region)
-    return theorem_rows(parts, wanted, lambda: composed_total(region, parts, wanted), patience=patience)
+    return theorem_rows(parts, wanted, lambda: composed_total(region, wanted), patience=patience)
 
 
 def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total], *, patience: float) -> pd.DataFrame:

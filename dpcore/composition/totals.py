@@ -24,7 +24,6 @@ from dpcore.notices import collected
 from dpcore.theorems.bounds import course_applies
 from dpcore.theorems.rounding import failure
 from dpcore.theorems.sharing import advanced_epsilon, basic_epsilon, pure_advanced_epsilon, simplified_epsilon
-from dpcore.tradeoff import shorten
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -255,17 +254,9 @@ class Totals:
             return silent(f"No limit is needed: {TITLES['gdp']} is exact.")
         if len(self.factors) > MOST_DIFFERENT:
             return silent(f"It is not computed for more than {grouped(MOST_DIFFERENT)} different releases.")
-        square, lost = 0.0, []
-        for node, count in self.factors:
-            try:
-                found = limit(node)
-            except DomainError as error:
-                return silent(f"{shorten(str(node), 40)}: {error}")
-            square += count * found.mu**2
-            lost.append((found.lost, count))
-        mu, gone = math.sqrt(square), failure(lost)
-        value = float(epsilons_of(np.array([mu]), np.array([gone]), self.delta, certified=False)[0])
-        return Row(value, "approximate", f"μ = {mu:.6g}; an approximation, not a promise")
+        found = limit(composed(self.factors))  # moments are summed over the factors
+        value = float(epsilons_of(np.array([found.mu]), np.array([found.lost]), self.delta, certified=False)[0])
+        return Row(value, "approximate", f"μ = {found.mu:.6g}; an approximation, not a promise")
 
 
 _LEAST = 0.05  # seconds every theorem may take, however late it is

@@ -21,7 +21,7 @@ def total(ledger: Ledger, delta: float) -> Total:
     wanted = domain.probability(delta, "delta")
     key = (wanted, current().tolerance)
     if key not in ledger.memory:
-        ledger.memory[key] = composed_total(ledger.region, ledger.factors, wanted)
+        ledger.memory[key] = composed_total(ledger.region, wanted)
     found: Total = ledger.memory[key]
     return found
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore import frames, parse, registry
-from dpcore.app import catalogue, listing, work
+from dpcore.app import catalogue, listing, pictures, work
 from dpcore.theorems import kov_simplified
 from tests.app import visits
 from tests.app.visits import errors
@@ -172,6 +172,20 @@ def test_the_simplified_theorem_is_edited_by_its_four_parameters() -> None:
     app.text_input(key="kov_slack").set_value("0")
     ran(app)
     assert "slack" in errors(app)
+
+
+@pytest.mark.parametrize("expression", ["basic(dp(0.6, 0.05)^5)", "simplified(dp(0.6, 0.1)^2, 0.03)"])
+def test_a_bound_is_called_one_in_the_sentence_and_in_the_tables(expression: str) -> None:
+    app = opened(regions=expression)
+    assert not app.error
+    assert "(upper bound)" in chart(app).alt
+    assert "(exact)" not in chart(app).alt
+    line = listing.read(text(app))[0]
+    region = parse(line.expression)
+    assert set(pictures.statements(region)[0]["kind"]) == {"upper"}
+    corners = pictures.vertices(region)
+    assert corners is not None
+    assert set(corners["kind"].iloc[:-1]) == {"lower"}
 
 
 def test_basic_composition_is_edited_by_epsilon_delta_and_k() -> None:
