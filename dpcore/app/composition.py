@@ -97,7 +97,7 @@ def _mechanism() -> str | None:
         )
     if known:
         return given
-    inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon or None, DEFAULTS["epsilon"])
+    inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
     if math.isnan(eta):
@@ -123,7 +123,7 @@ def _counts() -> tuple[int | None, float | None, float | None]:
         slack = inputs.number_field(
             "Slack δ~", "slack", DEFAULTS["slack"], inputs.Interval(low_open=True), help_text=words, trouble=below
         )
-    inputs.log_slider("Number of mechanisms k", "k", KS, k, DEFAULTS["k"])
+    inputs.log_slider("Number of mechanisms k", "k", KS, k)
     return k, delta, slack
 
 

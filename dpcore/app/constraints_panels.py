@@ -58,7 +58,7 @@ def ask() -> View | None:
             trouble=st.container(),
             help_text=words,
         )
-        inputs.log_slider("k on a log scale", "cons_k", constraints.KS, k, DEFAULTS["cons_k"])
+        inputs.log_slider("k on a log scale", "cons_k", constraints.KS, k)
         axes = st.segmented_control(
             "Axes",
             ("f-DP", "thesis"),

@@ -44,7 +44,7 @@ def show(
     ----------
     figure : chart, numbers, sentence and notes.
     key : name of the figure on the page; also the name of its files.
-    code : Python lines that reproduce the view; they are run in the tests.
+    code : Python lines that reproduce the view; the tolerance at which pages compute is stated around them.
     table : numbers to list and download; those drawn by default.
     command : command line that prints all rows when the table is cut at 10 000.
     link : show the link that restores the page.
@@ -126,7 +126,18 @@ def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command:
             st.caption(f"All rows: `{command}`")
     _downloads(figure, shown, key)
     with st.expander("Python that makes this", icon=":material/code:"):
-        st.code(code, language="python")
+        st.code(at_tolerance(code), language="python")
+
+
+def at_tolerance(code: str) -> str:
+    """Return Python lines that compute at the tolerance of the pages; lines that state one stay as they are."""
+    if "limits(" in code:
+        return code
+    lines = code.splitlines()
+    first = next((at for at, line in enumerate(lines) if line and not line.startswith(("from ", "import "))), len(lines))
+    imports = sorted([*(line for line in lines[:first] if line), "from dpcore.limits import limits"])
+    body = [f"    {line}" if line else "" for line in lines[first:]]
+    return "\n".join([*imports, "", f"with limits(tolerance={work.TOLERANCE}):", *body])
 
 
 def numbers(table: pd.DataFrame, key: str) -> None:

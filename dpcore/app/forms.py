@@ -115,7 +115,7 @@ def typed(entry: Entry, key: str) -> str:
     of what was typed.
     """
     shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
-    values = {p.name: _meant(p, shown[p.name]) for p in entry.parameters}
+    values = {p.name: meant(p, shown[p.name]) for p in entry.parameters}
     if entry.parameters[-1].kind == "regions":
         return str(entry.build(*values[entry.parameters[-1].name]))
     checked = [(p, shown[p.name], p.check(values[p.name])) for p in entry.parameters]
@@ -147,7 +147,7 @@ def _field(
         st.text_input(label, **shared)
 
 
-def _meant(parameter: Parameter, shown: Any) -> Any:
+def meant(parameter: Parameter, shown: Any) -> Any:
     """Return what a field says; what is no value of its kind is left to the parameter's own check."""
     if parameter.kind == "integer":
         return int(shown) if str(shown).isdecimal() and len(str(shown)) <= MOST_DIGITS else shown

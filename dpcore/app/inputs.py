@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 MOST_CHARACTERS = 40
+NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
 
 
@@ -134,12 +135,27 @@ def integer_field(
         return None
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None, default: str) -> None:
-    """Show a slider over round values that writes into the field `key`; it follows what is typed there."""
-    wanted = math.log(max(float(default) if value is None else value, 1e-300))
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
+    """Show a slider over round values, and the one in the field `key`; it writes into that field.
+
+    Parameters
+    ----------
+    label, key : name shown, name of the field.
+    options : the round values, from small to large.
+    value : what the field says; None while it holds no number, which leaves nothing to move.
+    """
+    places = {option: float(option) for option in options}
+    if value is None:
+        here = NOWHERE
+        places = {here: -math.inf, **places}
+    else:
+        typed = str(st.session_state.get(key, "")).strip()
+        here = next((option for option in options if places[option] == value), typed)
+        places[here] = value
     handle = f"{key}_slider"
-    st.session_state[handle] = min(options, key=lambda option: abs(math.log(float(option)) - wanted))
-    st.select_slider(label, options, key=handle, on_change=_follow, args=(key, handle))
+    st.session_state[handle] = here
+    ordered = sorted(places, key=places.__getitem__)
+    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
 
 
 def _follow(key: str, handle: str) -> None:

@@ -40,7 +40,7 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
             trouble=below,
             help_text="The limit's ε and the true ε are compared at this failure probability.",
         )
-    inputs.log_slider("Number of copies", "lim_k", page.KS, k, page.DEFAULTS["lim_k"])
+    inputs.log_slider("Number of copies", "lim_k", page.KS, k)
     if k is None or delta is None:
         return None, trouble
     if len(text) > LONGEST:
@@ -110,7 +110,7 @@ def ask_arrays() -> page.Rows | None:
         )
     with columns[3]:
         n = inputs.integer_field("Row n", "lim_n", page.DEFAULTS["lim_n"], low=1, high=page.LARGEST_K, trouble=below)
-    inputs.log_slider("Number of mechanisms in the row", "lim_n", page.KS, n, page.DEFAULTS["lim_n"])
+    inputs.log_slider("Number of mechanisms in the row", "lim_n", page.KS, n)
     if mu is None or failing is None or c is None or n is None:
         return None
     return page.Rows(mu, failing, c, n)

@@ -164,7 +164,7 @@ def _promise() -> Promise | None:
             help_text="A bound on the total variation between any two letters' answers; empty asks for nothing more.",
         )  # fmt: skip
     with slider:
-        log_slider("ε on a log scale", "local_epsilon", EPSILONS, epsilon, "1")
+        log_slider("ε on a log scale", "local_epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
     try:

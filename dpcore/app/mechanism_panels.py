@@ -10,10 +10,11 @@ from dpcore import registry
 from dpcore.app import figure, forms, page, work
 from dpcore.app.figure import plain
 from dpcore.app.mechanism import DEFAULTS, PICK, RATES, View, goal_code, goal_words, kept, read, statement_table
-from dpcore.app.written import copies, of
+from dpcore.app.written import copies, expression, of
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
 from dpcore.errors import DpcoreError
+from dpcore.language import parse
 from dpcore.registry import COUNT, DELTA, EPSILON
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpcore.charts.figure import Figure
     from dpcore.mechanisms.base import Mechanism
-    from dpcore.registry import Parameter
+    from dpcore.registry import Entry, Parameter
 
 MOST_COPIES = 10**6
 LONGEST_NUMBER = 40
@@ -99,9 +100,29 @@ def _pick(mechanism: Mechanism | None) -> None:
 
 
 def _take_kind() -> None:
+    """Take the mechanism chosen; a parameter that the former one has too, such as ε, keeps what was typed."""
     name = st.session_state.get("kind_of_noise")
     if name is not None:
-        page.change("expression", forms.example(registry.lookup(name)))
+        page.change("expression", _with_typed(registry.lookup(name), str(st.session_state.get("expression") or "")))
+
+
+def _with_typed(entry: Entry, former: str) -> str:
+    """Return the example of a mechanism with the numbers of the former text that it takes."""
+    example = forms.example(entry)
+    try:
+        old, _ = read(former.strip())
+        found, own = copies(former.strip(), old), copies(example, parse(example))
+        if found is None or own is None:
+            return example
+        numbers = {p.name for p in entry.parameters if p.kind == "number"}
+        kept = {name: text for name, text in found.written.shown.items() if name in numbers}
+        values = {**own.written.shown, **kept}
+        arguments = [(p, values[p.name], p.check(forms.meant(p, values[p.name]))) for p in entry.parameters]
+        text = expression(entry, arguments)
+        read(text)
+    except DpcoreError:
+        return example  # a former number is outside of the new domain
+    return text
 
 
 def _fields(mechanism: Mechanism, text: str) -> None:
@@ -224,4 +245,4 @@ def show_goal(view: View) -> None:
     one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])
     st.button("Look at this noise", icon=":material/visibility:", on_click=page.change, args=("expression", one))
     with st.expander("Python that calibrates", icon=":material/code:"):
-        st.code(goal_code(text, epsilon, delta), language="python", wrap_lines=True)
+        st.code(figure.at_tolerance(goal_code(text, epsilon, delta)), language="python", wrap_lines=True)

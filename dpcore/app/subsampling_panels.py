@@ -51,7 +51,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
             trouble=below,
             help_text="The smallest ε at this δ is the statement that gets amplified.",
         )
-    inputs.log_slider("Share of the records in a sample", "sub_p", page.PS, p, page.DEFAULTS["sub_p"])
+    inputs.log_slider("Share of the records in a sample", "sub_p", page.PS, p)
     if p is None or delta is None:
         return None, below
     if len(text) > LONGEST:
@@ -99,7 +99,7 @@ def ask_steps() -> page.Steps | None:
         )
     with columns[3]:
         delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], POSITIVE, trouble=below)
-    inputs.log_slider("Number of steps", "sub_steps", page.TS, steps, page.DEFAULTS["sub_steps"])
+    inputs.log_slider("Number of steps", "sub_steps", page.TS, steps)
     if sigma is None or q is None or steps is None or delta is None:
         return None
     return page.Steps(sigma, q, steps, delta)

@@ -113,10 +113,24 @@ def test_slider_and_field_follow_each_other() -> None:
     assert app.text_input(key="k").value == "1000"
     assert "k = 1 000" in said(app)
     app.text_input(key="k").set_value("777").run()
-    assert app.select_slider(key="k_slider").value == "1000"
+    assert app.select_slider(key="k_slider").value == "777"
     assert "k = 777" in said(app)
+    app.text_input(key="k").set_value("1e3").run()
+    assert app.select_slider(key="k_slider").value == "1000"
+    app.text_input(key="k").set_value("many").run()
+    assert app.select_slider(key="k_slider").value == inputs.NOWHERE
+    assert app.select_slider(key="k_slider").disabled
+    app.text_input(key="k").set_value("50").run()
     app.select_slider(key="epsilon_slider").set_value("0.5").run()
     assert app.text_input(key="epsilon").value == "0.5"
+
+
+@pytest.mark.parametrize("epsilon", ["0.6", "0", "log(3)", "100", "0.00001"])
+def test_the_slider_stands_where_the_field_does(epsilon: str) -> None:
+    slider = opened(epsilon=epsilon, k="7").select_slider(key="epsilon_slider")
+    assert slider.value == epsilon
+    values = [inputs.read_number(option, "ε", inputs.Interval(0.0, 100.0)) for option in slider.options]
+    assert values == sorted(values)
 
 
 def test_a_mechanism_replaces_the_statement() -> None:

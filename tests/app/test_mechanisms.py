@@ -312,3 +312,13 @@ def test_no_other_page_uses_the_same_keys() -> None:
     other = sources_without("3_Mechanisms.py", "mechanism.py", "mechanism_panels.py")
     assert not [key for key in mechanism.DEFAULTS if f'key="{key}"' in other]
     assert not set(mechanism.DEFAULTS) & {"eps", "t", *composition.DEFAULTS}
+
+
+def test_another_mechanism_keeps_the_epsilon_that_was_typed() -> None:
+    app = opened(expression="laplace(log(3))")
+    app.selectbox(key="kind_of_noise").set_value("staircase")
+    ran(app)
+    assert app.text_input(key="expression").value.startswith("staircase(log(3)")
+    app.selectbox(key="kind_of_noise").set_value("laplace")
+    ran(app)
+    assert app.text_input(key="expression").value == "laplace(log(3))"

@@ -474,3 +474,13 @@ def test_hostile_options_fall_back_to_the_defaults(value: str) -> None:
     app = opened(**dict.fromkeys(names, value))
     assert not app.error
     assert python(app) == python_of_the_first_view()
+
+
+def test_the_code_makes_the_numbers_that_are_drawn_at_the_tolerance_of_the_page() -> None:
+    """At the library's own tolerance this region is refused; the page draws it."""
+    app = opened(regions="(dp(1, 0.1) & gdp(1))^20", picture="profile δ(ε)")
+    assert not app.error
+    names: dict[str, Any] = {}
+    exec(python(app).replace("save(figure", "(lambda *_: None)(figure"), names)  # noqa: S102  the page's own lines
+    shown = next(found.value for found in app.dataframe if "delta" in found.value.columns)
+    assert np.array_equal(shown["delta"], names["figure"].table["delta"])
