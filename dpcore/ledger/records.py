@@ -111,8 +111,10 @@ def whole(value: Any, name: str, most: int) -> int:
 
 def _whole(value: Any) -> int | None:
     """Return a value as an integer, None where it is no whole number or has more digits than anybody counts to."""
+    if isinstance(value, bool):
+        return None
     if isinstance(value, Integral):
-        return None if isinstance(value, bool) else int(value)
+        return int(value)
     text = "".join(value.split()).replace("_", "") if isinstance(value, str) else repr(value)
     if not _INTEGER.fullmatch(text) or len(text) > _MOST_DIGITS:
         return None
