@@ -31,9 +31,12 @@ elif panels.usable(view):
     with right:
         st.header("The best theorem")
         panels.show_theorems(view, rows)
+    left, right = st.columns(2, gap="large")
+    with left:
         st.header("How many more fit")
         view = panels.ask_more(view)
         panels.show_more(view)
+    with right:
         st.header("May I release this too?")
         panels.show_filters(view)
     left, right = st.columns(2, gap="large")

@@ -18,6 +18,7 @@ from dpcore.ledger import (
     ASSUMPTION,
     CHOICE,
     Budget,
+    filter_words,
     may_words,
     more_words,
     read_ledger,
@@ -356,19 +357,12 @@ def show_filters(view: View) -> None:
         return
     if found is None or view.more is None:
         return
-    words = may_words(view.ledger, view.more, found)
-    (st.info if found["may"].any() else st.warning)(plain(words), icon=":material/filter_alt:")
+    st.info(plain(may_words(view.ledger, view.more, found)), icon=":material/filter_alt:")
     st.caption(CHOICE)
-    shown = found.assign(more=[_more(int(n), may) for n, may in zip(found["more"], found["may"], strict=True)])
-    numbers(shown[["title", "more", "spent", "limit", "cost", "unit", "note"]], "ledger_filters")
+    st.markdown("\n".join(f"- {_bold(filter_words(row))}" for _, row in found.iterrows()))
     with st.popover("Python and command line", icon=":material/code:"):
         st.code(ledger.filter_code(view), language="python")
         st.code(ledger.filter_command(view), language="bash")
-
-
-def _more(count: int, may: bool) -> str:
-    """Return how many more a filter lets pass, as the table says it."""
-    return "none" if not may else "any number" if count < 0 else grouped(count)
 
 
 def show_deltas(view: View, table: pd.DataFrame | DpcoreError) -> None:

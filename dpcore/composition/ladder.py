@@ -65,7 +65,8 @@ def ladder(
     with limits(deadline=patience):
         rows += _exact(region, lists, counts, wanted)
     order = {name: place for place, name in enumerate(TITLES)}
-    return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[1])]), columns=list(COLUMNS))
+    rows.sort(key=lambda row: order[row[1]])
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:

@@ -70,10 +70,13 @@ class Statements:
             return ""
         if len(self.parts) == 1:
             step = lossy[0]
-            return taken_as(step.region, step.epsilon, step.delta, step.eta)
-        names = ", ".join(shorten(str(step.region), 40) for step in lossy[:2])
-        more = f" and {len(lossy) - 2} more" if len(lossy) > 2 else ""
-        return f"of {names}{more} only one statement is used"
+            said = taken_as(step.region, step.epsilon, step.delta, step.eta)
+        else:
+            names = ", ".join(shorten(str(step.region), 40) for step in lossy[:2])
+            more = f" and {len(lossy) - 2} more" if len(lossy) > 2 else ""
+            said = f"of {names}{more} only one statement is used"
+        shared = any(math.isinf(step.region.curve.max_loss) for step in lossy)
+        return f"{said}; half of δ is shared among the releases of unbounded loss" if shared else said
 
 
 def statements(

@@ -6,7 +6,7 @@ from dpcore.ledger.answers import answers, headline, reason, verdict
 from dpcore.ledger.bounds import TITLES, Total, theorems, total
 from dpcore.ledger.budget import Budget, More, Spending, check_row, more, more_words, spending
 from dpcore.ledger.costs import costs
-from dpcore.ledger.filtering import ASSUMPTION, CHOICE, filter_table, may_release, may_words
+from dpcore.ledger.filtering import ASSUMPTION, CHOICE, filter_table, filter_words, may_release, may_words
 from dpcore.ledger.filters import Filter, Price, filters
 from dpcore.ledger.reading import Entry, Reading, read_ledger
 from dpcore.ledger.records import COLUMNS, Ledger, Release
@@ -31,6 +31,7 @@ __all__ = [
     "check_row",
     "costs",
     "filter_table",
+    "filter_words",
     "filters",
     "headline",
     "may_release",

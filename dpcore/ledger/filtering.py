@@ -126,6 +126,17 @@ def may_words(ledger: Ledger, row: int, answers: pd.DataFrame) -> str:
     return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(held)}."
 
 
+def filter_words(row: pd.Series) -> str:
+    """Say what one filter has spent, what one more release costs, and how many fit; `row` is one of `may_release`."""
+    name, unit = f"**{row['title']}**", row["unit"]
+    if math.isinf(float(row["cost"])):
+        return f"{name}: no answer. {row['note']}"
+    spent, limit = outward(float(row["spent"]), 4), outward(float(row["limit"]), 4, up=False)
+    said = f"{name}: {unit} spent is {spent} of {limit}; one more costs {outward(float(row['cost']), 3)}"
+    said += f": {_count(int(row['more']))}" if row["may"] else ": it does not fit"
+    return f"{said} ({row['note']})." if row["note"] else f"{said}."
+
+
 def _short(row: pd.Series) -> str:
     title = str(row["title"])
     return title[0].lower() + title[1:] if str(row["filter"]) in ("basic", "zcdp") else title

@@ -12,7 +12,7 @@ from dpcore.app import ledger, page, work
 from dpcore.app.ledger import DEFAULTS, LONG, View
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.errors import BudgetError, DomainError
-from dpcore.ledger import Budget, Ledger, costs, read_ledger, spending, theorems, to_csv, to_json
+from dpcore.ledger import Budget, Ledger, costs, may_words, read_ledger, spending, theorems, to_csv, to_json
 from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
 
@@ -43,6 +43,12 @@ def test_the_first_view() -> None:
     assert "under ledger (upper bound)" in alts(app)[2]
     assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
     assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)
+    assert "The number holds for a list of strengths fixed beforehand" in said(app)
+    assert "No: no filter lets one more of row 3 (Cases per district: geometric(0.1)) follow" in said(app)
+    assert "Choose one filter before the first release" in said(app)
+    assert "**Rényi filter, order 4.35**: D spent is 4.606 of 4.576; one more costs 0.0213: it does not fit." in said(
+        app
+    )
     assert "4 rows, 1 350 releases, add/remove neighbours." in said(app)
     table = frame(app, "delta_lower")
     assert float(table.loc[table["epsilon"] == 8.0, "delta"].iloc[0]) < 1e-6
@@ -240,6 +246,17 @@ def test_the_code_makes_the_pictures(name: str, tmp_path: Path, monkeypatch: pyt
         pd.testing.assert_frame_equal(space["figure"].table, figure.table, rtol=1e-6)
         assert space["figure"].takeaway == figure.takeaway
     pd.testing.assert_frame_equal(space["table"].drop(columns="region"), deltas, rtol=1e-6)
+
+
+def test_the_code_of_the_filters_gives_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    view = view_of("ledger_sites", 1)
+    space: dict[str, Any] = {}
+    exec(ledger.filter_code(view), space)  # noqa: S102  the lines the page shows
+    found = ledger.may_release(view)
+    assert found is not None
+    pd.testing.assert_frame_equal(space["answers"], found)
+    assert may_words(view.ledger, 1, found) in capsys.readouterr().out
+    assert ledger.filter_command(view).endswith(f"--filter --epsilon {view.budget.epsilon!r}")
 
 
 def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

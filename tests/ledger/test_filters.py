@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from dpcore import parse
 from dpcore.errors import DomainError
-from dpcore.ledger import Budget, Filter, Ledger, Price, filter_table, filters, may_release, may_words
+from dpcore.ledger import Budget, Filter, Ledger, Price, filter_table, filter_words, filters, may_release, may_words
 from dpcore.ledger.filters import best_order, largest_divergence, largest_mu, largest_rho
 
 if TYPE_CHECKING:
@@ -210,6 +210,9 @@ def test_one_more_release_of_a_row() -> None:
         "Yes, one more of row 3 (c: geometric(0.1)) may follow, if the filter chosen beforehand was the"
     )
     assert f"({more} fit)" in words
+    lines = [filter_words(row) for _, row in may_release(ledger, 2, budget).iterrows()]
+    assert lines[1] == f"**Rényi filter, order 4.35**: D spent is 4.206 of 4.576; one more costs 0.0213: {more} fit."
+    assert lines[3].endswith("one more costs 0.0158: it does not fit.")
     tight = may_release(ledger, 0, Budget(0.1, 1e-6))
     assert not tight["may"].any()
     assert may_words(ledger, 0, tight).startswith("No: no filter lets one more of row 1")
@@ -224,6 +227,8 @@ def test_rows_without_a_price_are_refused_with_a_reason() -> None:
     assert frame.loc[("rdp", 2), "fits"] == 10
     answers = may_release(ledger, 1, Budget(4.0, 1e-6)).set_index("filter")
     assert "Row 1 (a: dp(0.1, 1e-08))" in answers.loc["rdp", "note"]
+    silent = may_release(ledger, 1, Budget(4.0, 1e-6)).iloc[1]
+    assert filter_words(silent).startswith("**Rényi filter, order 7.31**: no answer. Row 1 (a: dp(0.1, 1e-08))")
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0])
