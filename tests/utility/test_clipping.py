@@ -56,7 +56,17 @@ def test_the_error_against_the_population_too() -> None:
     assert fact(query, data, "mse").value == pytest.approx(mse, rel=1e-12)
     reach = fact(query, data, "quantile")
     assert reach.kind == "upper"
+    _agree(query, waiting(n=50))
     assert abs(clipped.mean() - WAITING.mean()) < reach.value < math.sqrt(mse / 0.05)
+
+
+def test_bounds_that_leave_the_answer_alone_are_said_to() -> None:
+    data, query = waiting(high=20.0), pair("median_exponential", epsilon=1.0)
+    assert float(query.answer(data)) == float(query.centre(data))
+    said = (
+        f"do not change the true answer, {float(query.answer(data)):g}, though {np.sum(WAITING > 20)} of 1 000 values"
+    )
+    assert said in query.sentence(data)
 
 
 def test_the_sum_and_the_quantiles_speak_of_the_data() -> None:
