@@ -18,6 +18,7 @@ from dpcore.registry import Choice
 from dpcore.utility import PAIRS, Pair, pair
 from dpcore.utility.bounds import SIDES
 from dpcore.utility.neighbourhood import Found
+from dpcore.utility.reading import OTHERS, OUTSIDE
 from dpcore.words import attack_sentence, outward
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ DEFAULTS: dict[str, Any] = {
     "utility_n": "",
     "utility_low": "",
     "utility_high": "",
+    "utility_kind": utility_data.KINDS[0],
+    "utility_outside": OUTSIDE[0],
     "utility_categories": "",
+    "utility_others": OTHERS[0],
     "utility_side": SIDES[0],
     "utility_moves": "",
     "utility_measure": "",

@@ -105,8 +105,8 @@ def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
 
 
 def _other_data() -> None:
-    """Forget bounds and size that were typed for other data."""
-    for key in ("utility_n", "utility_low", "utility_high"):
+    """Forget bounds, size and categories that were typed for other data."""
+    for key in ("utility_n", "utility_low", "utility_high", "utility_categories"):
         st.session_state[key] = ""
 
 
@@ -193,7 +193,12 @@ def _upload(chosen: Pair, details: DeltaGenerator) -> Source | None:
         sheet = _layout(file)
     with columns[1]:
         column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
-        kind = st.segmented_control("Read as", KINDS, default=KINDS[0], required=True, key="utility_kind") or KINDS[0]
+        kind = (
+            st.segmented_control(
+                "Read as", KINDS, default=KINDS[0], required=True, key="utility_kind", bind="query-params"
+            )
+            or KINDS[0]
+        )
     with columns[2]:
         how = _categories(chosen) if kind == KINDS[1] else _bounds()
     if how is None and kind == KINDS[1]:
@@ -223,7 +228,11 @@ def _bounds() -> tuple[float, float, str] | None:
     with right:
         high = st.text_input("Upper bound", "", key="utility_high", bind="query-params", placeholder="100").strip()
     outside = st.selectbox(
-        "Values outside the bounds", OUTSIDE, key="utility_outside", format_func=_CLIPPING.__getitem__
+        "Values outside the bounds",
+        OUTSIDE,
+        key="utility_outside",
+        bind="query-params",
+        format_func=_CLIPPING.__getitem__,
     )
     if not low or not high:
         st.info(
@@ -245,7 +254,9 @@ def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
         placeholder="Sales, Support, Research",
         help="The answers that may be there, as known without the data. The link carries them.",
     ).strip()
-    others = st.selectbox("Other answers", OTHERS, key="utility_others", format_func=_OTHERS.__getitem__)
+    others = st.selectbox(
+        "Other answers", OTHERS, key="utility_others", bind="query-params", format_func=_OTHERS.__getitem__
+    )
     if text:
         return declared(text), others
     return (chosen.named(), others) if chosen.named() else None

@@ -60,6 +60,10 @@ def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
 
 def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
     """Return the column of the file, or made-up data, with the size and the bounds asked; of several the first."""
+    asked = [f"--{name}" for name in ("data", *MOVABLE) if getattr(arguments, name) is not None]
+    if asked and not pair.uses_data:
+        msg = f"{pair.name} follows from its parameters alone and takes no {asked[0]}."
+        raise ParseError(msg)
     if arguments.data is not None:
         data = _read(pair, arguments)
         return data if arguments.n is None else _first(data, _whole(float(arguments.n[0])))
@@ -115,9 +119,6 @@ def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) ->
     """Return the column of the file, and warn of what was lost."""
     from dpcore.utility.sheet import open_csv  # noqa: PLC0415  # needed with --data only
 
-    if not pair.uses_data:
-        msg = f"{pair.name} follows from its parameters alone and takes no --data."
-        raise ParseError(msg)
     if (arguments.lower is None) != (arguments.upper is None):
         msg = "--lower and --upper belong together: the public bounds of the column."
         raise ParseError(msg)

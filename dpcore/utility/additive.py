@@ -212,6 +212,11 @@ def bias_words(pair: Pair, data: Dataset) -> str:
     """Say what the bounds alone do to one number, in a sentence for the owner of the data."""
     truth, seen = (float(np.ravel(found(data))[0]) for found in (pair.answer, pair.centre))
     done = "left out" if len(data.raw) != data.n else "moved to the nearer bound"
+    if truth == seen:
+        return (
+            f" The bounds [{data.low:g}, {data.high:g}] do not change the true answer, {truth:.6g}, though "
+            f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {done} (for the owner of the data)."
+        )
     return (
         f" The bounds [{data.low:g}, {data.high:g}] alone turn the true answer {truth:.6g} into {seen:.6g}: "
         f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {done} (for the owner of the data; no noise hides it)."

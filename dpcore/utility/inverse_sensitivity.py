@@ -175,8 +175,8 @@ class QuantileInverse(Choosing):
         """Say how often the answer is the true one."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         said = (
-            f"At ε = {self.epsilon:g} the release is not the true {self.level:g} quantile of these {data.n} records in at "
-            f"most {of_100(min(1.0, facts['miss']))} releases (exact for these data)"
+            f"At ε = {self.epsilon:g} the release is not the true {self.level:g} quantile of these {data.n} records, rounded to {self.size} "
+            f"values, in at most {of_100(min(1.0, facts['miss']))} releases (exact for these data)"
         )
         if data.moved:
             return f"{said}.{bias_words(self, data)}"

@@ -177,7 +177,7 @@ class MedianExponential(Choosing):
         """Say how many ranks the answer is off."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         return (
-            f"At ε = {self.epsilon:g} the released median of {data.n} records is off by at most "
+            f"At ε = {self.epsilon:g} the released median of {data.n} records, rounded to {self.size} values, is off by at most "
             f"{outward(facts['quantile'], 3)} ranks in {of_100(1 - self.probability, up=False)} releases (exact for these "
             f"data); by {self.within:g} or more in at most {of_100(min(1.0, facts['miss']))}."
             f"{bias_words(self, data) if data.moved else ''}"

@@ -360,6 +360,16 @@ def test_text_is_counted() -> None:
     assert app.text_input(key="utility").value.endswith("equals=Sales")
 
 
+def test_a_link_reads_the_file_the_same_way() -> None:
+    link = {"utility_kind": "answers", "utility_categories": "Sales, HR", "utility_others": "leave their rows out"}
+    app = uploaded(STAFF, **link)
+    assert not errors(app)
+    assert "Declared: Sales, HR." in said(app)
+    numbers = uploaded(CSV, utility_low="0", utility_high="100", utility_outside="leave their rows out")
+    assert "1 outside the bounds" in said(numbers)
+    assert "the number of rows left is treated as public" in said(numbers)
+
+
 def test_no_histogram_of_categories_that_nobody_declared() -> None:
     app = staff()
     assert "the mere existence of a bin" in said(app)

@@ -193,6 +193,7 @@ def test_the_number_of_records_moves(run: Run, waiting: str) -> None:
         ),
         (("count_laplace", "--data", "no such file.csv"), "No such file"),
         (("cuts_johnson_lindenstrauss", "--data", "x.csv"), "takes no --data"),
+        (("cuts_johnson_lindenstrauss", "--n", "50"), "takes no --n"),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else "",
 )

@@ -56,7 +56,17 @@ def test_the_error_against_the_population_too() -> None:
     assert fact(query, data, "mse").value == pytest.approx(mse, rel=1e-12)
     reach = fact(query, data, "quantile")
     assert reach.kind == "upper"
+    _agree(query, waiting(n=50))
     assert abs(clipped.mean() - WAITING.mean()) < reach.value < math.sqrt(mse / 0.05)
+
+
+def test_bounds_that_leave_the_answer_alone_are_said_to() -> None:
+    data, query = waiting(high=20.0), pair("median_exponential", epsilon=1.0)
+    assert float(query.answer(data)) == float(query.centre(data))
+    said = (
+        f"do not change the true answer, {float(query.answer(data)):g}, though {np.sum(WAITING > 20)} of 1 000 values"
+    )
+    assert said in query.sentence(data)
 
 
 def test_the_sum_and_the_quantiles_speak_of_the_data() -> None:
@@ -370,3 +380,23 @@ def test_the_grid_of_bounds_does_not_look_at_records() -> None:
 def test_mistakes_are_explained(query: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(DomainError, match=words):
         bound_table(pair(query), waiting(), **options)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.7, 5.0, 900.0])
+@pytest.mark.parametrize("level", [0.01, 0.37, 0.999])
+def test_intervals_left_out_have_no_chance(epsilon: float, level: float) -> None:
+    """Against the law over all intervals of 20 000 records, most of which are out of reach."""
+    values = np.sort(np.random.default_rng(8).gamma(2.0, 3.0, 20_000))
+    data = Dataset.clipped(values, 0.0, 15.0)[0]
+    query: Any = pair("quantile_exponential", epsilon=epsilon, level=level)
+    knots = np.concatenate(([0.0], np.clip(values, 0.0, 15.0), [15.0]))
+    width = np.diff(knots)
+    with np.errstate(divide="ignore"):
+        log_mass = np.log(width) - epsilon / 2 * np.abs(np.arange(20_001) - level * 20_000)
+    mass = np.exp(log_mass - log_mass.max())
+    mass /= mass.sum()
+    steps = query.steps(data)
+    assert steps.chance == pytest.approx(mass[np.searchsorted(knots, steps.start, "right") - 1], rel=1e-12)
+    assert steps.chance.sum() == pytest.approx(1.0, rel=1e-12)
+    wanted = mass @ np.abs((knots[:-1] + knots[1:]) / 2 - values[math.ceil(level * 20_000) - 1])
+    assert fact(query, data, "distance").value == pytest.approx(wanted, rel=1e-9)
