@@ -34,7 +34,7 @@ def chosen(source: str, kind: str) -> tuple[Row, ...]:
 
 def ask() -> tuple[str, str, Row | None]:
     """Ask for source, kind and one row; None if there is no such row."""
-    first, second, third = st.columns(3, gap="medium")
+    first, second, third = st.columns([4, 7, 4], gap="small")  # five kinds side by side
     with first:
         source = st.selectbox(
             "Source",

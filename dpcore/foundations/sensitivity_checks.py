@@ -21,6 +21,8 @@ from dpcore.foundations.sensitivity import (
 
 _SKEWED = (100.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 _THREE = (0.25, 0.5, 0.5)
+_RANK = 6  # of the median of 11 records
+_SECOND = (0.0,) * (_RANK + 1) + (1.0,) * (10 - _RANK)  # Dataset 2 of Example 5.2.1 on [0, 1]
 
 
 def fixed_checks() -> tuple[Check, ...]:
@@ -161,7 +163,7 @@ def _smooth() -> tuple[Check, ...]:
             "Example 5.2.15",
             "a_(2,1) of Dataset 2, as a share of the range",
             0.0,
-            1.0,
+            _SECOND[_RANK + 1] - _SECOND[_RANK - 1],
             "exact",
             "false",
             "x_(m+2) is the top and x_m is 0; with 0 the smooth sensitivity of Dataset 2 would be e^-2β, not e^-β.",

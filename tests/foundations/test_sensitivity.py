@@ -342,6 +342,19 @@ def test_the_lab_shows_that_the_printed_claim_is_false() -> None:
     assert {"(5.14)", "Example 5.2.13", "Example 5.2.15", "R Code A.0.1", "Example 2.1.4"} <= false
 
 
+def test_the_smooth_sensitivity_of_dataset_2() -> None:
+    """Example 5.2.15: with a_(2,1) = Λ it is e^-β; without that term the next one, k = 2, would give e^-2β."""
+    table = lab("sensitivity").table().set_index("place")
+    assert table.loc["Example 5.2.15", "value"] == 1.0
+    for beta in (0.1, 0.5):
+        assert smooth.smooth_median((0.0,) * 7 + (1.0,) * 4, 0.0, 1.0, beta) == pytest.approx(
+            math.exp(-beta), rel=1e-12
+        )
+        x = [0.0] * 7 + [1.0] * 4
+        terms = [x[5 + t] - x[5 + t - 3] for t in range(4)]  # k = 2, from (5.7), ranks from 0
+        assert max(terms) == 1.0
+
+
 def test_the_numbers_of_the_story() -> None:
     story = lab("sensitivity").story
     assert "only b below 1/2 saves noise" in story.true
