@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import pandas as pd
 
+from dpcore.errors import DomainError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -81,6 +83,11 @@ def frame_text(frame: pd.DataFrame) -> str:
 def read_frame(text: str) -> pd.DataFrame:
     """Return the table of a CSV file that we wrote, every text as it was.
 
+    Raises
+    ------
+    DomainError
+        If the text is no such table.
+
     Examples
     --------
     >>> read_frame(frame_text(pd.DataFrame({"label": ["=1+1", "a"], "value": [-1.5, 2.0]})))
@@ -88,7 +95,14 @@ def read_frame(text: str) -> pd.DataFrame:
     0  =1+1   -1.5
     1     a    2.0
     """
-    names, *rows = csv.reader(io.StringIO(text, newline=""))
+    try:
+        names, *rows = csv.reader(io.StringIO(text, newline=""))
+    except (csv.Error, ValueError) as error:
+        msg = f"The text is no CSV that can be read: {error}."
+        raise DomainError(msg) from None
+    if any(len(row) != len(names) for row in rows):
+        msg = f"The text is no table: the first row has {len(names)} cells, another one has not."
+        raise DomainError(msg)
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
     return pd.DataFrame({unmarked(name): _column(cells) for name, cells in zip(names, columns, strict=True)})
 

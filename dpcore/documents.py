@@ -7,6 +7,7 @@ the square. So the text is looked through once, in linear time, before one of th
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Final
@@ -98,7 +99,7 @@ def toml_of(text: str) -> dict[str, Any]:
 
 
 def json_of(text: str, most: int = MOST_DATA) -> Any:
-    """Return a JSON text as Python values; it may hold no NaN and no infinity.
+    """Return a JSON text as Python values; it may hold no NaN and no infinity, and no number that becomes one.
 
     Raises
     ------
@@ -109,12 +110,20 @@ def json_of(text: str, most: int = MOST_DATA) -> Any:
     """
     _check_length(text, most)
     _check_json(text)
-    return json.loads(text, parse_constant=_no_number)
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
 
 def _no_number(name: str) -> float:
     msg = f"{name} is no number of JSON"
     raise ValueError(msg)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        msg = f"{digits[:40]} is too large for a number"
+        raise ValueError(msg)
+    return value
 
 
 def _check_length(text: str, most: int = MOST_TEXT) -> None:

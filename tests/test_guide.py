@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import tomllib
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 from latex2mathml.converter import convert
 
 from dpcore import errata, registry
-from dpcore.app import guide
+from dpcore.site import examples
 from dpcore.specs import code, drawers, figures_in
 from dpcore.theorems import THEOREMS
 
@@ -20,88 +18,32 @@ FOLDER = Path(__file__).resolve().parent.parent / "data" / "guide"
 TEXTS = sorted(FOLDER.glob("*.md"))
 ORDER = tomllib.loads((FOLDER / "order.toml").read_text(encoding="utf-8"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w]|\.\d)")
-POWER = re.compile(r"(?<![\w.])(\d+\.\d+)\s*\\cdot\s*10\^\{(-?\d+)\}")
-WHOLE = re.compile(r"(?<![\w.,^_{/-])\d{3,}(?![\w]|\.\d)")
-YEAR = re.compile(r"(?:19|20)\d\d")
-PLACE = re.compile(
-    r"(?:Theorem|Section|Figure|Lemma|Proposition|Corollary|Table|Example|Definition|[Qq]uestions?|answer to)s?\s*$"
-)
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-
-
-def blocks(text: str) -> list[tuple[str, str]]:
-    """Return each Python block with the text block that follows it directly, or an empty one."""
-    return re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", text, re.DOTALL)
 
 
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_the_code_of_a_guide_text_runs_and_prints_what_it_says(file: Path) -> None:
-    found = blocks(file.read_text(encoding="utf-8"))
-    assert found, "a guide text needs a worked example"
-    names: dict[str, object] = {}
-    for code_, printed in found:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(code_, file.name, "exec"), names)  # noqa: S102  our own text
-        if printed:
-            assert out.getvalue().strip() == printed.strip()
+    text = file.read_text(encoding="utf-8")
+    assert examples.examples(text), "a guide text needs a worked example"
+    examples.outputs(text, file.name)
 
 
 # ---- every number is computed --------------------------------------------------------------------------------
 
 
-def digits(number: str) -> int:
-    """Return how many significant digits a written number has."""
-    return len(number.split("e", maxsplit=1)[0].replace(".", "").lstrip("0"))
-
-
-def told(text: str) -> list[str]:
-    """Return the decimals of at least two digits and the whole numbers of at least three in the prose.
-
-    The numbers of places such as Theorem 2.14, years, and thousands written with a space are left out.
-    """
-    prose = POWER.sub(r" \1e\2 ", guide.prose(text))
-    prose = re.sub(r"\\[a-zA-Z]+", " ", prose)  # a command of LaTeX may stand right before a number
-    decimals = [
-        found[0]
-        for found in DECIMAL.finditer(prose)
-        if digits(found[0]) >= 2 and not PLACE.search(prose[max(0, found.start() - 14) : found.start()])
-    ]
-    wholes = [found[0] for found in WHOLE.finditer(re.sub(r"\d+ 000", " ", prose)) if not YEAR.fullmatch(found[0])]
-    return decimals + wholes
-
-
-def known(text: str) -> list[float]:
-    """Return the numbers that a text computes (its printed output) or gives to the computation."""
-    inside = "\n".join(body for kind, body in FENCE.findall(text) if kind in ("text", "python", "figure"))
-    return [float(number) for number in NUMBER.findall(inside)]
-
-
-def is_known(number: str, computed: list[float]) -> bool:
-    """Whether a written number is one of these, rounded to the digits written; a whole number must be there as it is."""
-    if "." not in number:
-        return float(number) in computed
-    mantissa, _, power = number.partition("e")
-    half = 0.5 * 10.0 ** (int(power or 0) - len(mantissa.split(".")[1]))
-    return any(abs(abs(value) - float(number)) <= half * (1 + 1e-9) for value in computed)
-
-
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_every_number_in_the_prose_is_computed(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
     constants = {*ORDER["constants"]["any"], *ORDER["constants"].get(file.stem, [])}
-    computed = known(text)
-    assert [n for n in told(text) if n not in constants and not is_known(n, computed)] == []
+    assert examples.unknown_numbers(file.read_text(encoding="utf-8"), constants) == []
 
 
 def test_the_number_check_can_fail() -> None:
     text = (
-        "It is 0.3053, not 0.306; see Theorem 2.14 and 12.5 and 0.1, in 2024, $7.5\\cdot10^{-6}$, 149 or 150 of 100 000.\n\n"
+        "It is 0.3053, not 0.306; see Theorem 2.14 and 12.5 and 0.1,\nin 2024, $7.5\\cdot10^{-6}$, 149 or 150 of 100 000.\n\n"
         "```text\nvalue 0.30526339 7.4533e-06 149\n```\n"
     )
-    assert told(text) == ["0.3053", "0.306", "12.5", "7.5e-6", "149", "150"]
-    assert [is_known(number, known(text)) for number in told(text)] == [True, False, False, True, True, False]
+    assert [number for number, _ in examples.numbers(text)] == ["0.3053", "0.306", "12.5", "7.5e-6", "149", "150"]
+    assert examples.unknown_numbers(text) == [("0.306", 1), ("12.5", 1), ("150", 2)]
+    assert examples.unknown_numbers(text, ("12.5",)) == [("0.306", 1), ("150", 2)]
 
 
 # ---- order, pictures, completeness ---------------------------------------------------------------------------
@@ -152,13 +94,13 @@ def missing(text: str, name: str) -> list[str]:
     (body,) = found
     fenced = FENCE.findall(body)
     drawn = "\n".join(inside for kind, inside in fenced if kind == "figure")
-    examples = "\n".join(code_ + printed for code_, printed in blocks(body) if printed)
+    worked = "\n".join(one.code + one.output for one in examples.examples(body) if one.output)
     has = {
         "formula": "$$" in body,
         "assumptions": "**Assumes**" in body,
         "proof idea": PROOF.search(body) is not None,
         "picture": bool(drawn),
-        "worked example": re.search(rf"\b{name}\b", examples) is not None,
+        "worked example": re.search(rf"\b{name}\b", worked) is not None,
     }
     return [part for part, there in has.items() if not there]
 
@@ -209,7 +151,7 @@ def formulas(text: str) -> list[str]:
 
 def test_formulas_become_mathml_without_rest() -> None:
     """What the site's converter does not know would be left as a backslash."""
-    texts = {file.stem: guide.prose(file.read_text(encoding="utf-8")) for file in TEXTS}
+    texts = {file.stem: examples.prose(file.read_text(encoding="utf-8")) for file in TEXTS}
     texts |= {row.name: f"{row.printed}\n{row.corrected}" for row in errata.rows()}
     left = [
         (name, formula)
@@ -225,7 +167,7 @@ FORBIDDEN = (r"\operatorname*", r"\begin{align", r"\DeclareMath", r"\newcommand"
 
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_formulas_stay_within_what_page_and_site_can_show(file: Path) -> None:
-    text = guide.prose(file.read_text(encoding="utf-8"))
+    text = examples.prose(file.read_text(encoding="utf-8"))
     assert [sign for sign in FORBIDDEN if sign in text] == []
     assert re.sub(r"`[^`]*`", "", text).count("$") % 2 == 0
     assert not re.search(r"^#{1,2} ", text, re.MULTILINE), "texts begin at the third level of headings"

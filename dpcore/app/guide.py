@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _SPLIT: Final = re.compile(r"^(```[^\n]*\n.*?^```[ \t]*$|### [^\n]+$)", re.MULTILINE | re.DOTALL)
 _FIGURE: Final = re.compile(r"^```[ \t]*figure[ \t]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING: Final = "### "
-_FENCED: Final = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -151,8 +150,3 @@ def contents(name: str) -> str:
     found = headings(name)
     lines = [f"- [{figure.plain(one.replace('`', ''))}](#{anchor(one)})" for one in found]
     return "\n".join(lines) if len(found) > 1 else ""
-
-
-def prose(text: str) -> str:
-    """Return a text without its fenced blocks."""
-    return _FENCED.sub("", text)

@@ -13,7 +13,7 @@ from dpcore.site.compose import FIGURES, Composer, Site
 from dpcore.site.config import Config, read_config
 from dpcore.site.figures import Drawn, compact, drawn
 from dpcore.site.manifest import Manifest, Work, digest, fingerprint
-from dpcore.site.pages import FIGURE, Job, Page, check, gallery_pages, home_page, text_pages
+from dpcore.site.pages import EXAMPLES, FIGURE, Job, Page, check, gallery_pages, home_page, run_examples, text_pages
 from dpcore.site.progress import Progress
 from dpcore.site.shared import shared
 from dpcore.specs.presets import app_link
@@ -96,6 +96,7 @@ def build_site(
     frames = page_keys(config, pages, keys)
     work = Work(target, before)
     fresh = [job for name, job in jobs.items() if not work.has(f"{job.kind}:{name}", keys[name])]
+    fresh.sort(key=lambda job: job.kind != EXAMPLES)  # quick, and the likeliest to be wrong
     stale = [page for page in pages if not work.has(page.path, frames[page.path])]
     told.start(len(fresh) + len(stale))
     results = {name: work.load(job) for name, job in jobs.items() if job not in fresh}
@@ -138,7 +139,7 @@ def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str]) ->
 
 
 def files_of(result: Any) -> dict[str, bytes]:
-    """Return the files of a figure or of evidence."""
+    """Return the files of a figure, of evidence or of examples."""
     if isinstance(result, Drawn):
         return {f"{FIGURES}/{result.name}{suffix}": data for suffix, data in result.files.items()}
     return {f"{FIGURES}/{result['name']}.json": (compact(result) + "\n").encode()}
@@ -151,6 +152,8 @@ def work_on(job: Job) -> Any:
     """Do one job."""
     if job.kind == FIGURE and job.spec is not None:
         return drawn(job.spec, job.name)
+    if job.kind == EXAMPLES:
+        return run_examples(job)
     from dpcore.site.errata import evidence  # noqa: PLC0415  # as in `plan`
 
     return evidence(job)

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpcore.site.docstrings import as_markdown
+from dpcore.site.examples import is_own
 from dpcore.site.figures import Drawn, compact
 from dpcore.site.markdown import Heading, Text, Writer
 from dpcore.specs.presets import app_link
@@ -177,6 +178,7 @@ class Composer:
                 page=self.page,
                 body=body,
                 config=self.site.config,
+                own=is_own(self.site.config.file),
                 policy=POLICY,
                 contents=self.contents(),
                 section={one.name: one.title for one in self.site.config.sections}.get(self.page.section, ""),

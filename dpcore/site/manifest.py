@@ -16,7 +16,7 @@ from dpcore.errors import DomainError, DpcoreError
 from dpcore.paths import inside
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import Drawn
-from dpcore.site.pages import EVIDENCE
+from dpcore.site.pages import FIGURE
 from dpcore.specs.presets import data_folder
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ LIBRARIES: Final = (
 SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg")
 ABOVE: Final = ("site/", "app/", "cli/")  # no number depends on what is in these folders, except on ...
 SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
-DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "figures", "svg", "tables"))
+DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "examples", "figures", "svg", "tables"))
 
 
 @cache
@@ -134,7 +134,7 @@ class Work:
         def text(suffix: str) -> str:
             return self.path(f"{FIGURES}/{job.name}{suffix}").read_text(encoding="utf-8")
 
-        return json.loads(text(".json")) if job.kind == EVIDENCE else Drawn.read(text)
+        return Drawn.read(text) if job.kind == FIGURE else json.loads(text(".json"))
 
     def open(self) -> None:
         """Leave a manifest in a new folder first, so that a build that is stopped can be taken up again."""

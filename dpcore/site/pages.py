@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.documents import bytes_of
@@ -12,6 +12,8 @@ from dpcore.errors import DomainError
 from dpcore.paths import inside
 from dpcore.registry import shown
 from dpcore.site import markdown
+from dpcore.site.examples import check as check_examples
+from dpcore.site.examples import is_own
 from dpcore.specs import Spec, SpecError, load, read
 from dpcore.specs.base import check_common
 from dpcore.specs.presets import several
@@ -24,14 +26,17 @@ if TYPE_CHECKING:
     from dpcore.site.compose import Composer
     from dpcore.site.config import Config, Section
 
-FIGURE, EVIDENCE = "figure", "evidence"
+FIGURE, EVIDENCE, EXAMPLES = "figure", "evidence", "examples"
 FILE_KEYS: Final = ("file",)
 ORDER: Final = "order.toml"
 
 
 @dataclass(frozen=True)
 class Job:
-    """Work whose result rests in files: a figure, or the evidence of one row of the errata (`row` is its name)."""
+    """Work whose result rests in files: a figure, the evidence of a row of the errata (`row` is its name), or examples.
+
+    `held` is what it works on, if that is no figure.
+    """
 
     kind: str
     name: str
@@ -41,7 +46,7 @@ class Job:
 
     @property
     def source(self) -> str:
-        """All that the result depends on, beside the code: the spec and its files, or what the row holds."""
+        """All that the result depends on, beside the code: the spec and its files, or what the row or the text holds."""
         if self.spec is None:
             return self.held
         files = [str(self.spec[key]) for key in FILE_KEYS if key in self.spec]
@@ -97,13 +102,31 @@ def text_pages(section: Section) -> list[Page]:
     A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; files
     that nobody lists follow by name, and one that is listed but missing is an error.
     """
-    chapters, titles = _order(_own(section, section.folder / ORDER))
+    order = _own(section, section.folder / ORDER)
+    chapters, titles, constants = _order(order)
     files = {file.stem: file for file in _files(section, ".md", ORDER, chapters)}
-    return [text_page(file, section.name, titles.get(n, ""), chapters.get(n, "")) for n, file in files.items()]
+    pages = [text_page(file, section.name, titles.get(n, ""), chapters.get(n, "")) for n, file in files.items()]
+    if not is_own(section.folder):
+        return pages
+    jobs = [examples_job(page, file, constants) for page, file in zip(pages, files.values(), strict=True)]
+    return [replace(page, jobs=(*page.jobs, job)) for page, job in zip(pages, jobs, strict=True)]
 
 
-def _order(file: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the chapter of every text that the file lists, in its order, and the titles of texts."""
+def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
+    """Return the job that runs the examples of one of our own texts; `constants` are numbers that nothing computes."""
+    allowed = sorted({*constants.get("any", []), *constants.get(file.stem, [])})
+    name = f"examples-{page.section}-{markdown.slug(file.stem.replace('_', ' '))}"
+    return Job(EXAMPLES, name, held=json.dumps([file.name, page.source, allowed]))
+
+
+def run_examples(job: Job) -> dict[str, Any]:
+    """Run the examples of a text and return what they print."""
+    file, text, allowed = json.loads(job.held)
+    return {"name": job.name, "file": file, "printed": check_examples(text, file, allowed)}
+
+
+def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[str]]]:
+    """Return the chapter of every text that the file lists, in its order, the titles of texts, and their constants."""
     facts = load(source_text(file), file.name) if file.is_file() else {}
     chapters: dict[str, str] = {}
     for one in several(facts.get("chapter", [])):
@@ -119,7 +142,11 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str]]:
     if not isinstance(titles, dict) or not all(isinstance(title, str) for title in titles.values()):
         msg = f"{file.name}: title is a table of texts, got {shown(titles)}."
         raise SpecError(msg)
-    return chapters, titles
+    constants = facts.get("constants", {})
+    if not isinstance(constants, dict) or not all(isinstance(some, list) for some in constants.values()):
+        msg = f"{file.name}: constants is a table of lists, got {shown(constants)}."
+        raise SpecError(msg)
+    return chapters, titles, constants
 
 
 def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:

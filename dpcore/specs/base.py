@@ -32,6 +32,7 @@ LOOKS: Final = (
     "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "points", "selected", "x", "y",
 )  # fmt: skip
 COMMON: Final = (*TEXTS, "link", "height", "tolerance")
+_LONGEST: Final = 80  # of a name in a message
 NAME: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 
 
@@ -86,8 +87,8 @@ class Spec(Mapping[str, Any]):
     def problem(self, message: str, key: str = "", item: str = "") -> SpecError:
         """Return an error that says where it is."""
         place = f"{self.file}, line {self.line_of(key, item)}" if self.file else ""
-        figure = f"figure {self.name}" if self.name else "a figure"
-        head = ", ".join(filter(None, (place, figure, key)))
+        figure = f"figure {self.name[:_LONGEST]}" if self.name else "a figure"
+        head = ", ".join(filter(None, (place, figure, key[:_LONGEST])))
         return SpecError(f"{head}: {message}")
 
     def fail(self, message: str, key: str = "", item: str = "") -> NoReturn:

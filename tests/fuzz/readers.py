@@ -1,0 +1,209 @@
+"""Fuzzers of everything that reads a stranger's file: ledgers, audits, tables, specs, texts and reports."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.audit import read_audit
+from dpcore.csv_files import read_frame
+from dpcore.documents import json_of
+from dpcore.errors import DomainError
+from dpcore.ledger import read_ledger, to_csv, to_json
+from dpcore.site.markdown import Writer, read
+from dpcore.specs import Spec, code, load
+from dpcore.specs import read as read_specs
+from dpcore.specs.base import drawer_of
+from dpcore.utility.reading import read_labels, read_numbers
+from dpcore.utility.sheet import open_csv
+from tests.fuzz.findings import Finding, tried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DATA: Final = Path(__file__).resolve().parents[2] / "data"
+HOSTILE: Final = (
+    b'"', b"'", b"'''", b'"""', b"[", b"]", b"{", b"}", b"(", b")", b"$", b"`", b"```", b"|", b"#", b"=", b"\\", b"\n", b"\r",
+    b"\t", b"\0", b"\xff", b"\xef\xbb\xbf", b",", b";", b"1e999", b"-1", b"nan", b"NaN", b"inf", b"-inf", b"1" * 400, b"0x" + b"f" * 400,
+    b"9" * 5000, b"[" * 200, b"{a=" * 100, b"a." * 100, b"(" * 2000, b"[" * 2000, b"=HYPERLINK(1)", b"../../x", b"/etc/passwd",
+    b"javascript:1", b"<script>", b"\xe2\x80\xae", b"e", b"^", b"@", b"%", b"&", b"*", b"_", b"!", b"~", b"-", b"\n\n", b"[[figure]]\n",
+)  # fmt: skip
+LEDGER: Final = b'label,expression,count,date,note\ncounts,"laplace(0.1)",10,2024-01-01,a\nmean,gaussian(5),2,,\n'
+LEDGER_JSON: Final = (
+    b'{"format": "dpcore ledger", "relation": "", "rows": [{"label": "a", "expression": "dp(1)", "count": 2}]}'
+)
+SCORES: Final = b"score,label\n0.1,0\n0.9,1\n0.4,0\n0.7,1\n"
+COUNTS: Final = b"tp,fp,tn,fn\n10,1,9,2\n"
+TABLE: Final = b"age,answer\n31,yes\n44,no\n27,yes\n,no\n"
+TEXT: Final = (
+    b"# Title\n\nA lead with $x^2$ and [a link](one.md).\n\n## Head (one)\n\n| a | b |\n|---|--:|\n| 1 | `c` |\n\n"
+    b"- item\n  - deeper **bold**\n\n```python\nprint(1)\n```\n\n$$\\frac{1}{2}$$\n\n> quoted\n\n1. one\n"
+)
+
+
+def _sheet(data: bytes) -> None:
+    """Read a table as numbers and as answers, column by column."""
+    sheet = open_csv(data)
+    for column in sheet.columns[:3]:
+        for reader in (lambda c: read_numbers(sheet, c, 0.0, 100.0), lambda c: read_labels(sheet, c)):
+            try:
+                reader(column)
+            except DomainError:
+                continue
+
+
+def _ledger(data: bytes) -> None:
+    """Read a ledger, and what is written of it again."""
+    reading = read_ledger(data)
+    again = read_ledger(to_csv(reading))
+    if to_csv(again) != to_csv(reading):
+        msg = "The ledger does not come back."
+        raise AssertionError(msg)
+    read_ledger(to_json(reading))
+
+
+def _text(data: bytes) -> None:
+    """Read and write a Markdown text."""
+    found = read(data.decode("utf-8", "replace"), file="x.md", folder=DATA)
+    writer = Writer("x.md", figures={spec.name: "" for spec in found.figures})
+    page = writer.text(found)
+    if "<script" in page or 'href="javascript' in page.lower():
+        msg = "A script got into the page."
+        raise AssertionError(msg)
+
+
+def _spec(data: bytes) -> None:
+    """Check the figures of a TOML text, and write their code; nothing is drawn."""
+    for row in load(data.decode("utf-8", "replace"), "x.toml").get("figure", []):
+        if isinstance(row, dict):
+            spec = Spec(row, "x.toml", 1, "", DATA)
+            drawer_of(spec)
+            code(spec)
+
+
+def _json(data: bytes) -> None:
+    """Read JSON as a manifest is read; what is no JSON is a `ValueError`."""
+    try:
+        json_of(data.decode("utf-8", "replace"))
+    except ValueError:
+        return
+
+
+def _frame(data: bytes) -> None:
+    """Read a table of our own after somebody changed it."""
+    read_frame(data.decode("utf-8", "replace"))
+
+
+def _gallery() -> tuple[bytes, ...]:
+    """Return the figures of the galleries, a file each."""
+    files = sorted((DATA / "gallery").glob("*.toml"))
+    specs = [spec for file in files for spec in read_specs(file)]
+    return tuple(spec.text.encode() for spec in specs)
+
+
+READERS: Final[dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]]]]] = {
+    "ledger": (_ledger, lambda: (LEDGER, LEDGER_JSON)),
+    "audit": (read_audit, lambda: (SCORES, COUNTS)),
+    "table": (_sheet, lambda: (TABLE,)),
+    "text": (_text, lambda: (TEXT,)),
+    "spec": (_spec, _gallery),
+    "json": (_json, lambda: (LEDGER_JSON,)),
+    "frame": (_frame, lambda: (TABLE, SCORES)),
+}
+
+CASES: Final[dict[str, tuple[bytes, ...]]] = {
+    "ledger": (
+        b"label,expression,count\na,dp(1)," + b"1" * 5000,
+        b"label,expression,count\na,dp(1)," + b"1" * 309,
+        b"[" * 100_000,
+        b'[{"label":"a","expression":"dp(1)","count":' + b"1" * 5000 + b"}]",
+        b'label,expression,count\n"=HYPERLINK(1)",dp(1),1\n',
+        b"label,expression,count\n'=x,dp(1),1\n",
+        b'[{"label":"a","expression":"dp(1)","count":1,"more":1e999}]',
+    ),
+    "audit": (b"tp,fp,tn,fn\n" + b"9" * 5000 + b",1,1,1\n", b"score,label\n" + b"1," * 200_000),
+    "table": (b"a," * 200_000, b'"a\n' * 20_000),
+    "text": (
+        b"# T\n\nx\n\n## " + b"(" * 100_000,
+        b"# T\n\nx\n\n" + b"## Same\n\n" * 3000,
+        b"# T\n\n" + b"[" * 100_000,
+        b"# T\n\n$" + b"{" * 9000 + b"$",
+        b"# T\n\n" + b">" * 50_000,
+    ),
+    "spec": (
+        b"a = " + b"1" * 5000,
+        b"a = " + b"[" * 3000 + b"]" * 3000,
+        b"a = " + b"{a=" * 3000,
+        b".".join([b"a"] * 30_000) + b" = 1",
+        b'a = """\n"""""\nb = ' + b"[" * 3000,
+        b'[[figure]]\nname = "' + b"[" * 10_000 + b'"\n',
+    ),
+    "json": (b"[" * 100_000, b"1" * 5000, b'{"a":' * 3000),
+    "frame": (b"'=a,b\n1,2\n", b"a,b\n1\n", b"", b"a\n" + b"9" * 200_000),
+}
+"""Inputs that were found to be wrong or slow once."""
+
+
+def mutated(data: bytes, turn: random.Random) -> bytes:
+    """Return an input with a few places changed: hostile pieces put in, pieces taken out, doubled or exchanged."""
+    found = bytearray(data)
+    for _ in range(turn.randint(1, 4)):
+        at = turn.randrange(len(found) + 1)
+        end = min(len(found), at + turn.randint(0, 12))
+        way = turn.randrange(4)
+        piece = bytes(found[at:end])
+        found[at:end] = (
+            turn.choice(HOSTILE), b"", piece * turn.choice((2, 3, 300)), turn.choice(HOSTILE) * turn.choice((1, 2, 50)) + piece,
+        )[way]  # fmt: skip
+    return bytes(found)
+
+
+def fuzz_reader(name: str, count: int, seed: int, *, seconds: float | None = None) -> list[Finding]:
+    """Try the known cases of a reader, then `count` changed inputs.
+
+    Parameters
+    ----------
+    name : one of `READERS`.
+    count, seed : how many, and from which seed.
+    seconds : what takes longer is a finding, too.
+    """
+    reader, starts = READERS[name]
+    turn = random.Random(f"{name} {seed}")
+    inputs: list[bytes] = [*CASES[name], *starts()]
+    found: list[Finding] = []
+    for data in inputs:
+        found += tried(name, reader, data, seconds)
+    some = starts()
+    for _ in range(count):
+        found += tried(name, reader, mutated(turn.choice(some), turn), seconds)
+    return found
+
+
+SPEC_VALUES: Final[tuple[Any, ...]] = (
+    0, -1, 1e308, -1e-320, float("inf"), float("nan"), 10**299, True, "", " ", "x", "dp(1)", "dp(1)^1000000", "?", "0:3:0.1",
+    "1e-9..1e-2/8", "../x", [], [1], [[1]], ["dp(1)"], {}, {"a": 1}, {"page": "x"}, [{}], "a" * 3000, "(" * 3000, None,
+)  # fmt: skip
+
+
+def fuzz_report_specs(count: int, seed: int, *, seconds: float | None = None) -> list[Finding]:
+    """Try figures of the galleries with keys left out, exchanged, and set to values that no one expects."""
+    turn = random.Random(f"specs {seed}")
+    rows = [dict(row) for text in _gallery() for row in load(text.decode(), "x").get("figure", [])]
+    keys = sorted({key for row in rows for key in row})
+    found: list[Finding] = []
+    for _ in range(count):
+        row = dict(turn.choice(rows))
+        for _ in range(turn.randint(1, 3)):
+            row[turn.choice([*row, turn.choice(keys)])] = turn.choice(SPEC_VALUES)
+        if turn.random() < 0.3:
+            row.pop(turn.choice(list(row)))
+
+        def check(_: bytes, row: dict[str, Any] = row) -> None:
+            spec = Spec(row, "x.toml", 1, "", DATA)
+            drawer_of(spec)
+            code(spec)
+
+        found += tried("report specs", check, json.dumps(row, default=str).encode(), seconds)
+    return found
