@@ -35,6 +35,7 @@ class Curve(ABC):
     min_loss, max_loss : ends of the finite losses; -inf and +inf where the loss is unbounded.
     method : how the numbers come about, in a few words.
     work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
+    leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
     """
 
     symmetric: bool = True
@@ -46,6 +47,7 @@ class Curve(ABC):
     max_loss: float = np.inf
     method: str = "closed form"
     work: float = 0.5
+    leads: bool = False
 
     @property
     def rate_work(self) -> float:
