@@ -38,6 +38,7 @@ class Curve(ABC):
     proved : every single number is proved by its own bracket, betas and deltas from one constraint.
     method : how the numbers come about, in a few words.
     work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
+    leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
     """
 
     symmetric: bool = True
@@ -50,6 +51,7 @@ class Curve(ABC):
     max_loss: float = np.inf
     method: str = "closed form"
     work: float = 0.5
+    leads: bool = False
 
     @property
     def rate_work(self) -> float:

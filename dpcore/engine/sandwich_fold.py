@@ -150,7 +150,8 @@ class Fold:
         The epsilons of one stretch share a window; one that it serves badly gets a window of its own. Which it is follows
         from the epsilon alone.
         """
-        out = Values(*(np.zeros(epsilon.size) for _ in range(4)), np.zeros(epsilon.size, dtype=np.bool_))
+        zeros = np.zeros((4, epsilon.size))
+        out = Values(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(epsilon.size, dtype=np.bool_))
         live = np.flatnonzero((epsilon < self.top) & (not self.empty))
         if live.size:
             number = self._numbers(epsilon[live])
