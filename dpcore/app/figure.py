@@ -133,7 +133,9 @@ def at_tolerance(code: str) -> str:
     if "limits(" in code:
         return code
     lines = code.splitlines()
-    first = next((at for at, line in enumerate(lines) if line and not line.startswith(("from ", "import "))), len(lines))
+    first = next(
+        (at for at, line in enumerate(lines) if line and not line.startswith(("from ", "import "))), len(lines)
+    )
     imports = sorted([*(line for line in lines[:first] if line), "from dpcore.limits import limits"])
     body = [f"    {line}" if line else "" for line in lines[first:]]
     return "\n".join([*imports, "", f"with limits(tolerance={work.TOLERANCE}):", *body])

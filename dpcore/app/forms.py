@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 4
 MOST_DIGITS = 30
 _RATES = [round(0.01 * step, 2) for step in range(101)]
-_SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [100.0]
+_SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
+    100.0
+]
 
 
 def example(entry: Entry) -> str:
