@@ -109,7 +109,7 @@ def show_figure(view: View, found: Result) -> None:
     if found.judged is not None:
         name = plain(theme.short(str(found.judged.claim)))
         if found.judged.contradicted:
-            st.warning(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
+            st.info(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
         else:
             st.info(f"**The claim {name} is not contradicted**, which does not prove it.", icon=":material/gavel:")
     figure.show(found.figure, key="audit_figure", code=code(view))

@@ -105,7 +105,10 @@ def _text() -> str:
             height=240,
             disabled=bool(long),
             help="CSV, as a spreadsheet saves it; other columns are kept.",
+            on_change=inputs.keep_former,
+            args=("ledger_rows",),
         )
+        inputs.note_former("ledger_rows", text)
         if long:
             st.caption(
                 f"The table in use has {grouped(len(long))} characters: too long for a link. It stays in your session."

@@ -125,7 +125,7 @@ def say(asked: page.Asked) -> None:
         st.error(plain(str(error)), icon=":material/error:")
         return
     if unsafe:
-        st.warning(plain(words), icon=":material/warning:")
+        st.info(plain(words), icon=":material/flag:")
     else:
         st.info(plain(words), icon=":material/info:")
 

@@ -62,7 +62,7 @@ def ask() -> View | None:
             help="How many of those outside the data the attacker accuses. A click on the region's border chooses it too.",
         )
         delta = _number(
-            "Failure probability δ of the statements",
+            "δ of the statements",
             "stated_delta",
             DELTA,
             "At this δ the smallest ε is stated; typed as 1e-6.",

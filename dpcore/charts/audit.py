@@ -354,7 +354,7 @@ def _contradiction(judged: Verdict, view: _View, *, dark: bool) -> list[alt.Char
     middle = _words_height(judged, view)
     place = {"alpha": [max(judged.alpha, view.floor)]}
     base = alt.Chart(checked(pd.DataFrame({**place, view.up: [here], "allowed": [there]})))
-    words = alt.Chart(checked(pd.DataFrame({**place, view.up: [middle], "text": ["not allowed by the claim"]})))
+    words = alt.Chart(checked(pd.DataFrame({**place, view.up: [middle], "text": ["this test breaks the claim"]})))
     rule = base.mark_rule(color=ink, strokeWidth=2, strokeDash=[2, 2], aria=False)
     mark = base.mark_point(shape="diamond", filled=True, size=170, opacity=1, color=ink, aria=False)
     side: dict[str, Any] = {"align": "right", "dx": -8} if judged.alpha > 0.5 else {"align": "left", "dx": 8}

@@ -44,7 +44,7 @@ def test_every_measurement_is_drawn(name: str, log: bool) -> None:
         "claim: dp(1.0)",
         "gdp(1.0)",
     ]
-    marked = "not allowed by the claim" in text
+    marked = "this test breaks the claim" in text
     assert marked == verdict(found(name), parse("dp(1)")).contradicted
 
 
