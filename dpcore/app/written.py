@@ -55,7 +55,8 @@ def copies(text: str, region: TradeOff) -> Copies | None:
         region = getattr(region, "region", region)
     k = 1
     if isinstance(tree, Power) and isinstance(tree.exponent, int):
-        tree, k, region = tree.base, tree.exponent, getattr(region, "base", region)
+        k, region = tree.exponent, getattr(region, "base", region)
+        tree = tree.base
     if not isinstance(tree, Call) or not isinstance(region, Atom):
         return None
     return Copies(_written(tree, text, region), k, wrapper)

@@ -34,6 +34,8 @@ class Polygon(Curve):
         whose masses are below the smallest double.
     """
 
+    one_sum = True
+
     def __init__(  # noqa: PLR0913  masses, and what is known of them
         self,
         loss: FloatArray | Sequence[float],
