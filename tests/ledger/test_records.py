@@ -130,3 +130,9 @@ def test_editing() -> None:
 def test_ten_thousand_equal_rows_are_one_power() -> None:
     ledger = Ledger.of(*[(f"row {i}", "laplace(0.01)", 1 + i % 2) for i in range(10_000)])
     assert str(ledger.region) == "laplace(0.01)^15000"
+
+
+@pytest.mark.parametrize("value", ["9" * 309, 10**400, "1e99"])
+def test_counts_beyond_doubles_are_refused_in_words(value: object) -> None:
+    with pytest.raises(DomainError, match="count must be a whole number from 1 to"):
+        whole(value, "count", 10**6)
