@@ -112,7 +112,7 @@ def _best_line(region: TradeOff, alpha: float) -> float:
         inside = curve.loss[(curve.loss >= low) & (curve.loss <= high)]
         return float(_lines(region, np.concatenate((inside, known, [low, high])), alpha, 0).max())
     best = -math.inf
-    for _ in range(12):
+    for _ in range(9):
         grid = np.unique(np.concatenate((np.linspace(low, high, 17), [x for x in known if low <= x <= high])))
         line = _lines(region, grid, alpha, 0)
         at = int(np.argmax(line))
