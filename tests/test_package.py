@@ -178,11 +178,7 @@ def test_import_dpcore_stays_light() -> None:
 # Lower layers never import upper ones. A module belongs to the longest name here that it starts with; `dpcore`
 # itself is the facade: it gathers the layers below it, and only layers above it may import names from it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-<<<<<<< HEAD
     ("errors", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files"),
-=======
-    ("errors", "lazy", "question", "limits"),
->>>>>>> exactness
     ("curves", "engine"),
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
     ("tradeoff", "gate", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
