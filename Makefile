@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types benchmark soak picture wheel clean distclean
+.PHONY: help setup app site test lint types fuzz benchmark soak picture wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -35,6 +35,9 @@ lint: $(VENV)/.dev-ready  ## ruff: rules and format
 
 types: $(VENV)/.dev-ready  ## mypy, strict
 	@$(PY) -m mypy
+
+fuzz: $(VENV)/.dev-ready  ## a million strange inputs (ARGS="links --count 500 --seed 2" asks for some; ARGS=--help)
+	@$(PY) -m tests.fuzz $(ARGS)
 
 benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
 	@$(PY) tests/benchmarks/import_time.py
