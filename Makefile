@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types benchmark picture wheel clean distclean
+.PHONY: help setup app site test lint types benchmark picture stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,9 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py
+
+stub: $(VENV)/.dev-ready  ## write the signatures for type checkers and editors again (after a new or changed mechanism)
+	@$(PY) -m dpcore.stub
 
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist
