@@ -110,6 +110,12 @@ class TradeOff(ABC):
         """Return the canonical expression."""
         return self.text
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: picture, sentence and table of deltas (see `dpcore.notebook`)."""
+        from dpcore.notebook import html  # noqa: PLC0415  only notebooks need it
+
+        return html(self)
+
     def __eq__(self, other: object) -> bool:
         """Compare canonical forms."""
         return isinstance(other, TradeOff) and self.text == other.text
