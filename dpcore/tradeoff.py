@@ -151,7 +151,7 @@ class TradeOff(ABC):
         """
         return _answer(epsilon, self.delta_bounds(epsilon)[1])
 
-    def delta_bounds(self, epsilon: Any) -> Bounds:
+    def delta_bounds(self, epsilon: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of delta(epsilon) as arrays; equal for exact regions."""
         at = _reals(epsilon, "epsilon", infinite=True)
         lower, upper = gate.delta_bounds(self, at)
@@ -169,7 +169,7 @@ class TradeOff(ABC):
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta in [0, 1], the safe side; inf where there is none."""
         return _answer(delta, self.epsilon_bounds(delta)[1])
 
-    def epsilon_bounds(self, delta: Any) -> Bounds:
+    def epsilon_bounds(self, delta: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
         at = _reals(delta, "delta", low=0.0, high=1.0)
         lower, upper = gate.epsilon_bounds(self, at)
@@ -187,7 +187,7 @@ class TradeOff(ABC):
         """Return the smallest false-negative rate at false-positive rate alpha in [0, 1], the safe (lower) side."""
         return _answer(alpha, gate.beta_safe(self, _reals(alpha, "alpha", low=0.0, high=1.0)))
 
-    def beta_bounds(self, alpha: Any) -> Bounds:
+    def beta_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of beta(alpha) as arrays; lower is safe. Refused where wider than the tolerance."""
         at = _reals(alpha, "alpha", low=0.0, high=1.0)
         lower, upper = gate.beta_bounds(self, at)
@@ -205,7 +205,7 @@ class TradeOff(ABC):
         """Return the attacker's largest true-positive rate at false-positive rate alpha in [0, 1], the safe (upper) side."""
         return _answer(alpha, gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))[1])
 
-    def power_bounds(self, alpha: Any) -> Bounds:
+    def power_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of the attacker's largest true-positive rate 1 - beta(alpha) as arrays; upper is safe."""
         lower, upper = gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))
         return settled((lower, upper), "upper", exact=self.curve.exact, scale=np.minimum(upper, 1.0 - upper))
@@ -298,7 +298,7 @@ class TradeOff(ABC):
 
         return Product.of(self, joinable(other, "*"))
 
-    def __pow__(self, k: int) -> TradeOff:
+    def __pow__(self, k: Whole) -> TradeOff:
         """k-fold composition."""
         from dpcore.algebra import Power  # noqa: PLC0415  operations are nodes themselves
 
