@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types fuzz benchmark soak picture wheel clean distclean
+.PHONY: help setup app site test lint types fuzz benchmark soak picture stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -50,6 +50,9 @@ soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change number
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py
+
+stub: $(VENV)/.dev-ready  ## write the signatures for type checkers and editors again (after a new or changed mechanism)
+	@$(PY) -m dpcore.stub
 
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist
