@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types benchmark picture wheel clean distclean
+.PHONY: help setup app site test lint types coverage benchmark picture map wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -36,6 +36,11 @@ lint: $(VENV)/.dev-ready  ## ruff: rules and format
 types: $(VENV)/.dev-ready  ## mypy, strict
 	@$(PY) -m mypy
 
+# Not part of `make test`: it takes about twice as long. Processes that tests start are not counted.
+coverage: export PYTHONDONTWRITEBYTECODE :=
+coverage: $(VENV)/.dev-ready  ## pytest with the lines and branches it reaches (ARGS="tests/ledger" are handed to pytest)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
+
 benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
 	@$(PY) tests/benchmarks/import_time.py
 	@$(PY) tests/benchmarks/utility.py
@@ -45,11 +50,14 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py
 
+map: $(VENV)/.dev-ready  ## draw the map of the house in CONTRIBUTING.md again
+	@$(PY) -m tests.house
+
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist
 
 clean:  ## remove what was built and cached
-	@rm -rf build dist screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf build dist screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	@find dpcore tests pages data -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## remove the environment as well

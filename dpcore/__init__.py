@@ -12,7 +12,7 @@ from dpcore.tradeoff import TradeOff
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ = (algebra, guarantees, composition_bounds, mechanisms)  # importing them fills the registry
 
