@@ -270,9 +270,8 @@ def _offer_delta(asked: Asked) -> None:
         text = outward(least, 2)
         words = f"Together the mechanisms exceed every ε with a probability of {outward(least, 6)} (rounded up)"
         st.markdown(f"{words}: with a smaller δ there is no ε.")
-        st.button(
-            f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=("at_delta", text), key="use_delta"
-        )
+        args = ("at_delta", text)
+        st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
 
 
 def least_delta(asked: Asked) -> float:

@@ -95,7 +95,7 @@ def _verdict(question: Question, top: Answer | None, known: list[Answer]) -> str
             return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({top.known})."
         return (
             f"{name} has the least ε: {shown} at δ = {outward(question.delta, 6)} ({top.known}). An attacker who wrongly "
-            f"accuses {of_100(question.fpr)} finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "
+            f"accuses {of_100(question.fpr)} people finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "
             f"against {of_100(top.tpr)}."
         )
     if question.unknown == COUNT:

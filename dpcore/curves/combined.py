@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.errors import BudgetError
 from dpcore.limits import checkpoint
 from dpcore.question import question
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _TRIALS = 60.0
 """Betas tried for one delta of a curve known through its betas."""
+
+_MOST_WORK = 1e10
+"""Most work of one call, in points of a transform: an hour or so. What is less is ended by a deadline."""
 
 
 class Either(Curve):
@@ -114,9 +118,19 @@ class ByBeta(Curve):
     def _power(self, alpha: FloatArray, side: int) -> FloatArray:
         return self.power_bounds(alpha)[side]
 
+    def _afford(self, times: int) -> None:
+        """Refuse, before it begins, work that would take hours."""
+        if self.work * times > _MOST_WORK:
+            msg = (
+                f"{times} values of this {self.method} need about {self.work * times:.2g} operations; "
+                f"{_MOST_WORK:.2g} are allowed."
+            )
+            raise BudgetError(msg)
+
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the bracket; negative epsilon through the inverse."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
+        self._afford(epsilon.size)
         lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
         up = epsilon >= 0
         if up.any():

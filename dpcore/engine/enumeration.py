@@ -191,7 +191,7 @@ def _signs(count: int) -> FloatArray:
 def _joined(rows: FloatArray, join: np.ufunc) -> FloatArray:
     """Return all combinations of one value from each row."""
     left: list[FloatArray] = []
-    while len(rows) > 1:
+    while len(rows) > 1:  # halves each round
         if len(rows) % 2:
             left.append(rows[-1])
             rows = rows[:-1]

@@ -88,6 +88,10 @@ class _Window:
 
     def evaluate(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the finite part of delta and a bound of its error; in an empty window all of it is error."""
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow of the error says that nothing is known here
+            return self._evaluated(epsilon)
+
+    def _evaluated(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self.loss.size:
             lost = np.exp(self.exponent - self.tilt * epsilon) * (self.noise * self.length + self.outside)
             return np.zeros(epsilon.size), lost

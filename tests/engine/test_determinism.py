@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
+from dpcore.curves.subsampled import Subsampled
 from dpcore.engine.lattice_store import STORE, LatticeStore
 from dpcore.engine.sandwich import Sandwich
 from dpcore.errors import DpcoreError
@@ -142,7 +143,7 @@ def test_nesting_costs_one_delta_a_level() -> None:
 
 def test_the_other_direction_of_a_sample_is_never_the_larger() -> None:
     for text, share in (("laplace(1)^3", 0.1), ("gdp(1)", 0.7), ("gdp(2) & laplace(1)", 0.3)):
-        curve = parse(f"subsample({text}, {share})").attained()
+        curve = Subsampled(parse(text).curve, share)
         at = np.linspace(0.0, 4.0, 41)
         assert np.all(curve.inverse().delta_bounds(at)[1] <= curve.delta_bounds(at)[1] * (1 + 1e-9) + 1e-15)
 
