@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types fuzz benchmark soak picture stub wheel clean distclean
+.PHONY: help setup app site test lint types fuzz coverage benchmark soak picture map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -39,6 +39,11 @@ types: $(VENV)/.dev-ready  ## mypy, strict
 fuzz: $(VENV)/.dev-ready  ## a million strange inputs (ARGS="links --count 500 --seed 2" asks for some; ARGS=--help)
 	@$(PY) -m tests.fuzz $(ARGS)
 
+# Not part of `make test`: it takes about twice as long. Processes that tests start are not counted.
+coverage: export PYTHONDONTWRITEBYTECODE :=
+coverage: $(VENV)/.dev-ready  ## pytest with the lines and branches it reaches (ARGS="tests/ledger" are handed to pytest)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
+
 benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
 	@$(PY) tests/benchmarks/import_time.py
 	@$(PY) tests/benchmarks/utility.py
@@ -54,11 +59,14 @@ picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 stub: $(VENV)/.dev-ready  ## write the signatures for type checkers and editors again (after a new or changed mechanism)
 	@$(PY) -m dpcore.stub
 
+map: $(VENV)/.dev-ready  ## draw the map of the house in CONTRIBUTING.md again
+	@$(PY) -m tests.house
+
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist
 
 clean:  ## remove what was built and cached
-	@rm -rf build dist screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf build dist screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	@find dpcore tests pages data -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## remove the environment as well

@@ -10,7 +10,7 @@ from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, 
 from dpcore.language import parse
 from dpcore.tradeoff import TradeOff
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ = (algebra, guarantees, composition_bounds, mechanisms)  # importing them fills the registry
 

@@ -18,7 +18,6 @@ from dpcore.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 from dpcore.mechanisms.gaussian import Gaussian, GaussianNoise
-from dpcore.mechanisms.geometric import Geometric
 from dpcore.mechanisms.laplace import Histogram, Laplace, LaplaceVector
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.mechanisms.randomized_response import RandomizedResponse
@@ -183,7 +182,7 @@ class Noisy(Pair):
             return float((1 - noise.q) * unused + noise.q * used) if inside else float(unused)
         if isinstance(noise, BoundedLaplace):
             noise = BoundedLaplace(noise.scale, -noise.upper, -noise.lower, noise.sensitivity)
-        mirrored = -x - 1.0 if isinstance(noise, Geometric) else -x
+        mirrored = -x - 1.0 if self.discrete else -x
         return float(noise.survival(np.array([mirrored]), -centre)[0])
 
     @property

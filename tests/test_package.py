@@ -24,8 +24,23 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "dpcore"
+import dpcore
+from tests.house import (
+    HEIGHT,
+    MODULES,
+    PICTURE,
+    ROOT,
+    TEXT,
+    arrows,
+    drawing,
+    imported,
+    imports_of,
+    room,
+    rooms_below,
+    table,
+    with_table,
+)
+
 BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", ".streamlit")
 
 
@@ -179,112 +194,37 @@ def test_import_dpcore_pulls_only_numpy_scipy_special_and_pandas() -> None:
 
 # --- layers --------------------------------------------------------------------------------------------------------
 
-# Lower layers never import upper ones. A module belongs to the longest name here that it starts with; `dpcore`
-# itself is the facade: it gathers the layers below it, and only layers above it may import names from it.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files", "words"),
-    ("curves", "engine"),
-    ("registry", "compose", "renyi_curves", "comparison", "lists"),
-    # one layer: the operators of the type build the nodes of the algebra, and it shows itself in a notebook
-    ("tradeoff", "gate", "algebra", "given", "notebook"),
-    ("guarantees", "mechanisms"),
-    (
-        "composition",
-        "composition_bounds",
-        "constructors",
-        "divergences",
-        "documents",
-        "effort",
-        "frames",
-        "language",
-        "products",
-        "risk",
-        "theorems",
-    ),
-    (
-        "accountants",
-        "amplification",
-        "audit",
-        "calibration",
-        "constraints",
-        "claims",
-        "conversion",
-        "errata",
-        "foundations",
-        "ledger",
-        "local",
-        "threshold",
-        "utility",
-    ),
-    ("",),
-    ("charts", "stub"),
-    ("specs",),
-    ("site", "app"),
-    ("cli", "__main__"),
-)
-HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
-
-
-def module_name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def room(module: str) -> str:
-    return module.split(".", maxsplit=1)[0]
-
-
-def imported(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
-    """Return the modules of dpcore that a file imports anywhere, relative to the package."""
-    full = ["dpcore", *(module.split(".") if module else [])]
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            up = node.level - is_package
-            base = ".".join(full[: len(full) - up]) if node.level else ""
-            start = ".".join(part for part in (base, node.module) if part)
-            for alias in node.names:
-                deeper = f"{start}.{alias.name}".removeprefix("dpcore.")
-                found.add(f"dpcore.{deeper}" if deeper in MODULES else start)
-    ours = {name for name in found if name.split(".")[0] == "dpcore"}
-    return {name.removeprefix("dpcore").removeprefix(".") for name in ours}
-
-
-def for_types_only(tree: ast.Module) -> ast.Module:
-    """Drop what only a type checker imports: it cannot tie two modules together when they run."""
-
-    class Dropper(ast.NodeTransformer):
-        def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-            self.generic_visit(node)
-            return node.orelse if ast.unparse(node.test).endswith("TYPE_CHECKING") else node
-
-    return Dropper().visit(tree)
-
 
 def test_every_module_has_a_layer() -> None:
-    assert {room(name) for name in MODULES} - set(HEIGHT) == set(), "add the new room to LAYERS"
+    assert {room(name) for name in MODULES} - set(HEIGHT) == set(), "add the new room to LAYERS in tests/house.py"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda name: name or "dpcore")
 def test_imports_point_down(module: str) -> None:
-    path = MODULES[module]
-    tree = for_types_only(ast.parse(path.read_text(encoding="utf-8")))
-    above = {
-        name
-        for name in imported(tree, module, is_package=path.name == "__init__.py")
-        if HEIGHT[room(name)] > HEIGHT[room(module)]
-    }
-    assert above == set()
+    assert {name for name in imports_of(module) if HEIGHT[room(name)] > HEIGHT[room(module)]} == set()
 
 
 def test_the_layer_check_sees_every_form_of_import() -> None:
     tree = ast.parse("import dpcore.cli\nfrom dpcore import errors, dp\ndef f():\n    from ..cli import main\n")
     assert imported(tree, "curves.polygon", is_package=False) == {"cli", "errors", ""}
+
+
+def test_the_map_of_the_house_is_that_of_the_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == drawing(), "the imports changed: run `make map`"
+    text = TEXT.read_text(encoding="utf-8")
+    assert table() in text
+    assert text == with_table(text), "rooms or their docstrings changed: run `make map`"
+
+
+def test_the_map_leaves_out_only_what_follows() -> None:
+    """Along the lines of the map a room reaches every room below that it imports, and no other."""
+    lines = arrows()
+    reached: dict[str, set[str]] = {}
+    for name in sorted(HEIGHT, key=HEIGHT.__getitem__):
+        ends = {target for start, target in lines if start == name}
+        assert ends <= rooms_below(name)
+        reached[name] = ends.union(*(reached[end] for end in ends))
+        assert rooms_below(name) <= reached[name]
 
 
 # --- requirements and cleanliness ----------------------------------------------------------------------------------
@@ -357,3 +297,46 @@ def test_nothing_of_one_machine_is_in_the_files() -> None:
             continue
         found += [f"{name}: {what}: {hit[0]}" for what, pattern in FORBIDDEN.items() for hit in pattern.finditer(text)]
     assert found == []
+
+
+# --- one version -----------------------------------------------------------------------------------------------------
+
+
+def test_every_place_names_the_same_version() -> None:
+    version = dpcore.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version}\n" in citation
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert headings[0] == version
+
+
+CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_changelog_sorts_changes_into_the_usual_headings() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### (.+)$", text, flags=re.MULTILINE)) <= CHANGES
+    for version in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]:
+        headings = re.findall(r"^### (.+)$", version, flags=re.MULTILINE)
+        assert headings
+        assert len(headings) == len(set(headings))
+        assert version.split("\n### ", maxsplit=1)[0].count("\n- ") == 0, "every line stands under a heading"
+
+
+def test_what_contributing_names_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {path for path in re.findall(r"`((?:dpcore|data|tests)/[\w/.]+)`", text) if "name" not in path.lower()}
+    assert len(named) > 20
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+    code = "\n".join(
+        [*re.findall(r"^```sh\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL), *re.findall(r"`make [^`\n]+`", text)]
+    )
+    targets = set(re.findall(r"\bmake ([a-z]+)", code))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert [name for name in targets if not re.search(rf"^{name}:", makefile, flags=re.MULTILINE)] == []
+
+
+def test_hooks_are_of_this_repository_alone() -> None:
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"repo: (\S+)", text) == ["local"]
+    assert {"ruff", "mypy"} <= {entry.split()[0] for entry in re.findall(r"python -m (.+)", text)}

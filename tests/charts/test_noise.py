@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import altair as alt
 import numpy as np
@@ -14,8 +14,11 @@ from dpcore import charts, parse
 from dpcore.charts.export import specification
 from dpcore.charts.noise import COLUMNS, marked, noise_chart, noise_figure, noise_table, noise_takeaway
 from dpcore.errors import DomainError
-from dpcore.threshold import pair_of
+from dpcore.threshold import Noisy, pair_of
 from dpcore.words import about
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import FloatArray
 
 DRAWN = (
     "laplace(1)",
@@ -159,7 +162,6 @@ def test_points_are_marked_on_a_region() -> None:
         "laplace(0)",
         "laplace(inf)",
         "gaussian(inf)",
-        "laplace(1e-308)",
         "bounded_laplace(inf, 0, 1, 1)",
     ],
 )
@@ -187,3 +189,25 @@ def test_people_are_counted_to_the_nearest() -> None:
     assert {rate: about(rate) for rate in expected} == expected
     assert about(1 - 1e-16) == "almost 100 of 100"
     assert about(1e-6) == "1 of 1 000 000"
+
+
+class Die:
+    """Integer noise that no other file names: 0, 1 or -1, each as likely."""
+
+    support: ClassVar[str] = "integer"
+
+    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+        return np.where(np.abs(np.asarray(x) - shift) <= 1, 1 / 3, 0.0)
+
+    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+        return np.clip((shift + 1 - np.floor(np.asarray(x, dtype=np.float64))) / 3, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("threshold", [-2.0, -1.0, 0.0, 1.0, 2.0])
+def test_tails_of_integer_noise_of_any_kind(threshold: float) -> None:
+    """Those missed are those at or below the threshold, and those above are the rest."""
+    pair = Noisy(Die(), 0.0, 1.0)  # type: ignore[arg-type]  # all that is asked of a noise
+    for inside in (False, True):
+        at_most = sum(1 / 3 for answer in (-1, 0, 1) if answer + inside <= threshold)
+        assert pair.below(threshold, inside=inside) == pytest.approx(at_most, abs=1e-15)
+        assert pair.above(threshold, inside=inside) == pytest.approx(1 - at_most, abs=1e-15)
