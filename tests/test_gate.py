@@ -212,3 +212,11 @@ def test_copies_without_end_are_refused_in_words() -> None:
 def test_a_small_move_beside_wide_laplace_noise_keeps_its_digits(text: str, epsilon: float, expected: float) -> None:
     """The difference of two corrections was rounding: 1e-8 of the truth, and called exact."""
     assert float(parse(text).delta(epsilon)) == pytest.approx(expected, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-9, 1e-11, 1e-13, 1e-15])
+def test_corners_at_tiny_losses_have_their_whole_mass(epsilon: float) -> None:
+    """Between the corners of dp(1) the border is 1 - delta - e^epsilon alpha; it was 9e-10 too high, or refused."""
+    region = parse(f"dp({epsilon!r}, 0.01) & dp(1)")
+    for alpha in (0.05, 0.2, 0.4):
+        assert float(region.beta(alpha)) == pytest.approx(0.99 - math.exp(epsilon) * alpha, rel=1e-14, abs=0)
