@@ -198,3 +198,25 @@ def test_copies_without_end_are_refused_in_words() -> None:
     for region in (dpcore.rdp(2, 1), dpcore.zcdp(1), dpcore.dp(1), dpcore.gdp(1), dpcore.exponential(1)):
         with pytest.raises(BudgetError, match=r"too many|is above"):
             (region ** (10**400)).delta(1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "expected"),
+    [
+        # the tail in closed form and the root of the likelihood ratio, both in 80 digits
+        ("normal_laplace(0.2278, 5.958, 1.8e-7)", 0.5 * 1.8e-7 / 5.958, 7.19529072700029e-9),
+        ("normal_laplace(0.2278, 5.958, 1.8e-7)", 0.8 * 1.8e-7 / 5.958, 2.82481881358378e-9),
+        ("normal_laplace(1, 10, 0.001)", 0.5 * 0.001 / 10, 2.20309090637601e-5),
+    ],
+)
+def test_a_small_move_beside_wide_laplace_noise_keeps_its_digits(text: str, epsilon: float, expected: float) -> None:
+    """The difference of two corrections was rounding: 1e-8 of the truth, and called exact."""
+    assert float(parse(text).delta(epsilon)) == pytest.approx(expected, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-9, 1e-11, 1e-13, 1e-15])
+def test_corners_at_tiny_losses_have_their_whole_mass(epsilon: float) -> None:
+    """Between the corners of dp(1) the border is 1 - delta - e^epsilon alpha; it was 9e-10 too high, or refused."""
+    region = parse(f"dp({epsilon!r}, 0.01) & dp(1)")
+    for alpha in (0.05, 0.2, 0.4):
+        assert float(region.beta(alpha)) == pytest.approx(0.99 - math.exp(epsilon) * alpha, rel=1e-14, abs=0)

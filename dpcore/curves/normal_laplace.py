@@ -19,6 +19,8 @@ from dpcore.curves.symmetric_noise import SymmetricNoise
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
@@ -95,7 +97,12 @@ class NormalLaplace(SymmetricNoise):
             # beyond g^2 both tails are e^(g^2/2 - x)/2 up to normal corrections; their difference is taken first
             x = np.maximum(t, s + g * g)
             main = 0.5 * np.exp(g * g / 2 - x + s) * -np.expm1(epsilon - s)
-            apart = main + self._correction(x - s, 0.0) - self._correction(x, epsilon)
+            if s < 0.25 * g:
+                # of a small move the difference of two corrections would be rounding
+                factor = np.expm1(np.minimum(epsilon, 600.0))
+                apart = main + self._correction_window(x) - factor * self._correction(x, 0.0)
+            else:
+                apart = main + self._correction(x - s, 0.0) - self._correction(x, epsilon)
         return np.asarray(np.where(t > s + g * g, apart, plain), dtype=np.float64)
 
     def _log_tail(self, x: FloatArray) -> FloatArray:
@@ -107,10 +114,19 @@ class NormalLaplace(SymmetricNoise):
 
     def _window(self, t: FloatArray) -> FloatArray:
         """Return S(t - s) - S(t) for a small move s as an integral of the density."""
+        return self._integral(t, lambda x: np.exp(self.log_density(x)))
+
+    def _correction_window(self, t: FloatArray) -> FloatArray:
+        """Return the corrections' difference for a small move s, as the integral of f(x) - e^(g^2/2 - x)/2; t - s >= g^2."""
+        g = self.spread
+        return self._integral(t, lambda x: 0.5 * np.exp(g * g / 2 - x) * self._relative_excess(x))
+
+    def _integral(self, t: FloatArray, density: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return the integral of a density over [t - s, t]."""
         node, weight = _LEGENDRE
         half = self.shift / 2
         inside = t[:, None] - half + half * node
-        return np.asarray(half * (np.exp(self.log_density(inside)) @ weight), dtype=np.float64)
+        return np.asarray(half * (density(inside) @ weight), dtype=np.float64)
 
     def _correction(self, x: FloatArray, log_factor: float | FloatArray) -> FloatArray:
         """Return a factor times S(x) - e^(g^2/2 - x)/2 = phi(z) (R(z) - R(z - g)/2 - R(z + g)/2) for z = x/g >= g."""
@@ -144,10 +160,14 @@ class NormalLaplace(SymmetricNoise):
 
     def _excess(self, x: FloatArray) -> FloatArray:
         """Return log f(x) above its asymptote g^2/2 - x - log 2 for x >= g^2."""
+        return np.asarray(np.log1p(self._relative_excess(x)), dtype=np.float64)
+
+    def _relative_excess(self, x: FloatArray) -> FloatArray:
+        """Return f(x) over its asymptote e^(g^2/2 - x)/2, minus 1, for x >= g^2."""
         g, z = self.spread, x / self.spread
         with np.errstate(under="ignore"):
             back = np.exp(x - z * z / 2 - g * g / 2 + _log_mills(z + g))
-        return np.asarray(np.log1p(back - ndtr(g - z)), dtype=np.float64)
+        return np.asarray(back - ndtr(g - z), dtype=np.float64)
 
 
 def _mills(z: FloatArray) -> FloatArray:

@@ -32,6 +32,8 @@ _ROUNDING = 2.0**-53
 _SAME_LOSS = 1e-14
 """Losses that differ by this share of themselves are one loss: a few roundings. A loss of 0 equals no other."""
 _SAME_DELTA = 1e-15
+_SMALL_LOSS = 1e-2
+"""Below this loss a mass from differences of deltas has lost more digits than one from the sum of all masses."""
 _TWICE_PRECISE = 2.0**-100
 """What is left, per term, of a sum of doubles that is 0, added in twice the precision."""
 
@@ -73,7 +75,7 @@ def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
     """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
     loss, q, q_inf = _upper_half(a, b, corners)
     if a.symmetric and b.symmetric:
-        return mirrored(loss, q, q_inf, "exact polygon")
+        return mirrored(loss, _completed(loss, q, q_inf), q_inf, "exact polygon")
     other_loss, other_p, p_inf = _upper_half(a.flipped(), b.flipped(), corners)
     down = other_loss > 0
     full_loss = np.concatenate((-other_loss[down][::-1], loss))
@@ -87,6 +89,19 @@ def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, F
     loss, q, q_inf = corners(a, b)
     keep = (loss >= 0) & (q > 0) & np.isfinite(loss)
     return loss[keep], q[keep], q_inf
+
+
+def _completed(loss: FloatArray, q: FloatArray, q_inf: float) -> FloatArray:
+    """Return the masses of the half with losses >= 0 of a symmetric polygon, the first one made to complete them to 1.
+
+    A mass is a difference of deltas over a difference of losses: beside a small loss that is mostly rounding, and what is
+    missing to 1 is not. No delta beyond that loss depends on it.
+    """
+    if loss.size == 0 or loss[0] >= _SMALL_LOSS:
+        return q
+    both = np.where(loss > 0, 1 + np.exp(-loss), 1.0)
+    first = (1 - q_inf - float(np.sum(q[1:] * both[1:]))) / both[0]
+    return np.concatenate(([first], q[1:])) if first > 0 else q
 
 
 def masses(loss: FloatArray, delta: FloatArray) -> FloatArray:
