@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types fuzz benchmark picture wheel clean distclean
+.PHONY: help setup app site test lint types fuzz benchmark soak picture wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,9 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/utility.py
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) tests/benchmarks/run.py
+
+soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers (ARGS="40" for as many reruns)
+	@$(PY) tests/benchmarks/soak.py $(ARGS)
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py

@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpcore.app import figure, page, story
+from dpcore.charts import theme
 
 page.setup(
     "Privacy you can see",
@@ -29,7 +30,7 @@ with left:
         "count is published. The smaller ε, the more noise."
     )
     epsilon = st.select_slider(
-        "Privacy loss ε",
+        theme.EPSILON_TITLE,
         story.EPSILONS,
         story.EPSILON,
         key="eps",
@@ -56,8 +57,17 @@ with right:
 told = story.Story(epsilon, threshold)
 number = st.session_state["answers"]
 with left, st.container(horizontal=True, vertical_alignment="center"):
-    st.button("Ask once", icon=":material/casino:", on_click=ask_again, help="Publish one answer with fresh noise")
-    st.markdown(told.answer_words(number) if number else "One answer with fresh noise: what does the guess say?")
+    st.button(
+        "Ask once",
+        icon=":material/casino:",
+        on_click=ask_again,
+        help="A coin puts you into the data or not; one answer with fresh noise is published",
+    )
+    st.markdown(
+        told.answer_words(number)
+        if number
+        else "One answer with fresh noise, you in the data or not: is the guess right?"
+    )
 accused, missed = told.errors_words()
 dark = page.look().dark
 

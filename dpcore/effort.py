@@ -27,7 +27,6 @@ PER_LOSS = 3e3  # one loss of a polygon that is composed
 LATTICE = 3e8  # a part known by its profile alone: two lattices and their transforms
 ADAPTIVE = 1.5e8  # a worst case over adaptive choices
 KNOWN_QUICKLY = 3e7  # up to here a part's own curve is made to look at it
-BOTH_DIRECTIONS = 2.0
 
 
 def effort(region: TradeOff) -> float:
@@ -53,8 +52,8 @@ def effort(region: TradeOff) -> float:
     parts = _parts(region)
     if not parts:
         return DRAWN
-    repeated = float(region.k) if isinstance(region, Group) else BOTH_DIRECTIONS
-    return repeated * sum(map(effort, parts))
+    repeated = float(region.k) if isinstance(region, Group) else 1.0
+    return DRAWN + repeated * sum(map(effort, parts))
 
 
 def _parts(region: TradeOff) -> list[TradeOff]:

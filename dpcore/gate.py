@@ -11,8 +11,8 @@ convex, so the chord is at most 2S above the curve, and hence at x = a
 
 .. math:: \beta(a) - S \le 1 - \delta(\varepsilon) - e^{\varepsilon} a \le \beta(a).
 
-Three betas and one delta decide: an optimistic delta breaks the right side, an optimistic beta the left one. A polygon,
-whose corners are dear and whose deltas and betas are sums of the same masses, is checked when rates are asked for.
+Three betas and one delta decide: an optimistic delta breaks the right side, an optimistic beta the left one. Curves whose
+deltas and betas are sums over the same masses, and whose betas are dear, are checked when rates are asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import numpy as np
 
 from dpcore.curves.base import Curve
 from dpcore.curves.combined import ByBeta
-from dpcore.curves.polygon import Polygon
 from dpcore.errors import InternalError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
     curve = region.curve
     lower, upper = (bound + 0.0 for bound in curve.delta_bounds(epsilon))
     _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
-    if not isinstance(curve, Polygon):
+    if not curve.one_sum:
         region.dual  # noqa: B018  checked once
     return (upper, upper) if curve.exact else (lower, upper)
 
@@ -52,7 +51,7 @@ def epsilon_bounds(region: TradeOff, delta: FloatArray) -> Bounds:
     curve = region.curve
     lower, upper = (bound + 0.0 for bound in curve.epsilon_bounds(delta))
     _check(region, "epsilon", "delta", delta, (lower, upper), math.inf)
-    if not isinstance(curve, Polygon):
+    if not curve.one_sum:
         region.dual  # noqa: B018  checked once
     return (upper, upper) if curve.exact else (lower, upper)
 

@@ -29,7 +29,8 @@ class Limits:
 
 
 _current: ContextVar[Limits] = ContextVar("limits")
-_DEFAULT = Limits()
+_fraction: ContextVar[float] = ContextVar("fraction", default=0.0)
+_DEFAULT, _NEVER = Limits(), float("inf")
 
 
 def current() -> Limits:
@@ -65,16 +66,30 @@ def limits(
         memory=now.memory if memory is None else memory,
         progress=now.progress if progress is None else progress,
     )
-    token = _current.set(changed)
+    token, before = _current.set(changed), _fraction.set(0.0)
     try:
         yield changed
     finally:
         _current.reset(token)
+        _fraction.reset(before)
 
 
-def checkpoint(fraction: float) -> None:
-    """Tell the listener how far the work is, and stop it when the time is over."""
+def checkpoint(fraction: float | None = None) -> None:
+    """Tell the listener how far the work is, and stop it when the time is over.
+
+    A deadline can only refuse: no answer depends on it. Work between two checkpoints takes a fifth of a second at most.
+
+    Parameters
+    ----------
+    fraction : share of the work done, in [0, 1]; None, inside work whose share is not known, repeats the last one.
+    """
     now = current()
+    if now.progress is None and now.ends_at == _NEVER:
+        return
+    if fraction is None:
+        fraction = _fraction.get()
+    else:
+        _fraction.set(fraction)
     if now.progress is not None:
         now.progress(min(1.0, max(0.0, fraction)))
     if time.monotonic() > now.ends_at:

@@ -394,11 +394,16 @@ EPSILON = Parameter(
     least=_SMALLEST,
     label="ε",
     unit="nats",
-    meaning="privacy loss; 0 is perfect privacy",
+    meaning="bound on the privacy loss; 0 is perfect privacy",
     example=1.0,
 )
 DELTA = Parameter(
-    "delta", low=0.0, high=1.0, label="δ", meaning="probability of a failure; 0 never, 1 always", example=0.01
+    "delta",
+    low=0.0,
+    high=1.0,
+    label="δ",
+    meaning="by how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise",
+    example=0.01,
 )
 ETA = Parameter(
     "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2

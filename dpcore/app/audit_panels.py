@@ -40,7 +40,7 @@ def ask() -> View | None:
             DEFAULTS["audit_delta"],
             RATE,
             trouble=trouble,
-            help_text="The failure probability at which the smallest ε not ruled out is stated; typed as 1e-5.",
+            help_text="The smallest ε not ruled out is stated at this δ; typed as 1e-5.",
         )
     others, smallest, log = _looks()
     if source is None or not good or confidence is None or delta is None or others is None:
@@ -109,7 +109,7 @@ def show_figure(view: View, found: Result) -> None:
     if found.judged is not None:
         name = plain(theme.short(str(found.judged.claim)))
         if found.judged.contradicted:
-            st.warning(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
+            st.info(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
         else:
             st.info(f"**The claim {name} is not contradicted**, which does not prove it.", icon=":material/gavel:")
     figure.show(found.figure, key="audit_figure", code=code(view))

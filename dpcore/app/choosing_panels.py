@@ -80,8 +80,8 @@ def _wish_fields(kind: str, trouble: DeltaGenerator) -> Numbers:
     rate = inputs.RATE
     fields = {
         page.STATEMENT: [
-            ("ε", "choose_epsilon", inputs.Interval(0.0, 1e4), "Privacy loss of all answers together."),
-            ("δ", "choose_delta", rate, "Failure probability of all answers together."),
+            ("ε", "choose_epsilon", inputs.Interval(0.0, 1e4), "Bound on the privacy loss of all answers together."),
+            ("δ", "choose_delta", rate, "What may exceed that bound, of all answers together."),
         ],
         page.ADVANTAGE: [
             ("Advantage, at most", "choose_advantage", rate, "True minus false accusations: 0 is blind guessing.")

@@ -88,7 +88,7 @@ def say(asked: page.Asked, below: DeltaGenerator) -> bool:
         below.warning(plain(warning))
     text = "\n\n".join(plain(sentence) for sentence in said)
     if wrong:
-        st.warning(text, icon=":material/warning:")
+        st.info(text, icon=":material/flag:")
     else:
         st.success(text, icon=":material/check_circle:")
     link = page.noise_link(one)

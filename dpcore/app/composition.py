@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.app import inputs, work
+from dpcore.app import inputs, page, work
 from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
@@ -41,6 +41,7 @@ DEFAULTS: dict[str, Any] = {
     "show": [TITLES[name] for name in SHOWN],
 }
 LARGEST_K = 10**6
+LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
 OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
 HEIGHT = 560  # of a chart with its legend
 KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
@@ -113,11 +114,11 @@ def _counts() -> tuple[int | None, float | None, float | None]:
         words = "How many mechanisms are released together."
         k = inputs.integer_field("k", "k", DEFAULTS["k"], low=1, high=LARGEST_K, help_text=words, trouble=below)
     with second:
-        words = "The theorems are compared at this failure probability of all mechanisms together."
+        words = "The theorems are compared at this δ: what may exceed the bound ε, of all mechanisms together."
         delta = inputs.number_field("δ of the total", "at_delta", DEFAULTS["at_delta"], help_text=words, trouble=below)
     with third:
         words = (
-            "Extra failure probability that the drawn statements of KOV simplified and the advanced theorems spend. "
+            "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
             "In the comparison they spend what is best."
         )
         slack = inputs.number_field(
@@ -252,9 +253,32 @@ def say(asked: Asked, titles: Sequence[str]) -> None:
     frame = rows(asked)
     if best(frame) is None:
         st.warning(headline(frame, asked.delta), icon=":material/block:")
+        _offer_delta(asked)
     else:
         st.success(headline(frame, asked.delta), icon=":material/check_circle:")
     st.markdown(plain(gaps(frame, titles)))
+
+
+def _offer_delta(asked: Asked) -> None:
+    """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
+    least = least_delta(asked)
+    if least >= LARGEST_DELTA:
+        st.markdown("No δ below 1 helps: nothing bounds what one of the mechanisms may exceed.")
+    elif least <= asked.delta:
+        st.markdown(f"Any δ above {outward(asked.delta, 6)} does.")
+    else:
+        text = outward(least, 2)
+        words = f"Together the mechanisms exceed every ε with a probability of {outward(least, 6)} (rounded up)"
+        st.markdown(f"{words}: with a smaller δ there is no ε.")
+        args = ("at_delta", text)
+        st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
+
+
+def least_delta(asked: Asked) -> float:
+    """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
+    every, _ = found(asked)
+    regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
+    return min((float(region.delta(math.inf)) for region in regions), default=1.0)
 
 
 def summary(asked: Asked) -> pd.DataFrame:

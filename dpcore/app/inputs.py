@@ -113,13 +113,19 @@ def number_field(
 
 def _typed(label: str, key: str, default: str, help_text: str, *, disabled: bool = False) -> str:
     """Show a text that the link carries; what stood there before can be brought back by Undo."""
-    given: dict[str, Any] = {"help": help_text or None, "disabled": disabled, "on_change": _keep_former, "args": (key,)}
+    given: dict[str, Any] = {"help": help_text or None, "disabled": disabled, "on_change": keep_former, "args": (key,)}
     text: str = st.text_input(label, default, key=key, bind="query-params", **given)
-    st.session_state.setdefault(_FORMER, {})[key] = text
+    note_former(key, text)
     return text
 
 
-def _keep_former(key: str) -> None:
+def note_former(key: str, text: str) -> None:
+    """Note what a field holds while the page is shown, for `keep_former` when it is typed over."""
+    st.session_state.setdefault(_FORMER, {})[key] = text
+
+
+def keep_former(key: str) -> None:
+    """Let Undo bring back what stood in a field that was typed over."""
     page.keep({key: st.session_state.get(_FORMER, {}).get(key)})
 
 

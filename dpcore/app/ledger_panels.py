@@ -105,7 +105,10 @@ def _text() -> str:
             height=240,
             disabled=bool(long),
             help="CSV, as a spreadsheet saves it; other columns are kept.",
+            on_change=inputs.keep_former,
+            args=("ledger_rows",),
         )
+        inputs.note_former("ledger_rows", text)
         if long:
             st.caption(
                 f"The table in use has {grouped(len(long))} characters: too long for a link. It stays in your session."
@@ -243,7 +246,7 @@ def _fields() -> tuple[Budget | None, str]:
     with columns[1]:
         delta = inputs.number_field(
             "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], _DELTA, trouble=trouble,
-            help_text="The failure probability of the whole ledger; every ε on this page is at this δ.",
+            help_text="What may exceed the budget ε, of the whole ledger; every ε on this page is at this δ.",
         )  # fmt: skip
     with columns[2]:
         relation = st.segmented_control(

@@ -15,7 +15,7 @@ from dpcore.errors import DomainError, DpcoreError
 from dpcore.language import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dpcore.tradeoff import TradeOff
 
@@ -26,7 +26,6 @@ LONGEST_EXPANDED = 16384
 _NAME = re.compile(r"[\w .,'+-]{1,60}", re.UNICODE)
 _REFERENCE = re.compile(r"@([A-Za-z_]\w*)")
 _LETTER = re.compile(r"[A-Z]\d?")
-_DEPTH = 20
 MOST_LETTERS = 60
 
 
@@ -129,27 +128,38 @@ def _label(item: Item) -> str:
     return f"{item.name}: {expression}" if _LETTER.fullmatch(item.name) else item.name or expression
 
 
-def expand(expression: str, items: Sequence[Item], depth: int = 0) -> str:
-    """Return the expression with every @name replaced by that item's expression in brackets."""
-    if depth > _DEPTH:
-        msg = "The items of the list refer to each other in a circle."
-        raise DomainError(msg)
-    by_name = {item.name: item.expression for item in items if item.name}
+def expand(expression: str, items: Sequence[Item]) -> str:
+    """Return the expression with every @name replaced by that item's expression in brackets.
 
-    def put(found: re.Match[str]) -> str:
+    How long it becomes is computed before anything is put in: definitions that multiply are refused at once.
+    """
+    by_name = {item.name: item.expression for item in items if item.name}
+    length = _length(expression, by_name, {}, ())
+    if length > LONGEST_EXPANDED:
+        msg = f"The expression has {length} characters with its parts put in; at most {LONGEST_EXPANDED} are read."
+        raise DomainError(msg)
+    return _with_parts(expression, by_name)
+
+
+def _with_parts(expression: str, by_name: Mapping[str, str]) -> str:
+    return _REFERENCE.sub(lambda found: f"({_with_parts(by_name[found[1]], by_name)})", expression)
+
+
+def _length(expression: str, by_name: Mapping[str, str], known: dict[str, int], above: tuple[str, ...]) -> int:
+    """Return how many characters an expression has with its parts put in; each name is looked at once."""
+    total = len(expression)
+    for found in _REFERENCE.finditer(expression):
         name = found[1]
         if name not in by_name:
             msg = f"The list has no region named {name!r}."
             raise DomainError(msg)
-        return f"({expand(by_name[name], items, depth + 1)})"
-
-    expanded = _REFERENCE.sub(put, expression)
-    if len(expanded) > LONGEST_EXPANDED:
-        msg = (
-            f"The expression has {len(expanded)} characters with its parts put in; at most {LONGEST_EXPANDED} are read."
-        )
-        raise DomainError(msg)
-    return expanded
+        if name in above:
+            msg = "The items of the list refer to each other in a circle."
+            raise DomainError(msg)
+        if name not in known:
+            known[name] = _length(by_name[name], by_name, known, (*above, name))
+        total += known[name] + 2 - len(found[0])
+    return total
 
 
 def resolve(items: Sequence[Item], reader: Callable[[str], TradeOff] = parse) -> list[Resolved]:

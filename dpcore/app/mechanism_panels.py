@@ -62,7 +62,7 @@ def ask() -> View | None:
             help="How many of those outside the data the attacker accuses. A click on the region's border chooses it too.",
         )
         delta = _number(
-            "Failure probability δ of the statements",
+            "δ of the statements",
             "stated_delta",
             DELTA,
             "At this δ the smallest ε is stated; typed as 1e-6.",
@@ -227,9 +227,11 @@ def show_goal(view: View) -> None:
     """Ask for (epsilon, delta, k) and say the noise that meets it."""
     columns = st.columns(3)
     with columns[0]:
-        epsilon = _number("Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Total privacy loss allowed.")
+        epsilon = _number(
+            "Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Bound on the privacy loss of all answers together."
+        )
     with columns[1]:
-        delta = _number("Goal δ", "goal_delta", DELTA, "Total failure probability allowed.")
+        delta = _number("Goal δ", "goal_delta", DELTA, "What may exceed that bound, of all answers together.")
     with columns[2]:
         k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers together.")
     if epsilon is None or delta is None or k is None:

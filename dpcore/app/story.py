@@ -55,19 +55,29 @@ class Story:
         """The guess."""
         return pair_of(self.mechanism, WITHOUT).at(self.threshold)
 
+    def inside(self, number: int) -> bool:
+        """Whether you are in the data of answer number 1, 2, ...: as likely as not."""
+        return bool(np.random.default_rng(number).random() < 0.5)
+
     def answer(self, number: int) -> float:
-        """Return the noisy answer number 1, 2, ... on the dataset with you; the same number is the same answer."""
-        draw = self.mechanism.sample(np.random.default_rng(number), 1)
-        return float(WITHIN + draw[0])
+        """Return the noisy answer number 1, 2, ...; the same number is the same answer."""
+        draw = self.mechanism.sample(np.random.default_rng([number, 1]), 1)
+        return float((WITHIN if self.inside(number) else WITHOUT) + draw[0])
 
     def answer_words(self, number: int) -> str:
-        """Say what one answer leads to."""
-        answer = self.answer(number)
-        verdict = "accuses you, and is right" if answer > self.threshold else "does not accuse you, and misses you"
-        side = "above" if answer > self.threshold else "not above"
+        """Say what one answer leads to, and then what was true."""
+        answer, inside = self.answer(number), self.inside(number)
+        accused = answer > self.threshold
+        guess = "accuses you" if accused else "does not accuse you"
+        ends = {
+            (True, True): "You are in the data: it is right.",
+            (True, False): "You are not in the data: it is wrong, a false positive.",
+            (False, True): "You are in the data: it is wrong, a false negative.",
+            (False, False): "You are not in the data: it is right.",
+        }
         return (
-            f"You are in the data, and the published answer is {answer:.1f}. That is {side} {self.threshold:g}: the guess "
-            f"{verdict}."
+            f"A coin decided whether you are in the data. The published answer is {answer:.1f}, "
+            f"{'above' if accused else 'not above'} {self.threshold:g}: the guess {guess}. {ends[accused, inside]}"
         )
 
     def errors_words(self) -> tuple[str, str]:
@@ -84,13 +94,16 @@ class Story:
         """Say what the two errors add up to, beside blind guessing and beside the best guess possible."""
         both = 100 * (self.test.alpha + self.test.beta)
         best = 100 * (1 - self.mechanism.total_variation)
+        start = f"Both together are {both:.3g} of 100 (exact, rounded). Blind guessing always makes 100."
         if self.test.alpha + self.test.beta >= 1 - self.mechanism.total_variation + 1e-9:
-            end = f"no threshold gets below {outward(best, 3, up=False)}"
-        else:
-            end = "no other threshold does better"
+            return (
+                f"{start} This threshold is not the best one: at ε = {self.epsilon:g} no threshold gets below "
+                f"{outward(best, 3, up=False)}, and one reaches it. Only that number tells how well you are hidden; a bad "
+                "guess hides nobody."
+            )
         return (
-            f"Both together are {both:.3g} of 100 (exact, rounded). Blind guessing always makes 100; at ε = "
-            f"{self.epsilon:g} {end}. The closer to 100, the better you are hidden."
+            f"{start} At ε = {self.epsilon:g} no other threshold does better, so this sum tells how well you are hidden: "
+            "the closer to 100, the better."
         )
 
     def noise(self, number: int = 0, *, dark: bool = False) -> Figure:

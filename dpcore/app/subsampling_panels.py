@@ -124,7 +124,7 @@ def say_steps(asked: page.Steps) -> bool:
         st.error(plain(str(error)), icon=":material/error:")
         return False
     if unsafe:
-        st.warning(plain(words), icon=":material/warning:")
+        st.info(plain(words), icon=":material/flag:")
     else:
         st.success(plain(words), icon=":material/check_circle:")
     st.dataframe(table, hide_index=True, width="stretch", key="sub_summary")

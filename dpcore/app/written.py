@@ -18,6 +18,7 @@ from dpcore.tradeoff import Atom, TradeOff, literal, parameters_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dpcore.language.syntax import Region
     from dpcore.registry import Entry, Parameter
 
 VERBATIM = ("number", "region")  # kinds of parameters whose fields keep the text as it was typed
@@ -48,14 +49,15 @@ class Copies:
 
 def copies(text: str, region: TradeOff) -> Copies | None:
     """Return how an expression, which means `region`, is written; None if it is no named region or copies of one."""
-    tree, wrapper = parse_syntax(text), ""
+    tree: Region = parse_syntax(text)
+    wrapper, k = "", 1
     if isinstance(tree, Call) and tree.name == "basic" and len(tree.arguments) == 1:
         inner = tree.arguments[0].value
-        tree, wrapper = (inner if isinstance(inner, (Call, Power)) else tree), "basic"
-        region = getattr(region, "region", region)
-    k = 1
+        if isinstance(inner, Call | Power):
+            tree, wrapper, region = inner, "basic", getattr(region, "region", region)
     if isinstance(tree, Power) and isinstance(tree.exponent, int):
-        tree, k, region = tree.base, tree.exponent, getattr(region, "base", region)
+        k, region = tree.exponent, getattr(region, "base", region)
+        tree = tree.base
     if not isinstance(tree, Call) or not isinstance(region, Atom):
         return None
     return Copies(_written(tree, text, region), k, wrapper)

@@ -69,14 +69,17 @@ def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
 
 def verdict(question: Question, found: tuple[Answer, ...]) -> str:
     """Name the answer to prefer, and why."""
+    known = [one for one in found if not one.trouble and one.candidate.name != SAMPLED]
     top = best(question, found)
     sampled = next((one for one in found if one.candidate.name == SAMPLED and not one.trouble), None)
     if sampled is not None:
-        return f"{_verdict(question, top)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
-    return _verdict(question, top)
+        return (
+            f"{_verdict(question, top, known)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
+        )
+    return _verdict(question, top, known)
 
 
-def _verdict(question: Question, top: Answer | None) -> str:
+def _verdict(question: Question, top: Answer | None, known: list[Answer]) -> str:
     if top is None:
         return "No noise has an answer to this question."
     name = top.candidate.title
@@ -87,7 +90,14 @@ def _verdict(question: Question, top: Answer | None) -> str:
         )
     if question.unknown in (NOISE, PRIVACY):
         shown = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
-        return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({top.known})."
+        least = min(known, key=lambda one: one.tpr)
+        if of_100(least.tpr) == of_100(top.tpr):
+            return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({top.known})."
+        return (
+            f"{name} has the least ε: {shown} at δ = {outward(question.delta, 6)} ({top.known}). An attacker who wrongly "
+            f"accuses {of_100(question.fpr)} people finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "
+            f"against {of_100(top.tpr)}."
+        )
     if question.unknown == COUNT:
         return f"{name} answers most often: {grouped(top.k)} times."
     return f"{name} needs the fewest records: {grouped(top.n)}."

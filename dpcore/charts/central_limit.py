@@ -278,8 +278,8 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
     chart = utility_chart(
         drawn,
         current=delta,
-        parameter="Failure probability δ",
-        value="Privacy loss ε",
+        parameter=theme.DELTA_TITLE,
+        value=theme.EPSILON_TITLE,
         log_y=False,
         look=described(look, takeaway),
     )

@@ -123,7 +123,7 @@ def ladder_chart(
     x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(drawn["k"]), axis=_axis(drawn["k"]))
     y = alt.Y(
         "epsilon:Q",
-        title="Privacy loss ε of all together",
+        title=f"{theme.EPSILON_TITLE} of all together",
         scale=_scale(drawn["epsilon"]),
         axis=_axis(drawn["epsilon"]),
     )

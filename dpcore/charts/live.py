@@ -237,11 +237,11 @@ def _profile_axes(end: str) -> tuple[alt.X, alt.Y]:
     return (
         alt.X(
             "alpha:Q",
-            title="Privacy loss ε",
+            title=theme.EPSILON_TITLE,
             scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef(end), nice=False),
             axis=across,
         ),
-        alt.Y("beta:Q", title="Failure probability δ", scale=scale, axis=axis),
+        alt.Y("beta:Q", title=theme.DELTA_TITLE, scale=scale, axis=axis),
     )
 
 

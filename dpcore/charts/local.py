@@ -46,7 +46,7 @@ def sweep_figure(
     chart = utility_chart(
         table,
         current=epsilon,
-        parameter="Privacy loss ε of one answer",
+        parameter=f"{theme.EPSILON_TITLE} of one answer",
         value=value[:1].upper() + value[1:],
         log_x=False,
         log_y=not linear,

@@ -113,10 +113,10 @@ def profile_chart(
     ticks = [10.0**-k for k in range(0, decades + 1, max(1, round(decades / 6)))]
     ticks += [part * 10.0**-k for k in range(1, decades + 1) for part in (2, 5)] if decades <= 2 else []
     axis = alt.Axis(tickCount=8, format=".6~g")
-    x = alt.X("epsilon:Q", title="Privacy loss ε", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
+    x = alt.X("epsilon:Q", title=theme.EPSILON_TITLE, scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
     y = alt.Y(
         "shown:Q",
-        title="Failure probability δ",
+        title=theme.DELTA_TITLE,
         scale=alt.Scale(type="log", domain=[10.0**-decades, 1], clamp=True),
         axis=alt.Axis(
             values=ticks,

@@ -15,6 +15,9 @@ DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFF
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [12, 4], [2, 5])
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
+EPSILON_TITLE = "Bound ε on the privacy loss"
+DELTA_TITLE = "Excess δ over the bound"
+"""Titles of axes, in the glossary's words: ε bounds the loss, δ is what may exceed the factor e^ε."""
 _FACTS = ("config", "width", "height", "description", "usermeta", "title", "params", "data")  # of a layered chart
 _PAPER = {False: "#ffffff", True: "#0e1117"}
 _INK = {False: "#111111", True: "#ffffff"}

@@ -36,20 +36,24 @@ class Curve(ABC):
     q_inf, p_inf : mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
     min_loss, max_loss : ends of the finite losses; -inf and +inf where the loss is unbounded.
     proved : every single number is proved by its own bracket, betas and deltas from one constraint.
+    one_sum : deltas and betas are sums over the same masses; a beta is dear beside a delta.
     method : how the numbers come about, in a few words.
     work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
+    leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
     """
 
     symmetric: bool = True
     exact: bool = True
     certified: bool = False
     proved: bool = False
+    one_sum: bool = False
     q_inf: float = 0.0
     p_inf: float = 0.0
     min_loss: float = -np.inf
     max_loss: float = np.inf
     method: str = "closed form"
     work: float = 0.5
+    leads: bool = False
 
     @property
     def rate_work(self) -> float:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.errors import BudgetError
+from dpcore.limits import checkpoint
 from dpcore.question import question
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 _TRIALS = 60.0
 """Betas tried for one delta of a curve known through its betas."""
+
+_MOST_WORK = 1e10
+"""Most work of one call, in points of a transform: an hour or so. What is less is ended by a deadline."""
 
 
 class Either(Curve):
@@ -71,10 +76,33 @@ class Either(Curve):
         return Either([part.inverse() for part in self.parts], symmetric=False, method=self.method)
 
 
+class Led(Either):
+    """The closure of a pair whose own direction has the larger delta at every epsilon >= 0: the other is never asked.
+
+    Asking both would double the work with every level of nesting.
+    """
+
+    def __init__(self, curve: Curve, method: str) -> None:
+        super().__init__([curve, curve.inverse()], symmetric=True, method=method, pair=True)
+        self.work = curve.work
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the delta of the leading direction; negative epsilon by symmetry."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        lower, upper = self.parts[0].delta_bounds(np.abs(epsilon))
+        down = epsilon < 0
+        if not down.any():
+            return lower, upper
+        e = np.minimum(epsilon, 0.0)
+        return np.where(down, mirrored_delta(e, lower), lower), np.where(down, mirrored_delta(e, upper), upper)
+
+
 def closed(curve: Curve, method: str | None = None) -> Curve:
     """Return the symmetric closure of a curve: the union with its inverse."""
     if curve.symmetric:
         return curve
+    if curve.leads:
+        return Led(curve, method or curve.method)
     return Either([curve, curve.inverse()], symmetric=True, method=method or curve.method, pair=True)
 
 
@@ -90,9 +118,19 @@ class ByBeta(Curve):
     def _power(self, alpha: FloatArray, side: int) -> FloatArray:
         return self.power_bounds(alpha)[side]
 
+    def _afford(self, times: int) -> None:
+        """Refuse, before it begins, work that would take hours."""
+        if self.work * times > _MOST_WORK:
+            msg = (
+                f"{times} values of this {self.method} need about {self.work * times:.2g} operations; "
+                f"{_MOST_WORK:.2g} are allowed."
+            )
+            raise BudgetError(msg)
+
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the bracket; negative epsilon through the inverse."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
+        self._afford(epsilon.size)
         lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
         up = epsilon >= 0
         if up.any():
@@ -125,6 +163,7 @@ class ByBeta(Curve):
         return self._fence(0.5 * (a + b), epsilon)
 
     def _gain(self, u: FloatArray, epsilon: FloatArray, side: int) -> FloatArray:
+        checkpoint()
         return np.asarray(self._power(np.exp(-u), side) - np.exp(np.minimum(epsilon - u, 700.0)), dtype=np.float64)
 
     def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
@@ -221,6 +260,7 @@ class Grouped(ByBeta):
 
     def _orbit(self, alpha: FloatArray, side: int) -> FloatArray:
         for _ in range(self.size):
+            checkpoint()
             alpha = np.clip(self.base.power_bounds(alpha)[side], 0.0, 1.0)
         return alpha
 
@@ -247,7 +287,7 @@ class Erased(Curve):
         self.symmetric, self.exact, self.certified = base.symmetric, base.exact, base.certified
         self.q_inf, self.p_inf = (1 - share) * base.q_inf, (1 - share) * base.p_inf
         self.max_loss, self.min_loss = max(base.max_loss, 0.0), min(base.min_loss, 0.0)
-        self.work = 2.0 * base.work
+        self.work = 0.1 + base.work
         self.method = "erasure"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -255,13 +295,15 @@ class Erased(Curve):
         epsilon = np.asarray(epsilon, dtype=np.float64)
         keep = 1.0 - self.share
         up = epsilon >= 0
-        forward = self.base.delta_bounds(np.maximum(epsilon, 0.0))
-        backward = self.base.inverse().delta_bounds(np.maximum(-epsilon, 0.0))
-        lower, upper = (
-            np.where(up, keep * f, mirrored_delta(np.minimum(epsilon, 0.0), keep * b))
-            for f, b in zip(forward, backward, strict=True)
-        )
-        return lower, upper
+        if up.all():
+            lower, upper = self.base.delta_bounds(epsilon)
+            return keep * lower, keep * upper
+        out = np.empty((2, epsilon.size))
+        if up.any():
+            out[:, up] = keep * np.stack(self.base.delta_bounds(epsilon[up]))
+        below = epsilon[~up]
+        out[:, ~up] = mirrored_delta(below, keep * np.stack(self.base.inverse().delta_bounds(-below)))
+        return out[0], out[1]
 
     def inverse(self) -> Curve:
         """Return the erasure of the inverse."""

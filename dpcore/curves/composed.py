@@ -385,6 +385,8 @@ def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
 class LaplaceFold(Curve):
     """k answers with Laplace noise of the same epsilon: exact splines while they are cheap, else the contour."""
 
+    one_sum = True
+
     def __init__(self, base: Curve, epsilon: float, k: int) -> None:
         self.base, self.epsilon, self.k = base, epsilon, k
         self._engines: dict[float, contour.Contour] = {}

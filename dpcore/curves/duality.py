@@ -63,6 +63,7 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
     goal = np.log(delta)
 
     def gaps(epsilon: float) -> tuple[float, float]:
+        checkpoint()
         bounds = curve.delta_bounds(np.array([epsilon]))
         low, high = (float(np.log(max(float(b[0]), 1e-323)) - goal) for b in bounds)
         return low, high
@@ -70,6 +71,7 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
     top = max(curve.max_loss, 0.0)
     low, high = 0.0, min(1.0, top)
     f_low, f_high = gaps(0.0)[1], gaps(high)[1]
+    # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the delta asked
     while f_high > 0 and high < top:
         low, f_low = high, f_high
         high = min(2 * high, top)
@@ -108,6 +110,7 @@ def _narrow(
 def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> float:
     """Return a point just below `high` where even the lower delta exceeds the target: the true root is above it."""
     width = 1e-3 * current().tolerance * high
+    # at most log3(1e3 / tolerance) rounds, 32 for the smallest tolerance
     while high - width > 0:
         if gaps(high - width)[0] >= 0:
             return high - _halved(lambda w: gaps(high - w)[0] >= 0, width / 3, width)
@@ -286,7 +289,8 @@ class _Dual:
         # the free side is a ceiling: it carries the rounding of its terms and of what underflows
         free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
         scale = np.exp(np.minimum(np.minimum(epsilon, 0.0) - unit, _FAR))
-        return scale * safe, scale * free + _SMALLEST
+        with np.errstate(over="ignore"):  # far to the right of the unit a gain is minus infinity, and no optimum
+            return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
         """Bracket the optimum of each alpha by halving an interval that holds it, for optima no parabola finds.
@@ -329,6 +333,7 @@ class _Dual:
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
         """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
+        checkpoint()
         if self.inverse is self.curve or up.all():
             return self.curve.two_sided(np.abs(e))
         out = np.empty((4, e.size))
@@ -343,6 +348,7 @@ class _Dual:
         high = min(self.curve.max_loss, -float(np.log(self.alpha.min())))
         least = 1.0 - float(self.alpha.max())
         low = -1.0
+        # eight times as far each round: at most seven
         while low > max(self.curve.min_loss, -1e6):
             # a few at a time: far beyond the answer a delta may be tiny and dear
             reach = -low * np.array([1.0, 2.0, 4.0])

@@ -22,7 +22,9 @@ class Subsampled(Curve):
 
     .. math:: \delta(e) = s\,\delta_f(x), \qquad \delta_{inverse}(e) = (1-(1-s)e^{e})_+\,\delta_f(x').
 
-    Both follow from the loss log(1 - s + s e^L); all terms are positive.
+    Both follow from the loss log(1 - s + s e^L); all terms are positive. For a symmetric f the first is never the smaller one:
+    with u = (e^e - 1)/s and v = (1 - e^-e)/s, 1/v - 1/u = s <= 1 gives (1 + u)(1 - v) <= 1, that is x <= x', and
+    1 - (1-s) e^e <= s.
     """
 
     symmetric = False
@@ -40,6 +42,7 @@ class Subsampled(Curve):
         p_inf = 0.0 if share < 1 else base.p_inf
         self.q_inf, self.p_inf = (p_inf, q_inf) if flipped else (q_inf, p_inf)
         self.work = 0.2 + base.work
+        self.leads = base.symmetric and not flipped
         self.method = "subsampling"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

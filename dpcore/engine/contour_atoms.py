@@ -101,7 +101,7 @@ def _power(loss: FloatArray, mass: FloatArray, count: int, scale: float) -> _Law
         return _merge((count - j) * loss[0] + j * loss[1], safe * np.exp(log_mass), scale)
     out: _Law | None = (np.zeros(1), np.ones(1))
     base: _Law | None = (loss, mass)
-    while count:
+    while count:  # one round for each binary digit
         if count & 1:
             out = _convolve(out, base, scale)
         count >>= 1

@@ -161,7 +161,7 @@ def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> L
     likely = 1.02 * math.sqrt(2 * max(0.0, -math.log(most * math.pi * y)) / bucket.variance)
     y = max(y, min(likely, cap * step))
     before = (0.0, 0.0)
-    while y <= cap * step:
+    while y <= cap * step:  # y grows by `_SHORTEST` at least: some 300 rounds at most
         decay = -product.log_decay(bucket.c, y)
         cut = math.exp(-decay) / (math.pi * y)
         if cut <= most:

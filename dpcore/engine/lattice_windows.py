@@ -364,12 +364,12 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
     end = law.end_size(upper=direction > 0)
     tilts: list[_Tilt] = []
     tilt = middle
-    while law.level(tilt) >= level:
+    while law.level(tilt) >= level:  # every round moves outward by a positive distance, at most to the edge
         if abs(edge - tilt.mean) <= end + _REACH * tilt.sigma:
             return tilts, True
         limit = edge - direction * 0.5 * end
         jump = 2.0 * _REACH * tilt.sigma + 2.0
-        while True:
+        while True:  # the jump falls by a fifth each round and is refused below 0.01
             target = tilt.mean + direction * jump
             target = min(target, limit) if direction > 0 else max(target, limit)
             following = law.towards(target, tilt)

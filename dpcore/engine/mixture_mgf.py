@@ -369,7 +369,7 @@ def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
     base = _phases(lines, step[:, None] * np.array([1.0, *range(0, eighths * _OCTET, _OCTET)]))
     out = np.empty((step.size, eighths, _OCTET, lines.size.size), dtype=np.complex128)
     out[:, :, 0], power, done = base[:, 1:], base[:, :1, None], 1
-    while done < _OCTET:
+    while done < _OCTET:  # doubles: three rounds
         np.multiply(out[:, :, :done], power, out=out[:, :, done : 2 * done])
         power, done = power * power, 2 * done
     return out.reshape(step.size, -1, lines.size.size)[:, :count]

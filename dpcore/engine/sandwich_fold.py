@@ -88,6 +88,10 @@ class _Window:
 
     def evaluate(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the finite part of delta and a bound of its error; in an empty window all of it is error."""
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow of the error says that nothing is known here
+            return self._evaluated(epsilon)
+
+    def _evaluated(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self.loss.size:
             lost = np.exp(self.exponent - self.tilt * epsilon) * (self.noise * self.length + self.outside)
             return np.zeros(epsilon.size), lost
@@ -150,7 +154,8 @@ class Fold:
         The epsilons of one stretch share a window; one that it serves badly gets a window of its own. Which it is follows
         from the epsilon alone.
         """
-        out = Values(*(np.zeros(epsilon.size) for _ in range(4)), np.zeros(epsilon.size, dtype=np.bool_))
+        zeros = np.zeros((4, epsilon.size))
+        out = Values(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(epsilon.size, dtype=np.bool_))
         live = np.flatnonzero((epsilon < self.top) & (not self.empty))
         if live.size:
             number = self._numbers(epsilon[live])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 UNIT = 1.2e-16
+_WIDEST = 700.0  # largest exponent of e that is taken
 _NARROW = 20.0
 """A tangent is a chord so many times narrower than its cell."""
 
@@ -236,7 +237,9 @@ def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     mass = np.zeros(node.size)
     mass[kept[1:-1]] = np.maximum(turn + widen * slack, 0.0)
     i, j = kept[-2], kept[-1]
-    straight = [max(-math.expm1(float(x)), 0.0) if node[i] < 0.0 < node[j] else 0.0 for x in (node[i], node[j])]
+    straight = [
+        max(-math.expm1(min(float(x), 0.0)), 0.0) if node[i] < 0.0 < node[j] else 0.0 for x in (node[i], node[j])
+    ]
     last = (value[i] - value[j] + straight[0] - straight[1]) / -math.expm1(float(node[i] - node[j]))
     mass[j] = max(last * (1.0 + widen * 16.0 * UNIT), 0.0)
     return mass
@@ -250,7 +253,7 @@ def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
     before, after = np.arange(-1, node.size - 1), np.arange(1, node.size + 1)
     gone = np.zeros(node.size, dtype=bool)
     todo = bad.tolist()
-    while todo:
+    while todo:  # a round either ends one entry or removes a node and adds two: at most three for each node
         j = todo.pop()
         i, k = int(before[j]), int(after[j])
         if gone[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
@@ -274,14 +277,15 @@ def _turns(node: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]
     """Return the mass at each inner node and a bound of its rounding error."""
     gap = np.diff(node)
     drop = -np.diff(value)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # beyond 709 a cell's other end counts for nothing
         left, right = (drop / -np.expm1(-gap))[:-1], (drop / np.expm1(gap))[1:]
     turn = left - right
     slack = 4.0 * UNIT * (np.abs(left) + np.abs(right))
     around = np.flatnonzero((node[:-2] < 0.0) & (node[2:] > 0.0))
     for i in around.tolist():
-        before, here, after = (max(-float(np.expm1(x)), 0.0) for x in node[i : i + 3])
-        unit = (before - here) / -np.expm1(node[i] - node[i + 1]) - (here - after) / np.expm1(node[i + 2] - node[i + 1])
+        before, here, after = (max(-math.expm1(min(float(x), 1.0)), 0.0) for x in node[i : i + 3])
+        ahead = math.expm1(min(float(node[i + 2] - node[i + 1]), 700.0))
+        unit = (before - here) / -math.expm1(float(node[i] - node[i + 1])) - (here - after) / ahead
         turn[i] += unit
         slack[i] += 4.0 * UNIT * (2.0 + abs(unit))
     return turn, slack
@@ -329,8 +333,10 @@ def _crossing(profile: Profile, low: float, high: float) -> tuple[float, float]:
     width = high - low
     x = np.array([low - width, low, high, high + width])
     _, v = values(profile, x)
-    v = v + np.maximum(-np.expm1(x), 0.0)
-    y = np.expm1(x - low)
+    v = v + np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0)
+    y = np.expm1(np.minimum(x - low, _WIDEST))
+    if not (y[3] > y[2] and y[1] > y[0]):
+        return low, 0.0  # a cell wider than doubles can tell apart
     left, right = (v[1] - v[0]) / (y[1] - y[0]), (v[3] - v[2]) / (y[3] - y[2])
     if not right > left:
         return low, 0.0

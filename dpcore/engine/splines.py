@@ -287,7 +287,7 @@ def _order(epsilon: float, k: int) -> int:
     """Smallest number J of uniforms with P(Bin(k, ε0/(2 + ε0)) > J) <= 1e-22, at least 1."""
     share = epsilon / (2.0 + epsilon)
     low, high = -1, k  # more than low, at most high
-    while high - low > 1:
+    while high - low > 1:  # halves: one round for each binary digit of k
         middle = (low + high) // 2
         low, high = (low, middle) if bdtrc(middle, k, share) <= _LEFT_OUT else (middle, high)
     return max(1, high)
@@ -404,6 +404,7 @@ def _split(value: float) -> tuple[float, float]:
 def _series_length(rate: float) -> int:
     """Terms of the exponential series after which the rest is below 1e-18 of the first odd term."""
     length, term = 2, rate / 2.0
+    # beyond length = 2 rate every term is at most half the one before; rate is at most `MAX_EPSILON`
     while term > 1e-18 or length < 2.0 * rate + 2.0:
         length += 1
         term *= rate / length

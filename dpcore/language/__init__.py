@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.language.build import build
+from dpcore.language.cost import LONGEST_LIST, Cost, check_cost, cost
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.problems import pointer
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
-__all__ = ["parse", "pointer"]
+__all__ = ["Cost", "cost", "parse", "pointer"]
+
+_SHORT = LONGEST_LIST
+"""No text this short is too large: every item takes more than one character."""
 
 
 def parse(text: str) -> TradeOff:
@@ -28,12 +32,17 @@ def parse(text: str) -> TradeOff:
         picture is ``pointer(error)``.
     DomainError
         If a value lies outside its domain, or `text` is not a text.
+    BudgetError
+        If the expression is too large to be built; see `cost`.
 
     Examples
     --------
     >>> str(parse("dp( log(3), 1/4 ) ^ 2 & gdp(mu = 1)"))
     'dp(1.0986122886681098, 0.25)^2 & gdp(1.0)'
     """
-    region = build(parse_syntax(text), text)
+    tree = parse_syntax(text)
+    if len(text) > _SHORT:
+        check_cost(tree)
+    region = build(tree, text)
     _ = region.neighbours  # parts that speak of different relations are refused here, not at the first question
     return region

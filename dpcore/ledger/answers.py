@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from dpcore.ledger.records import Ledger
 
-COLUMNS = ("scope", "label", "theorem", "delta", "epsilon", "epsilon_lower", "kind")
+_COMPUTED_COLUMNS = ("scope", "label", "theorem", "delta", "epsilon", "epsilon_lower", "kind")
+COLUMNS = (*_COMPUTED_COLUMNS, "neighbours")
 MOST_ALONE = 200  # different rows whose own epsilon is listed
 _KINDS = {"exact": "exact", "upper": "upper bound"}
 _REASONS = {
@@ -74,7 +75,7 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `scope, label, theorem, delta, epsilon, epsilon_lower, kind`. `scope` is ``best`` (the best theorem about all
+        `scope, label, theorem, delta, epsilon, epsilon_lower, kind, neighbours`. `scope` is ``best`` (the best theorem about all
         rows; `label` is its title), ``total`` (every theorem about all rows), ``row`` (each row alone) or ``cost``
         (what each row adds to the total). The truth lies between `epsilon_lower` and `epsilon` where `kind` is
         ``exact`` or ``upper``.
@@ -83,12 +84,13 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
     for place, one in enumerate(domain.numbers(delta, "delta", high=1.0)):
         checkpoint(place / max(1, len(delta)))
         parts += [_totals(ledger, one), _alone(ledger, one), _costs(ledger, one)]
-    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+    found: pd.DataFrame = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    return found.assign(neighbours=ledger.neighbours)
 
 
 def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
     rows = theorems(ledger, delta)
-    found: pd.DataFrame = rows.assign(scope="total", label=rows["title"])[list(COLUMNS)]
+    found: pd.DataFrame = rows.assign(scope="total", label=rows["title"])[list(_COMPUTED_COLUMNS)]
     top = best(rows)
     if top is None:
         return found
@@ -104,7 +106,7 @@ def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
     if different > MOST_ALONE:
         msg = f"The ledger has {grouped(different)} different rows; each alone is listed for up to {MOST_ALONE}."
         warnings.warn(msg, UserWarning, stacklevel=2)
-        return pd.DataFrame(columns=list(COLUMNS))
+        return pd.DataFrame(columns=list(_COMPUTED_COLUMNS))
     for release in ledger.rows:
         region = release.composed
         if region.text not in known:
@@ -115,10 +117,10 @@ def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
                 known[region.text] = (math.inf, 0.0, "none", str(error))
         high, low, kind, theorem = known[region.text]
         rows.append(("row", release.label, theorem, delta, high, low, kind))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(_COMPUTED_COLUMNS))
 
 
 def _costs(ledger: Ledger, delta: float) -> pd.DataFrame:
     found = costs(ledger, delta).rename(columns={"cost": "epsilon", "cost_lower": "epsilon_lower"})
-    listed: pd.DataFrame = found.assign(scope="cost", theorem="exact", delta=delta)[list(COLUMNS)]
+    listed: pd.DataFrame = found.assign(scope="cost", theorem="exact", delta=delta)[list(_COMPUTED_COLUMNS)]
     return listed

@@ -216,16 +216,16 @@ def _cells(rows: Iterator[list[str]], columns: list[str], delimiter: str) -> Ite
 
 
 def _joined(row: list[str], at: int, delimiter: str) -> list[str]:
-    """Join the fields of an expression that was cut at its own commas: while a bracket is open."""
-    end = at + 1
-    while end < len(row) and _open(delimiter.join(row[at:end])):
-        end += 1
-    whole = delimiter.join(row[at:end])
-    return row if _open(whole) else [*row[:at], whole, *row[end:]]
+    """Join the fields of an expression that was cut at its own commas: while a bracket is open.
 
-
-def _open(text: str) -> bool:
-    return sum(map(text.count, _OPENING)) > sum(map(text.count, _CLOSING))
+    The brackets of each field are counted once, so that a bracket that is never closed costs no more than the others.
+    """
+    open_ = 0
+    for end, field_ in enumerate(row[at:], start=at + 1):
+        open_ += sum(map(field_.count, _OPENING)) - sum(map(field_.count, _CLOSING))
+        if open_ <= 0:
+            return [*row[:at], delimiter.join(row[at:end]), *row[end:]]
+    return row
 
 
 # ---- JSON ----------------------------------------------------------------------------------------------------

@@ -152,3 +152,12 @@ def test_the_code_shown_makes_the_chart_shown(picture: str, tmp_path: Path, monk
 def test_no_other_page_uses_the_same_keys() -> None:
     other = sources_without("11_Choose_your_noise.py", "choosing.py", "choosing_panels.py")
     assert not [key for key in choosing.DEFAULTS if f'"{key}"' in other]
+
+
+def test_the_verdict_speaks_of_all_rows() -> None:
+    """At k = 5 one noise has the least ε and another the fewest people found: both are named."""
+    app = opened(choose_wish="error", choose_k="5")
+    words = visits.unescaped([str(found.value) for found in app.info])
+    assert "Geometric noise gives away least" not in words
+    assert "Geometric noise has the least ε" in words
+    assert "finds fewest with Gaussian noise: at most 30 of 1 000, against 42 of 1 000" in words

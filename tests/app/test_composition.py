@@ -205,6 +205,16 @@ def test_no_promise_is_said(parameters: dict[str, str]) -> None:
     assert "no theorem promises any ε" in app.warning[0].value
 
 
+def test_where_no_theorem_promises_anything_the_delta_that_works_is_one_press_away() -> None:
+    app = opened(epsilon="0.6", delta="0.05", eta="0.15", k="5")
+    assert "no theorem promises any ε" in app.warning[0].value
+    assert "0.22622" in " ".join(str(found.value) for found in app.markdown)  # 1 - 0.95^5, rounded up
+    app.button(key="use_delta").click().run()
+    assert app.text_input(key="at_delta").value == "0.23"
+    assert not app.warning
+    assert "is best" in said(app)
+
+
 @pytest.mark.parametrize("parameters", [{"epsilon": "0"}, {"at_delta": "1"}, {"k": "1"}, {"k": "1000000"}, {"eta": ""}])
 def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
     app = opened(**parameters)

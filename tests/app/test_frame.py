@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.app import work
-from tests.app.visits import ROOT
+from tests.app.visits import ROOT, Page
 
-if TYPE_CHECKING:
-    import pytest
-
+PAGES = ["streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "pages").glob("*.py")))]
 SOURCES = [ROOT / "streamlit_app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "dpcore" / "app").glob("*.py")]
 
 
@@ -74,3 +73,20 @@ def test_waits_with_the_same_words_have_a_stop_each(monkeypatch: pytest.MonkeyPa
         app.run()
         assert not app.exception, app.exception[0].message
         assert app.text[-1].value == "_stop_Computing_1 _stop_Computing_2 _stop_Drawing_1"
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_a_page_opens_without_a_warning_and_declares_what_its_link_carries(file: str) -> None:
+    app = Page(file, "").made().run()
+    assert not app.exception
+    assert not app.warning
+    assert not app.error
+    bound: set[str] = set()
+
+    def walk(node: Any) -> None:
+        for child in getattr(node, "children", {}).values():
+            walk(child)
+        bound.add(getattr(getattr(node, "proto", None), "query_param_key", "") or "")
+
+    walk(app._tree)
+    assert bound - {""} <= set(app.session_state["_linked"][app.session_state["_page"]])

@@ -78,7 +78,18 @@ def test_answers_are_the_same_for_the_same_number() -> None:
     assert told.answer(3) != told.answer(4)
     for number in range(1, 30):
         accused = told.answer(number) > 40.5
-        assert ("accuses you, and is right" in told.answer_words(number)) == accused
+        words = told.answer_words(number)
+        assert ("the guess accuses you" in words) == accused
+        assert words.endswith("it is right.") == (accused == told.inside(number))
+    assert 30 < sum(told.inside(number) for number in range(1, 101)) < 70
+
+
+def test_a_bad_threshold_is_not_called_privacy() -> None:
+    words = story.Story(5.0, 48.0).verdict()
+    assert words.startswith("Both together are 100 of 100")
+    assert "no threshold gets below 8.2" in words  # 100 e^-5/2
+    assert "a bad guess hides nobody" in words
+    assert "the closer to 100" not in words
 
 
 # ---- the page ------------------------------------------------------------------------------------------------
@@ -125,7 +136,7 @@ def test_asking_draws_an_answer() -> None:
     app = opened()
     app.button[0].click()
     first = said(ran(app))
-    assert "the published answer is" in first
+    assert "The published answer is" in first
     app.button[0].click()
     assert said(ran(app)) != first
 

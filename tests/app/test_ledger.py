@@ -304,3 +304,11 @@ def test_a_second_run_computes_nothing() -> None:
 def test_no_other_page_uses_the_same_keys() -> None:
     other = sources_without("9_Ledger.py", "ledger.py", "ledger_panels.py")
     assert not [key for key in (*DEFAULTS, LONG) if f'"{key}"' in other]
+
+
+def test_undo_brings_back_a_table_replaced_as_text() -> None:
+    app = opened()
+    before = app.text_area(key="ledger_rows").value
+    app.text_area(key="ledger_rows").set_value("label,expression,count\nmine,laplace(0.3),2\n").run()
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert app.text_area(key="ledger_rows").value == before

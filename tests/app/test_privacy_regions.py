@@ -482,5 +482,5 @@ def test_the_code_makes_the_numbers_that_are_drawn_at_the_tolerance_of_the_page(
     assert not app.error
     names: dict[str, Any] = {}
     exec(python(app).replace("save(figure", "(lambda *_: None)(figure"), names)  # noqa: S102  the page's own lines
-    shown = next(found.value for found in app.dataframe if "delta" in found.value.columns)
-    assert np.array_equal(shown["delta"], names["figure"].table["delta"])
+    shown = [found.value["delta"] for found in app.dataframe if "delta" in found.value.columns]
+    assert any(np.array_equal(deltas, names["figure"].table["delta"]) for deltas in shown)

@@ -73,7 +73,7 @@ def main() -> None:
     reruns = parser.parse_args().reruns
     options = ["--server.port", str(PORT), "--server.address", "127.0.0.1", "--server.headless", "true"]
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "serve.py", *options, "--server.enableAgentApi", "true"],
+        [sys.executable, "serve.py", *options, "--server.enableAgentApi", "true"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,

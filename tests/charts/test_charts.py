@@ -332,7 +332,7 @@ def test_the_command_line_draws(tmp_path: Any, capsys: pytest.CaptureFixture[str
     assert target.read_text(encoding="utf-8").startswith("<svg")
     assert "at most" in capsys.readouterr().out
     assert main(["plot", "dp(1)", "-o", str(tmp_path / "p.json"), "--profile"]) == 0
-    assert "Failure probability" in (tmp_path / "p.json").read_text(encoding="utf-8")
+    assert theme.DELTA_TITLE in (tmp_path / "p.json").read_text(encoding="utf-8")
     capsys.readouterr()
     assert main(["plot", "dp(1)", "-o", str(tmp_path / "r.gif")]) == 2
     assert ".svg, .png, .pdf, .html or .json" in capsys.readouterr().err

@@ -23,7 +23,16 @@ def table(capsys: pytest.CaptureFixture[str], *words: str) -> pd.DataFrame:
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     found = table(capsys, SITES, "--delta", "1e-6,0")
-    assert found.columns.tolist() == ["scope", "label", "theorem", "delta", "epsilon", "epsilon_lower", "kind"]
+    assert found.columns.tolist() == [
+        "scope",
+        "label",
+        "theorem",
+        "delta",
+        "epsilon",
+        "epsilon_lower",
+        "kind",
+        "neighbours",
+    ]
     at = found[found["delta"] == 1e-6]
     (best,) = at.loc[at["scope"] == "best", "epsilon"]
     totals = at[(at["scope"] == "total") & at["kind"].isin(["exact", "upper"])]

@@ -1,0 +1,85 @@
+"""What an expression costs, known from its syntax alone, before anything is built or computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dpcore.errors import BudgetError
+from dpcore.language.grammar import parse_syntax
+from dpcore.language.syntax import Both, Call, Items, Power, Product, Unknown
+
+if TYPE_CHECKING:
+    from dpcore.language.syntax import Region, Value
+
+MOST_NODES, LONGEST_LIST = 20_000, 10_000
+
+
+class Cost(NamedTuple):
+    """How large an expression is.
+
+    Attributes
+    ----------
+    depth : regions inside regions, 1 for an atom.
+    nodes : regions, numbers, texts and lists in all.
+    regions : named regions in all.
+    longest_list : items of the longest list, factors of the longest product or parts of the longest intersection.
+    copies : answers released together at most: exponents multiply, factors add.
+    """
+
+    depth: int
+    nodes: int
+    regions: int
+    longest_list: int
+    copies: int
+
+
+def cost(expression: str | Region) -> Cost:
+    """Return the cost of a text or of its syntax tree, in time proportional to its length.
+
+    Examples
+    --------
+    >>> cost("group(dp(1) * gdp(0.5)^3, 2)^10")
+    Cost(depth=5, nodes=9, regions=3, longest_list=2, copies=40)
+    """
+    return _cost(parse_syntax(expression, allow_unknown=True) if isinstance(expression, str) else expression)
+
+
+def check_cost(tree: Region) -> None:
+    """Refuse an expression that is too large, in a sentence with its cost."""
+    found = cost(tree)
+    if found.nodes > MOST_NODES:
+        msg = f"The expression has {found.nodes} parts in all; at most {MOST_NODES} are built."
+        raise BudgetError(msg)
+    if found.longest_list > LONGEST_LIST:
+        msg = f"The expression has a list or product of {found.longest_list} items; at most {LONGEST_LIST} are built."
+        raise BudgetError(msg)
+
+
+def _cost(tree: Value) -> Cost:
+    match tree:
+        case Call(_, arguments):
+            inner = [_cost(argument.value) for argument in arguments]
+            return _around(inner, regions=1, listed=0, copies=max([1, *(part.copies for part in inner)]))
+        case Power(base, exponent):
+            inner = [_cost(base)]
+            times = 1 if isinstance(exponent, Unknown) else exponent
+            return _around(inner, regions=0, listed=0, copies=times * inner[0].copies)
+        case Product(parts):
+            inner = [_cost(part) for part in parts]
+            return _around(inner, regions=0, listed=len(parts), copies=sum(part.copies for part in inner))
+        case Both(parts) | Items(parts):
+            inner = [_cost(part) for part in parts]
+            return _around(inner, regions=0, listed=len(parts), copies=max([0, *(part.copies for part in inner)]))
+        case _:
+            return Cost(0, 1, 0, 0, 0)
+
+
+def _around(inner: list[Cost], *, regions: int, listed: int, copies: int) -> Cost:
+    """Return the cost of a node around others."""
+    return Cost(
+        1 + max((part.depth for part in inner), default=0),
+        1 + sum(part.nodes for part in inner),
+        regions + sum(part.regions for part in inner),
+        max([listed, *(part.longest_list for part in inner)]),
+        copies,
+    )
