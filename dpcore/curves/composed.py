@@ -87,8 +87,9 @@ class Sum(Curve):
         self.polygon, self.smooth = polygon, smooth
         self.symmetric = polygon.symmetric and smooth.symmetric
         self.exact, self.certified = smooth.exact, smooth.certified
-        self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
-        self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
+        with np.errstate(divide="ignore"):  # of a mass that is 1 nothing is left: the logarithm is -inf
+            self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
+            self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
         self.max_loss = polygon.max_loss + smooth.max_loss
         self.min_loss = polygon.min_loss + smooth.min_loss
         self.work = polygon.size * smooth.work

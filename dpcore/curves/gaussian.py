@@ -44,8 +44,11 @@ class Gaussian(Curve):
         return np.asarray(np.where(np.isposinf(epsilon), 0.0, value), dtype=np.float64)
 
     def _remainder(self, epsilon: FloatArray) -> FloatArray:
-        """Return what the rounded quotient epsilon / mu leaves out, so that mu/2 - epsilon/mu keeps its digits near 0."""
-        finite = np.where(np.isfinite(epsilon), epsilon, 0.0)
+        """Return what the rounded quotient epsilon / mu leaves out, so that mu/2 - epsilon/mu keeps its digits near 0.
+
+        Where the quotient is beyond 1e150 delta is 0 whatever is left out, and the products here would overflow.
+        """
+        finite = np.where(epsilon <= 1e150 * self.mu, epsilon, 0.0)
         quotient = finite / self.mu
         product = quotient * self.mu
         (a, b), (c, d) = _split(quotient), _split(np.asarray(self.mu))

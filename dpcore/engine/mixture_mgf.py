@@ -33,6 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
+from dpcore.limits import checkpoint
+
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
@@ -307,6 +309,7 @@ def cumulants(c: FloatArray, mu: float, q: float, cut: float = math.inf) -> tupl
     ends = np.searchsorted(c[order], fences).tolist()
     for start, end in pairwise((*ends, int(np.searchsorted(c[order], highest, side="right")))):
         for begin in range(start, end, _BLOCK):
+            checkpoint(begin / c.size)
             part = order[begin : min(begin + _BLOCK, end)]
             out[:, part] = _block(c[part], mu, q, cut)
     return out[0], out[1]

@@ -110,25 +110,46 @@ def judgement(answer: Answer) -> Outcome:
     return Outcome(ANSWERED)
 
 
+class Pace:
+    """What share of a core this process has had of late, with those that it started and ended.
+
+    To ask the system costs as much as to read a short text: it is asked ten times a second.
+    """
+
+    EVERY: Final = 0.1
+
+    def __init__(self) -> None:
+        self.since, self.work = -math.inf, 0.0
+
+    def begin(self, now: float) -> None:
+        """Measure from now on, or from the last tenth of a second."""
+        if now - self.since > self.EVERY:
+            self.since, self.work = now, sum(os.times()[:4])
+
+    def share(self) -> float:
+        """Return the seconds of work for each second that has passed, at most 1."""
+        return min(1.0, (sum(os.times()[:4]) - self.work) / (time.monotonic() - self.since))
+
+
+_pace = Pace()
+
+
 def tried(kind: Kind, given: Any) -> Outcome:
     """Ask one input; an answer that comes too late is a problem, too.
 
     A busy machine is no error: seconds beyond the deadline count by the share of a core that the process had. On an idle
     machine that is 1; what waits without working is left to whoever watches the process.
     """
-    start, before = time.monotonic(), _work()
+    start = time.monotonic()
+    _pace.begin(start)
     outcome = attempt(kind, given)
     seconds = time.monotonic() - start
-    share = min(1.0, (_work() - before) / max(seconds, 1e-9))
-    beyond = (seconds - kind.deadline) * share
-    if outcome.name in PROBLEMS or beyond <= kind.late:
+    if outcome.name in PROBLEMS or seconds <= kind.deadline + kind.late:
+        return outcome
+    share = _pace.share()
+    if (seconds - kind.deadline) * share <= kind.late:
         return outcome
     return Outcome(SLOW, f"It took {seconds:.1f} s with {share:.0%} of a core; {kind.deadline} s are allowed.")
-
-
-def _work() -> float:
-    """Return the seconds that this process and those that it started and ended have worked."""
-    return sum(os.times()[:4])
 
 
 def strict_warnings() -> None:

@@ -79,7 +79,7 @@ def _changed(text: str, turn: random.Random) -> str:
         lambda: _number_exchanged(text, turn),
         lambda: f"{text} {turn.choice('&*')} {turn.choice((text, _piece(turn)))}",
         lambda: f"{turn.choice(_names())}({text}, {turn.choice(NUMBERS)})",
-        lambda: "(" * (depth := turn.choice((1, 5, 99, 101, 5000))) + text + ")" * depth,
+        lambda: "(" * (depth := turn.choice((1, 2, 5, 99, 101, 300))) + text + ")" * depth,
     )
     return turn.choice(ways)()
 
@@ -182,7 +182,7 @@ def ask_region(given: tuple[str, list[float], list[float]]) -> None:
         raise BudgetError(refusal)
 
 
-LANGUAGE: Final = Kind("language", "texts, read or refused, and asked if quick", draw_text, ask_text, 800_000, 0.25)
-QUESTION: Final = Kind("questions", "one question to a region", draw_question, ask_question, 100_000, 0.25)
+LANGUAGE: Final = Kind("language", "texts, read or refused, and asked if quick", draw_text, ask_text, 850_000, 0.25)
+QUESTION: Final = Kind("questions", "one question to a region", draw_question, ask_question, 50_000, 0.2)
 REGIONS: Final[Kind] = Kind("regions", "all questions to a region", draw_region, ask_region, 1_000, 2.0)
 KINDS: Final = {kind.name: kind for kind in (LANGUAGE, QUESTION, REGIONS)}

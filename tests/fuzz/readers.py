@@ -83,11 +83,11 @@ def _spec(data: bytes) -> None:
 
 
 def _json(data: bytes) -> None:
-    """Read JSON as a manifest is read; what is no JSON is a `ValueError`."""
+    """Read JSON as a manifest is read; what is no JSON is a `ValueError`, which says why."""
     try:
         json_of(data.decode("utf-8", "replace"))
-    except ValueError:
-        return
+    except ValueError as error:
+        raise DomainError(str(error)) from None
 
 
 def _frame(data: bytes) -> None:

@@ -39,6 +39,9 @@ ALLOWED: Final = 3_000_000_000
 """Bytes that the system grants, so that a finding does not take the machine with it."""
 
 TELL: Final = 0.5  # seconds between two reports of a process
+OFTEN: Final = 20
+"""Inputs after which the memory is looked at, and after each one that took long."""
+
 DRAWING, ASKING, PAUSE = 0.0, 1.0, 2.0
 _spawn = multiprocessing.get_context("spawn")
 
@@ -96,7 +99,9 @@ def work(module: str, name: str, seed: int, indices: list[int], pipe: Connection
         given = kind.draw(seed, index)
         begin(index, ASKING)
         outcome = tried(kind, given)
-        before, report.memory = report.memory, peak()
+        before = report.memory
+        if number % OFTEN == 0 or time.monotonic() - beat[1] > TELL / 10 or number == len(indices):
+            report.memory = peak()
         if outcome.name in (ANSWERED, REFUSED, SLOW) and before <= MOST_MEMORY < report.memory:
             outcome = Outcome(LARGE, f"The process has taken {report.memory / 1e6:.0f} MB.")
         report.outcomes[outcome.name] += 1
