@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import FloatArray
+from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
 
 if TYPE_CHECKING:
@@ -279,6 +279,9 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if not keep.any():
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
+    top = largest_loss([(polygon.max_loss, size)])
+    if abs(up[-1] - top) <= _SAME_LOSS * top:
+        up[-1] = top
     return mirrored(up, up_q, float(value[0]), "group privacy")
 
 
