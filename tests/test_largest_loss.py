@@ -47,7 +47,15 @@ def test_delta_is_zero_from_the_largest_loss_on_only(text):
 
 @pytest.mark.parametrize(
     ("text", "written"),
-    [("dp(0.1)*dp(0.7)", "0.8"), ("dp(0.3)^3", "0.9"), ("laplace(0.7)^3", "2.1"), ("group(dp(0.6), 3)", "1.8")],
+    [
+        ("dp(0.1)*dp(0.7)", "0.8"),
+        ("dp(0.3)^3", "0.9"),
+        ("laplace(0.7)^3", "2.1"),
+        ("group(dp(0.6), 3)", "1.8"),
+        ("group(laplace(0.7), 3)", "2.1"),
+        ("group(exponential(0.3), 3)", "0.9"),
+        ("group(exponential(0.01), 100)", "1.0"),
+    ],
 )
 def test_a_pure_statement_is_not_below_the_sum_of_what_was_written(text, written):
     """0.1 + 0.7 is 0.7999999999999999 in doubles: that was published as the epsilon of a pure statement."""

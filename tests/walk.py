@@ -21,7 +21,7 @@ from tests.second_routes import verify
 if TYPE_CHECKING:
     from dpcore.registry import Entry, Parameter
 
-DEADLINE, LATE = 2.0, 0.5
+DEADLINE, LATE, LOADED = 2.0, 0.5, 0.8
 
 
 class Walker:
@@ -108,7 +108,7 @@ def main() -> int:
     end = time.monotonic() + chosen.seconds
     while time.monotonic() < end:
         region, (shares, alphas) = walker.region(2), walker.questions()
-        begin = time.monotonic()
+        begin, begin_work = time.monotonic(), time.thread_time()
         try:
             refusal = verify(region, shares, alphas, seconds=DEADLINE)
         except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
@@ -116,14 +116,18 @@ def main() -> int:
             sys.stdout.write(f"{type(error).__name__}: {error} | {region.text} | {shares} | {alphas}\n")
         else:
             counts["refused" if refusal else "answered"] += 1
-        taken = time.monotonic() - begin
+        taken, work = time.monotonic() - begin, time.thread_time() - begin_work
         if taken > DEADLINE + LATE:
-            counts["late"] += 1
-            sys.stdout.write(f"late by {taken - DEADLINE:.2f} s | {region.text} | {shares} | {alphas}\n")
+            # a machine that is busy with other things is late by the clock alone: the wait between two looks at the clock
+            # is then longer than its work
+            late = work > DEADLINE + LATE or work > LOADED * taken
+            counts["late" if late else "late by the clock alone"] += 1
+            by = f"late by {taken - DEADLINE:.2f} s ({work:.2f} s of work in {taken:.2f} s)"
+            sys.stdout.write(f"{by} | {region.text} | {shares} | {alphas}\n")
         counts["questions"] += 12 + 3 * len(shares) + 4 * len(alphas)
         sys.stdout.flush()
     sys.stdout.write(f"{dict(counts)}\n")
-    return int(bool(set(counts) - {"refused", "answered", "questions"}))
+    return int(bool(set(counts) - {"refused", "answered", "questions", "late by the clock alone"}))
 
 
 if __name__ == "__main__":
