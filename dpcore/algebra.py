@@ -9,7 +9,9 @@ import numpy as np
 
 from dpcore.compose import compose, directed
 from dpcore.curves import polygon_algebra
+from dpcore.curves.base import largest_loss
 from dpcore.curves.bound import Outer, floors, lifted
+from dpcore.curves.bounded_range import BoundedRange
 from dpcore.curves.combined import Both, Either, Erased, Grouped, closed
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
@@ -378,7 +380,10 @@ class Group(OfPart):
         if isinstance(curve, Gaussian):
             return Gaussian(curve.mu * self.k)
         if isinstance(curve, Laplace):
-            return Laplace(curve.epsilon * self.k)
+            return Laplace(largest_loss([(curve.epsilon, self.k)]))
+        if isinstance(curve, BoundedRange):
+            # its power multiplies the odds of alpha by e^epsilon
+            return BoundedRange(largest_loss([(curve.epsilon, self.k)]))
         return Grouped(curve, self.k)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Curve, FloatArray
+from dpcore.curves.base import Curve, FloatArray, largest_loss
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
@@ -172,8 +172,24 @@ def _polygons(parts: Polygons) -> Curve | None:
         loss, p, q = enumeration.product(lists)
         method = "exact composition by enumeration"
         rounding = sum(1 + (p.rounding if k == 1 else enumeration.power_rounding(p.rounding, k)) for p, k in parts)
-        return Polygon(loss, p, q, at_minus, at_plus, symmetric=symmetric, method=method, rounding=rounding)
+        ends = _ends(parts)
+        loss = _ended(loss, ends)
+        return Polygon(loss, p, q, at_minus, at_plus, symmetric=symmetric, method=method, ends=ends, rounding=rounding)
     return _halves(parts, at_minus, at_plus, symmetric)
+
+
+def _ends(parts: Polygons) -> tuple[float, float]:
+    """Return the smallest and the largest loss of a product."""
+    return -largest_loss((-p.min_loss, k) for p, k in parts), largest_loss((p.max_loss, k) for p, k in parts)
+
+
+def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
+    """Return ascending losses whose first and last are the ends where they differ from those by rounding alone."""
+    out = loss.copy()
+    for place, end in zip((0, -1), ends, strict=True):
+        if abs(out[place] - end) <= _SAME * abs(end):
+            out[place] = end
+    return out
 
 
 def _power(polygon: Polygon, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -243,9 +259,9 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
     if _binary(parts, step):
         at, p, q = binomial.binomial_masses(step, total)
         share = math.exp(math.fsum(k * math.log1p(-polygon.q_inf) for _, polygon, k in measures))
-        loss = np.asarray((total - 2 * at) * step, dtype=np.float64)
+        ends = _ends(parts)
         return Polygon(
-            loss,
+            _ended(np.asarray((total - 2 * at) * step, dtype=np.float64), ends),
             p * share,
             q * share,
             p_inf,
@@ -253,7 +269,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
             symmetric=True,
             method="optimal composition, binomial lattice",
             corners=total + 1,
-            ends=(-total * step, total * step),
+            ends=ends,
             rounding=_BINOMIAL_ROUNDING,
         )
     laws = [
@@ -261,8 +277,9 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
     ]
     index, p, q = lattice.lattice_product(laws)
     span = sum(k * int(i[-1] - i[0]) for i, _, k in measures) + 1
+    ends = _ends(parts)
     return Polygon(
-        np.asarray(index * step, dtype=np.float64),
+        _ended(np.asarray(index * step, dtype=np.float64), ends),
         p,
         q,
         p_inf,
@@ -270,7 +287,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
         symmetric=symmetric,
         method="exact composition on a lattice",
         corners=span,
-        ends=(sum(k * part.min_loss for part, k in parts), sum(k * part.max_loss for part, k in parts)),
+        ends=ends,
         rounding=_LATTICE_ROUNDING,
     )
 

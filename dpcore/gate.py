@@ -34,16 +34,32 @@ _ROUNDING = 1e-12
 _RATES = np.array([1e-4, 0.02, 0.2, 0.6])
 _STEP = 1e-3
 _DUAL = 1e-9
+_NEAR_END = 4e-15
+"""Share of the largest loss by which rounded sums of losses may miss it."""
 
 
 def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
     """Return (lower, upper) of delta at each epsilon, of any width."""
     curve = region.curve
     lower, upper = (bound + 0.0 for bound in curve.delta_bounds(epsilon))
+    if math.isfinite(curve.max_loss) and not upper.all():
+        upper = _not_nothing(curve, epsilon, upper)
     _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
     if not curve.one_sum:
         region.dual  # noqa: B018  checked once
     return (upper, upper) if curve.exact else (lower, upper)
+
+
+def _not_nothing(curve: Curve, epsilon: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return upper deltas that are 0 from the largest loss on only, not where the sums of losses are rounded below it.
+
+    No loss exceeds the largest one, so that delta is at most 1 - e^(epsilon - largest), and it falls with epsilon.
+    """
+    near = (upper == 0.0) & (epsilon < curve.max_loss) & (epsilon >= curve.max_loss * (1.0 - _NEAR_END))
+    if not near.any():
+        return upper
+    before = float(curve.delta_bounds(np.array([curve.max_loss * (1.0 - _NEAR_END)]))[1][0])
+    return np.where(near, np.minimum(-np.expm1(epsilon - curve.max_loss), before), upper)
 
 
 def epsilon_bounds(region: TradeOff, delta: FloatArray) -> Bounds:

@@ -7,6 +7,8 @@ A curve is a pair of distributions (P0, P1) seen through their loss L = log dP1/
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from decimal import ROUND_CEILING, Decimal, localcontext
+from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,8 @@ from numpy.typing import NDArray
 from dpcore.errors import BudgetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_table import Factor, Outline
 
@@ -152,6 +156,25 @@ def check_shift(what: str, value: float, least: float = SMALLEST_SHIFT) -> float
         msg = f"{what} is {value!r}; in double precision it must be from {least:g} to {LARGEST_SHIFT:g}."
         raise BudgetError(msg)
     return float(value)
+
+
+def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
+    """Return the sum of losses, each taken so many times, as the largest loss of a product: never too small by rounding.
+
+    Numbers are read as they are written: 0.1 is a tenth, so that 0.1 + 0.7 is at least 0.8 (a sum of doubles is less), and a
+    hundred times 0.01 is 1 (a hundred times the double next to 0.01 is more). A sum of doubles that is larger stays.
+    """
+    pairs = list(parts)
+    rough = float(sum(count * loss for loss, count in pairs))
+    if not isfinite(rough):
+        return rough
+    with localcontext() as context:
+        context.prec, context.rounding = 40, ROUND_CEILING
+        written = sum((count * Decimal(repr(float(loss))) for loss, count in pairs), Decimal(0))
+        total = float(written)
+        if Decimal(repr(total)) < written:
+            total = nextafter(total, inf)
+    return max(total, rough)
 
 
 def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, Curve, FloatArray, largest_loss, mirrored_delta
 from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint, current
 
@@ -136,7 +136,8 @@ class AdaptiveRange(Curve):
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k
-        self.max_loss, self.min_loss = k * epsilon, -k * epsilon
+        self.max_loss = largest_loss([(epsilon, k)])
+        self.min_loss = -self.max_loss
         self.method = "bounded range, adaptive composition"
         self._coarsest = self._cells(epsilon, k)
         self._recursions: dict[int, _Recursion] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 from dpcore.errors import BudgetError
 from dpcore.limits import checkpoint
 from dpcore.question import question
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 _TRIALS = 60.0
 """Betas tried for one delta of a curve known through its betas."""
+
+_FENCES, _FARTHEST = 14, 8.0
+"""Gains tried on either side of an optimum, and the farthest of them in -log alpha."""
+
+_UNIT, _ROUNDINGS = 2.0**-53, 16.0
+"""Rounding of one power, relative, in units of the last place."""
 
 _MOST_WORK = 1e10
 """Most work of one call, in points of a transform: an hour or so. What is less is ended by a deadline."""
@@ -110,10 +116,14 @@ class ByBeta(Curve):
     """A curve known through its betas: delta(e) = sup over alpha of power(alpha) - e^e alpha.
 
     Every alpha tried gives a valid lower delta; the gain is concave in alpha, so three gains that fence the optimum
-    in give the upper one.
+    in give the upper one. A gain is a difference: its rounding, which is that of the power, is counted on both sides.
+    Powers are concave and not negative, so that a relative error of an alpha is at most that of its power, and the steps of
+    an orbit add theirs.
     """
 
     exact = False
+    steps = 1
+    """Curves that were asked one after the other for one power."""
 
     def _power(self, alpha: FloatArray, side: int) -> FloatArray:
         return self.power_bounds(alpha)[side]
@@ -133,9 +143,12 @@ class ByBeta(Curve):
         self._afford(epsilon.size)
         lower, upper = np.empty(epsilon.size), np.empty(epsilon.size)
         up = epsilon >= 0
-        if up.any():
+        beyond = epsilon >= self.max_loss
+        lower[beyond] = upper[beyond] = self.q_inf
+        inside = up & ~beyond
+        if inside.any():
             with question():
-                lower[up], upper[up] = self._search(epsilon[up])
+                lower[inside], upper[inside] = self._search(epsilon[inside])
         if not up.all():
             e = epsilon[~up]
             low, high = self.inverse().delta_bounds(-e)
@@ -167,34 +180,45 @@ class ByBeta(Curve):
         return np.asarray(self._power(np.exp(-u), side) - np.exp(np.minimum(epsilon - u, 700.0)), dtype=np.float64)
 
     def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
-        floor = self.q_inf
-        lower = np.maximum(self._gain(u, epsilon, 0), floor)
-        upper = np.full(u.size, np.nan)
+        """Bracket the largest gain around -log alpha = u.
+
+        A concave gain lies below every chord, extended beyond its ends: left of u below all those that begin at u and go
+        right, and the other way round. How far to go is known from a gain below that at u on the same side, or else from the
+        ends 0 and e^-epsilon, above which no gain is positive.
+        """
+        middle = np.exp(-u)
+        lower, free = (self._rounded_gain(u, epsilon, side) for side in (0, 1))
+        best = lower
         reach = np.full(u.size, 1e-6)
-        for _ in range(14):
-            points = [u + reach, u, np.maximum(u - reach, 0.0)]
-            safe = [self._gain(x, epsilon, 0) for x in points]
-            free = [self._gain(x, epsilon, 1) for x in points]
-            x = [np.exp(-t) for t in points]
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                left = free[1] + (free[1] - safe[2]) / (x[2] - x[1]) * (x[1] - x[0])
-                right = free[1] + (free[1] - safe[0]) / (x[1] - x[0]) * (x[2] - x[1])
-            ceiling = np.maximum(free[1], np.maximum(left, right))
-            fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & np.isfinite(ceiling)
-            upper = np.where(np.isnan(upper) & fenced, ceiling, upper)
-            lower = np.maximum(lower, np.maximum.reduce(safe))
-            if not np.isnan(upper).any():
+        way = [middle, np.maximum(np.exp(-np.maximum(epsilon, 0.0)) - middle, 0.0)]
+        fall = [np.full(u.size, np.inf), np.full(u.size, np.inf)]
+        fenced = [np.zeros(u.size, dtype=np.bool_), np.zeros(u.size, dtype=np.bool_)]
+        for _ in range(_FENCES):
+            for side, point in enumerate((u + reach, np.maximum(u - reach, 0.0))):
+                safe = self._rounded_gain(point, epsilon, 0)
+                apart = np.abs(np.exp(-point) - middle)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    fall[side] = np.fmin(fall[side], (free - safe) / apart)
+                below = ~fenced[side] & (lower >= self._rounded_gain(point, epsilon, 1))
+                way[side] = np.where(below, np.minimum(way[side], apart), way[side])
+                fenced[side] |= below
+                best = np.maximum(best, safe)
+            if (fenced[0] & fenced[1]).all():
                 break
-            reach = np.minimum(reach * 4, 0.5)
-        # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + what is left
-        edge = self._edge(u, epsilon)
-        upper = np.where(np.isnan(upper), edge, upper)
+            reach = np.minimum(reach * 4, _FARTHEST)
+        with np.errstate(invalid="ignore"):
+            rises = [np.where(way[side] > 0, way[side] * np.maximum(fall[1 - side], 0.0), 0.0) for side in (0, 1)]
+        # no loss is above the largest one
+        end = self.q_inf - (1.0 - self.q_inf) * np.expm1(np.minimum(epsilon - self.max_loss, 0.0))
+        upper = np.fmin(free + np.maximum(*rises), end)
+        lower = np.maximum(best, self.q_inf)
         return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
 
-    def _edge(self, u: FloatArray, epsilon: FloatArray) -> FloatArray:
-        """Return a ceiling for an optimum that was not fenced in: the largest power of any alpha up to this one."""
-        top = self._power(np.exp(-np.maximum(u - 0.5, 0.0)), 1)
-        return np.asarray(np.where(epsilon == 0.0, top, np.maximum(top, self.q_inf)), dtype=np.float64)
+    def _rounded_gain(self, u: FloatArray, epsilon: FloatArray, side: int) -> FloatArray:
+        """Return a gain that rounding cannot have made too large (side 0) or too small (side 1)."""
+        gain, price = self._gain(u, epsilon, side), np.exp(np.minimum(epsilon - u, 700.0))
+        units = _ROUNDINGS * self.steps * np.maximum(gain + price, 0.0) + (4.0 + np.abs(epsilon - u)) * price
+        return np.asarray(gain + (_UNIT if side else -_UNIT) * units, dtype=np.float64)
 
 
 class Both(ByBeta):
@@ -248,7 +272,9 @@ class Grouped(ByBeta):
 
     def __init__(self, base: Curve, size: int) -> None:
         self.base, self.size = base, size
-        self.max_loss, self.min_loss = size * base.max_loss, size * base.min_loss
+        self.max_loss = largest_loss([(base.max_loss, size)])
+        self.min_loss = -self.max_loss
+        self.steps = size
         self.q_inf = self.p_inf = float(self._orbit(np.zeros(1), 1)[0])
         self.work = _TRIALS * self.rate_work
         self.method = "group privacy"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves import duality
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
 from dpcore.lazy import Lazy
@@ -90,8 +90,8 @@ class Sum(Curve):
         with np.errstate(divide="ignore"):  # of a mass that is 1 nothing is left: the logarithm is -inf
             self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
             self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
-        self.max_loss = polygon.max_loss + smooth.max_loss
-        self.min_loss = polygon.min_loss + smooth.min_loss
+        self.max_loss = largest_loss(((polygon.max_loss, 1), (smooth.max_loss, 1)))
+        self.min_loss = -largest_loss(((-polygon.min_loss, 1), (-smooth.min_loss, 1)))
         self.work = polygon.size * smooth.work
         self.method = "finite sum over the losses of the polygon"
 
@@ -159,8 +159,8 @@ class Certified(Curve):
         self.symmetric = all(curve.symmetric for curve, _ in parts)
         self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
         self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
-        self.max_loss = float(sum(k * curve.max_loss for curve, k in parts))
-        self.min_loss = float(sum(k * curve.min_loss for curve, k in parts))
+        self.max_loss = largest_loss((curve.max_loss, k) for curve, k in parts)
+        self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
         self.work = _CONTOUR if self.has_mgf else _LATTICE
         engine = "contour integral" if self.has_mgf else "lattice bracket"
         self.method = f"tensor product, certified {engine}"
@@ -391,7 +391,8 @@ class LaplaceFold(Curve):
     def __init__(self, base: Curve, epsilon: float, k: int) -> None:
         self.base, self.epsilon, self.k = base, epsilon, k
         self._engines: dict[float, contour.Contour] = {}
-        self.max_loss, self.min_loss = k * epsilon, -k * epsilon
+        self.max_loss = largest_loss([(epsilon, k)])
+        self.min_loss = -self.max_loss
         seconds = _spline_seconds(epsilon, k, k)
         fades = k * base.log_decay(0.0, 1e4) < _FADED
         self.exact = seconds <= _SPLINE_ALWAYS or (not fades and seconds <= _SPLINE_SECONDS)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import FloatArray
+from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _SAME_LOSS = 1e-14
 _SAME_DELTA = 1e-15
 _SMALL_LOSS = 1e-2
 """Below this loss a mass from differences of deltas has lost more digits than one from the sum of all masses."""
+_LOST_MASS = 1e-12
 _TWICE_PRECISE = 2.0**-100
 """What is left, per term, of a sum of doubles that is 0, added in twice the precision."""
 
@@ -53,7 +54,8 @@ def closure(polygon: Polygon) -> Polygon:
     if polygon.symmetric:
         return polygon
     corners = partial(_union_corners, meet=True)
-    return mirrored(*_upper_half(polygon, polygon.flipped(), corners), method=polygon.method)
+    loss, q, q_inf = _upper_half(polygon, polygon.flipped(), corners)
+    return mirrored(*_balanced(loss, q, q_inf), q_inf, method=polygon.method)
 
 
 def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
@@ -75,13 +77,26 @@ def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
     """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
     loss, q, q_inf = _upper_half(a, b, corners)
     if a.symmetric and b.symmetric:
-        return mirrored(loss, _completed(loss, q, q_inf), q_inf, "exact polygon")
+        return mirrored(*_balanced(loss, _completed(loss, q, q_inf), q_inf), q_inf, "exact polygon")
     other_loss, other_p, p_inf = _upper_half(a.flipped(), b.flipped(), corners)
     down = other_loss > 0
     full_loss = np.concatenate((-other_loss[down][::-1], loss))
     full_q = np.concatenate(((other_p[down] * np.exp(-other_loss[down]))[::-1], q))
     full_p = np.concatenate((other_p[down][::-1], q * np.exp(-loss)))
     return Polygon(full_loss, full_p, full_q, p_inf, q_inf)
+
+
+def _balanced(loss: FloatArray, q: FloatArray, q_inf: float) -> tuple[FloatArray, FloatArray]:
+    """Return losses >= 0 and their masses, the one at 0 from what the others and their mirror images leave of 1.
+
+    Deltas at two losses that are next to nothing differ by less than their rounding: what is lost of the masses there is put
+    to 0, where it belongs to rounding.
+    """
+    up = loss > 0
+    rest = 1.0 - q_inf - float(np.sum(q[up] * (1.0 + np.exp(-loss[up]))))
+    if abs(rest - float(np.sum(q[~up]))) <= _LOST_MASS:
+        return loss, q
+    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], q[up]))
 
 
 def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:
@@ -294,6 +309,9 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if not keep.any():
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
+    top = largest_loss([(polygon.max_loss, size)])
+    if abs(up[-1] - top) <= _SAME_LOSS * top:
+        up[-1] = top
     return mirrored(up, up_q, float(value[0]), "group privacy")
 
 

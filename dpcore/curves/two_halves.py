@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 from dpcore.engine.halves import Halves
 from dpcore.lazy import Lazy
 
@@ -23,8 +23,8 @@ class TwoHalves(Curve):
         self.parts = tuple(parts)
         self.p_inf, self.q_inf = p_inf, q_inf
         self.symmetric = symmetric
-        self.max_loss = float(sum(part.max_loss for part in parts))
-        self.min_loss = float(sum(part.min_loss for part in parts))
+        self.max_loss = largest_loss((part.max_loss, 1) for part in parts)
+        self.min_loss = -largest_loss((-part.min_loss, 1) for part in parts)
         self.method = "exact composition, meeting in the middle"
 
     @Lazy

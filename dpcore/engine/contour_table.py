@@ -37,6 +37,9 @@ _FLOOR = 40.0
 """A modulus below e^-40 of its value on the real axis is rounding noise and is kept at that level."""
 
 _PER_DECADE = 8
+_LARGEST_EXPONENT = 70.0
+"""Decimal logarithm of the largest exponent: the square of c (c + 1) is a double."""
+
 _MANY_SLOW, _STRONGEST = 200, 100
 """Parts with a costly bound of their decay beyond which only the strongest are asked for it, and how many."""
 
@@ -247,7 +250,7 @@ def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
     """Tabulate the saddle points right of 0, between -1 and 0, and left of -1 (branches D, I and N)."""
     smallest, whole = product.scales()
     low = math.floor(_PER_DECADE * math.log10(1e-2 / max(whole, 1e-2)))
-    high = math.ceil(_PER_DECADE * max(3.0, 5.0 - math.log10(smallest)))
+    high = math.ceil(_PER_DECADE * min(max(3.0, 5.0 - math.log10(smallest)), _LARGEST_EXPONENT))
     grid, first, second = _exponents(low, high)
     if product.symmetric:
         grid = grid[:second]

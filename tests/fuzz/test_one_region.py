@@ -40,6 +40,8 @@ KEPT = (
     "dp(1e-15) & tv(1e-16)",
     "dp(1000) & dp(1e-15)",
     "union(dp(1e-15), tv(1e-16))",
+    "tv(0.36787944117144233) & dp(1.1548224173015786e-17, 0.36787944117144233)",
+    "subsample(dptv(2.292073872005286e-50, 0.0006846548764053444, 0.0006846548764053444), 0.6716366440420556)",
 )
 
 
@@ -48,7 +50,9 @@ def test_what_was_found_once(text: str) -> None:
     assert verify(parse(text), [0.0, 0.3, 0.9], [1e-12, 0.05, 0.2, 0.9], seconds=60.0) == ""
 
 
-@pytest.mark.parametrize("text", ["laplace(1000000)^2", "histogram(1000000)", "histogram(1) * laplace(1000000)"])
+@pytest.mark.parametrize(
+    "text", ["laplace(1000000)^2", "histogram(1000000)", "histogram(1) * laplace(1000000)", "histogram(2e-181)^3"]
+)
 def test_betas_below_every_double_are_answered_or_refused(text: str) -> None:
     verify(parse(text), [0.0, 0.3, 0.9, 1.0], [1e-12, 0.05, 0.5, 0.9], seconds=60.0)
 
