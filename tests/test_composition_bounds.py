@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from dpcore import DomainError, ParseError, parse
 from dpcore.theorems import basic, kov_simplified
 
-STATEMENTS = st.lists(st.tuples(st.floats(0.0, 1.5), st.floats(0.0, 0.2), st.integers(1, 20)), min_size=1, max_size=3)
+STATEMENTS = st.lists(
+    st.tuples(st.just(0.0) | st.floats(1e-300, 1.5), st.floats(0.0, 0.2), st.integers(1, 20)), min_size=1, max_size=3
+)
 
 
 def written(statements: list[tuple[float, float, int]]) -> str:

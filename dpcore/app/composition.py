@@ -15,6 +15,7 @@ from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
 from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.errors import DpcoreError
 from dpcore.notices import collected
 from dpcore.tradeoff import literal
 from dpcore.words import outward
@@ -261,7 +262,12 @@ def say(asked: Asked, titles: Sequence[str]) -> None:
 
 def _offer_delta(asked: Asked) -> None:
     """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
-    least = least_delta(asked)
+    try:
+        with work.patience("Looking for a δ"):
+            least = least_delta(asked)
+    except DpcoreError as error:
+        st.markdown(plain(str(error)))
+        return
     if least >= LARGEST_DELTA:
         st.markdown("No δ below 1 helps: nothing bounds what one of the mechanisms may exceed.")
     elif least <= asked.delta:
@@ -278,7 +284,8 @@ def least_delta(asked: Asked) -> float:
     """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
     every, _ = found(asked)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
-    return min((float(region.delta(math.inf)) for region in regions), default=1.0)
+    key = ("least delta", *(str(region) for region in regions))
+    return work.shelf().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
 
 
 def summary(asked: Asked) -> pd.DataFrame:

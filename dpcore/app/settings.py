@@ -63,26 +63,38 @@ class Kind(Generic[_T]):
         if len(text) > LONGEST:
             msg = f"The setting may have at most {LONGEST} characters, got {len(text)}."
             raise DomainError(msg)
-        name, *words = _SETTINGS.split(text.strip())
+        name, texts = _parts(text)
         if not name:
             msg = f"The setting is empty; it starts with the name of {self.words}."
             raise DomainError(msg)
         parameters = {p.name: p for p in self.known[name].parameters()} if name in self.known else {}
-        values: dict[str, Any] = {}
-        for word in words:
-            key, _, value = word.partition("=")
-            values[key] = meant(parameters[key], value) if key in parameters else value
+        values = {key: meant(parameters[key], value) if key in parameters else value for key, value in texts.items()}
         return self.make(name, **values)
+
+    def texts(self, chosen: _T, **typed: str) -> dict[str, str]:
+        """Return each parameter as it was typed, now or before in the text of the link; others as they would be."""
+        known = {**_parts(str(st.session_state.get(self.key, "")))[1], **typed}
+        found = {}
+        for parameter in chosen.parameters():
+            own = said(parameter, getattr(chosen, parameter.name))
+            text = known.get(parameter.name, own).strip()
+            found[parameter.name] = text if _same(parameter, text, own) else own
+        return found
+
+    def text(self, chosen: _T, **typed: str) -> str:
+        """Return the text that `read` turns into this, the parameters as they were typed."""
+        return " ".join([chosen.name, *(f"{name}={text}" for name, text in self.texts(chosen, **typed).items())])
 
     def fields(self, chosen: _T) -> None:
         """Show one field per parameter; they follow the text, and write it when they change."""
         prefix, mark = f"{self.key}_{chosen.name}", f"_{self.key}_text"
-        if st.session_state.get(mark) != written(chosen):
-            for parameter in chosen.parameters():
-                st.session_state[f"{prefix}_{parameter.name}"] = said(parameter, getattr(chosen, parameter.name))
-            st.session_state[mark] = written(chosen)
+        texts = self.texts(chosen)
+        if st.session_state.get(mark) != (chosen.name, texts):
+            for name, text in texts.items():
+                st.session_state[f"{prefix}_{name}"] = text
+            st.session_state[mark] = (chosen.name, texts)
         trouble = st.container()
-        with st.expander(f"Parameters: {_summary(chosen)}", icon=":material/tune:"):
+        with st.expander(f"Parameters: {_summary(chosen, texts)}", icon=":material/tune:"):
             columns = st.columns(MOST_COLUMNS)
             for index, parameter in enumerate(chosen.parameters()):
                 with columns[index % len(columns)]:
@@ -105,17 +117,37 @@ class Kind(Generic[_T]):
         else:
             st.text_input(label_of(parameter), **shared)
 
-    def _typed(self, chosen: _T) -> _T:
-        """Return what the fields make; a value outside its domain is named by the library."""
+    def _typed(self, chosen: _T) -> tuple[_T, dict[str, str]]:
+        """Return what the fields make, and what they hold; a value outside its domain is named by the library."""
         texts = {p: str(st.session_state[f"{self.key}_{chosen.name}_{p.name}"]) for p in chosen.parameters()}
-        return self.make(chosen.name, **{p.name: meant(p, text) for p, text in texts.items()})
+        made = self.make(chosen.name, **{p.name: meant(p, text) for p, text in texts.items()})
+        return made, {p.name: text for p, text in texts.items()}
 
     def _take(self, chosen: _T) -> None:
-        """Write what the fields say into the text; a value outside its domain stays in its field, explained there."""
+        """Write what was typed into the text; a value outside its domain stays in its field, explained there."""
         try:
-            page.change(self.key, written(self._typed(chosen)))
+            made, texts = self._typed(chosen)
         except DpcoreError:
             return
+        page.change(self.key, self.text(made, **texts))
+
+
+def _parts(text: str) -> tuple[str, dict[str, str]]:
+    """Return the name at the start of a text, and its settings as they are typed."""
+    name, *words = _SETTINGS.split(text.strip())
+    found = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        found[key] = value
+    return name, found
+
+
+def _same(parameter: Parameter, text: str, own: str) -> bool:
+    """Whether a typed text means the value that is written like this."""
+    try:
+        return text == own or said(parameter, meant(parameter, text)) == own
+    except (DpcoreError, TypeError):  # a text that is no value of the parameter
+        return False
 
 
 def meant(parameter: Parameter, text: str) -> Any:
@@ -152,7 +184,7 @@ def label_of(parameter: Parameter) -> str:
     return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
 
 
-def _summary(chosen: Parametric) -> str:
-    """Return the parameters in one line."""
-    parts = [f"{p.label or p.name} = {said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
+def _summary(chosen: Parametric, texts: Mapping[str, str]) -> str:
+    """Return the parameters in one line, as they were typed."""
+    parts = [f"{p.label or p.name} = {texts[p.name]}" for p in chosen.parameters()]
     return plain(theme.short(", ".join(parts), 120))

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.app import page, utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import choice, read_integer
-from dpcore.app.settings import values_of, written
+from dpcore.app.settings import values_of
 from dpcore.app.utility import DEFAULTS, KIND, RELEASES, View, movable, read
 from dpcore.errors import DpcoreError
 from dpcore.utility import PAIRS, pair
@@ -148,7 +148,7 @@ def _take_mechanism() -> None:
 def take(new: Pair) -> None:
     """Set the page to another pair, with data, axis and measure that fit it; one Undo takes it back."""
     measures = {m.name for m in new.measures}
-    state: dict[str, Any] = {"utility": written(new)}
+    state: dict[str, Any] = {"utility": KIND.text(new)}
     data = st.session_state.get("utility_data", DEFAULTS["utility_data"])
     fits = utility_data.fitting(new, data)
     if fits != data:

@@ -9,8 +9,9 @@ import streamlit as st
 from dpcore.app import page, work
 from dpcore.app.figure import plain, show_or_say
 from dpcore.app.inputs import Interval, choice, read_integer, read_number
-from dpcore.app.settings import label_of, meant, said, written
+from dpcore.app.settings import label_of, meant, said
 from dpcore.app.utility import (
+    KIND,
     RECORDS,
     View,
     bound_code,
@@ -85,18 +86,20 @@ def _take_exact(moves: str) -> None:
     try:
         chosen = read(st.session_state["utility"])
         known = numbers_of(chosen)
-        _set(moves, meant(known[moves], text) if moves in known else read_integer(text, "n", 1, 10**9))
+        _set(moves, meant(known[moves], text) if moves in known else read_integer(text, "n", 1, 10**9), text)
     except DpcoreError as error:
         st.session_state["_utility_told"] = str(error)
 
 
-def _set(moves: str, value: Any) -> None:
+def _set(moves: str, value: Any, text: str = "") -> None:
+    """Set a parameter, written as it was typed if it was."""
+    typed = {moves: text} if text else {}
     try:
         chosen = read(st.session_state["utility"])
         if moves == RECORDS and moves not in numbers_of(chosen):
             page.change("utility_n", str(value))
         else:
-            page.change("utility", written(chosen.but(**{moves: value})))
+            page.change("utility", KIND.text(chosen.but(**{moves: value}), **typed))
     except DpcoreError as error:
         st.session_state["_utility_told"] = str(error)
 

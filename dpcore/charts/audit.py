@@ -14,7 +14,7 @@ from dpcore.audit.statements import percent, sentence, verdict
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import TITLES
-from dpcore.charts.sampling import named, note, sample
+from dpcore.charts.sampling import FACTS, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.words import outward
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Others = Sequence[TradeOff] | Mapping[str, TradeOff]
 
-COLUMNS = ("label", "region", "alpha", "beta", "power", "kind")
+COLUMNS = ("label", "region", "alpha", "beta", "power", *FACTS)
 MEASURED = "measured"
 BEST = "this attack at its best"
 CLAIM = "claim: "
@@ -85,7 +85,8 @@ def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
 def _rows(label: str, region: str, points: Bounds, kind: str) -> pd.DataFrame:
     alpha, beta = points
     columns = {"alpha": alpha + 0.0, "beta": beta + 0.0, "power": 1.0 - beta}
-    return pd.DataFrame({"label": label, "region": region, **columns, "kind": kind}, columns=list(COLUMNS))
+    known = {"kind": kind, "theorem": "measurement", "neighbours": "as measured"}
+    return pd.DataFrame({"label": label, "region": region, **columns, **known}, columns=list(COLUMNS))
 
 
 def _thinned(alpha: FloatArray, beta: FloatArray) -> Bounds:

@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked
 from dpcore.charts.regions import Axes, region_chart
-from dpcore.charts.sampling import note, sample
+from dpcore.charts.sampling import FACTS, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.composition.arrays import FAILING, PURE, VARYING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.composition.convergence import Copies
 
 TRUE, LIMIT = "composition", "Gaussian limit, approximate"
+CLT = "central limit theorem"
 BAND_POINTS = 121
 FLOOR = 1e-12  # the least rate of a logarithmic axis
 _KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
@@ -53,20 +54,21 @@ def limit_table(row: Copies) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `label, alpha, beta, kind`; the band's edges have kind ``lower`` and ``upper``.
+        `label, alpha, beta, kind, theorem, neighbours`; the band's edges have kind ``lower`` and ``upper``.
     """
     band = band_table(row)
+    known = {"kind": "", "theorem": CLT, "neighbours": row.mechanism.neighbours}
     edges = [
-        pd.DataFrame({"label": f"band, {side} edge", "alpha": band["alpha"], "beta": band[side], "kind": side})
+        pd.DataFrame({"label": f"band, {side} edge", "alpha": band["alpha"], "beta": band[side], **known, "kind": side})
         for side in ("lower", "upper")
         if len(band)
     ]
-    return pd.concat([_points(row)[["label", "alpha", "beta", "kind"]], *edges], ignore_index=True)
+    return pd.concat([_points(row)[["label", "alpha", "beta", *FACTS]], *edges], ignore_index=True)
 
 
 def _points(row: Copies) -> pd.DataFrame:
     true, limit = sample(row.composed, TRUE), sample(row.region, LIMIT)
-    return pd.concat([true, limit.assign(kind="approximate", corner=False)], ignore_index=True)
+    return pd.concat([true, limit.assign(kind="approximate", theorem=CLT, corner=False)], ignore_index=True)
 
 
 def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
@@ -241,7 +243,9 @@ def array_region_figure(chosen: Sequence[Array], n: int, *, axes: Axes = "fdp", 
     for array in chosen:
         limits.setdefault("limit with δ" if array.goal.lost else "limit", array.goal.region)
     drawn = [sample(rows[array.name], array.title) for array in chosen]
-    drawn += [sample(region, label).assign(kind="approximate", corner=False) for label, region in limits.items()]
+    drawn += [
+        sample(region, label).assign(kind="approximate", theorem=CLT, corner=False) for label, region in limits.items()
+    ]
     table = pd.concat(drawn, ignore_index=True)
     powers = "; ".join(
         f"{_NAMES[array.name]} {of_100(float(rows[array.name].power(_FPR)))}, "

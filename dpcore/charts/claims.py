@@ -46,7 +46,8 @@ def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Fig
     takeaway = found.short()
     chart = profile_chart(table, look=described(look, takeaway), **options)
     chart = theme.over(chart, *_point(found, dark=look.dark))
-    row = {"region": "claimed", "label": "claimed", "epsilon": found.epsilon, "delta": found.delta, "kind": "claimed"}
+    row = {"region": "claimed", "label": "claimed", "epsilon": found.epsilon, "delta": found.delta}
+    row |= {"kind": "claimed", "theorem": "none, it is claimed", "neighbours": found.total.neighbours}
     below = found.delta < pixels.FLOOR
     notes = ("The claimed δ has no place on the log axis; the point is drawn at its end.",) * below
     return Figure(

@@ -17,6 +17,7 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series
 from dpcore.charts.profiles import profile_takeaway
 from dpcore.charts.regions import TITLES, region_takeaway
+from dpcore.charts.sampling import facts
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
 from dpcore.kinds import kinds
@@ -169,6 +170,7 @@ def _region_rows(regions: dict[str, TradeOff]) -> pd.DataFrame:
                     "alpha": alpha,
                     "beta": (sides := region.beta_bounds(alpha))[0],
                     "kind": kinds(sides, "lower"),
+                    **facts(region),
                 }
             )
             for label, region in regions.items()
@@ -188,6 +190,7 @@ def _profile_rows(regions: dict[str, TradeOff], end: float) -> pd.DataFrame:
                     "epsilon": epsilon,
                     "delta": (sides := region.delta_bounds(epsilon))[1] + 0.0,
                     "kind": kinds(sides, "upper"),
+                    **facts(region),
                 }
             )
             for label, region in regions.items()

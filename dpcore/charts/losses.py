@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.sampling import facts
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.polygon import Polygon
 from dpcore.words import of_100, outward
@@ -29,7 +30,7 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, low, high, loss_label, mass, kind`. A polygon has atoms (low = high = the loss), ``exact``; beyond
+        `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss), ``exact``; beyond
         200 of them neighbours are added up, and what is rarer than 1e-7 at either end joins the last bar. A smooth
         region has cells, an ``approximation`` by differences of its profile. Mass at infinity is a row of its own
         with the label ``inf``.
@@ -47,7 +48,7 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
         end = {"low": np.inf, "high": np.inf, "loss_label": "inf", "mass": curve.q_inf, "kind": sure}
         rows = pd.concat([rows, pd.DataFrame([end])], ignore_index=True)
     rows.insert(0, "region", str(region))
-    return rows
+    return rows.assign(**facts(region))
 
 
 def loss_takeaway(region: TradeOff) -> str:

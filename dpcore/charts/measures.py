@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpcore.kinds import Side
     from dpcore.tradeoff import TradeOff
 
-COLUMNS: Final = ("label", "region", "parameter", "value", "kind", "low", "high")
+COLUMNS: Final = ("label", "region", "parameter", "value", "low", "high", "kind", "theorem", "neighbours")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def measure_table(
     Returns
     -------
     DataFrame
-        `label, region, parameter, value, kind, low, high`; a bound lies on the safe side.
+        `label, region, parameter, value, low, high, kind, theorem, neighbours`; a bound lies on the safe side.
     """
     asked = measure_named(measure)
     if at is not None and asked.at is None:
@@ -103,7 +103,9 @@ def measure_table(
             region = build(fill(tree, value), text.replace("?", literal(value)))
             number, what = asked.value(region, 0.0 if where is None else where)
             number += 0.0
-            rows.append((label, str(region), float(value), number, what, number, number))
+            rows.append(
+                (label, str(region), float(value), number, number, number, what, region.theorem, region.neighbours)
+            )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

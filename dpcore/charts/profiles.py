@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
-from dpcore.charts.sampling import Regions, named
+from dpcore.charts.sampling import Regions, facts, named
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
@@ -42,7 +42,7 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
     Returns
     -------
     DataFrame
-        `region, label, epsilon, delta, kind`; `delta` is the safe side, ``exact`` or an ``upper`` bound.
+        `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is the safe side, ``exact`` or an ``upper`` bound.
     """
     items = named(regions)
     top = max(_end(region) for region in items.values()) if epsilon_max is None else float(epsilon_max)
@@ -54,7 +54,7 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         epsilon, lower, delta = _sampled(region, top)
         what = kinds((lower, delta), "upper")
         columns = {"region": str(region), "label": label, "epsilon": epsilon, "delta": delta + 0.0, "kind": what}
-        parts.append(pd.DataFrame(columns))
+        parts.append(pd.DataFrame({**columns, **facts(region)}))
     return pd.concat(parts, ignore_index=True)
 
 

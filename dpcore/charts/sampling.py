@@ -86,11 +86,15 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
             "corner": path.corner,
             "step": np.arange(path.alpha.size),
             "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
-            "theorem": region.theorem,
-            "neighbours": region.neighbours,
+            **facts(region),
         },
         columns=list(COLUMNS),
     )
+
+
+def facts(region: TradeOff) -> dict[str, str]:
+    """Return the columns that say, after `kind`, by which argument and for which neighbours a number holds."""
+    return {"theorem": region.theorem, "neighbours": region.neighbours}
 
 
 def corner_count(region: TradeOff) -> int | None:

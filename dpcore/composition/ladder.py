@@ -21,6 +21,7 @@ from dpcore.composition.ways import LARGEST_K, TITLES
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import kind, settled
 from dpcore.language import parse
 from dpcore.limits import checkpoint, limits
 from dpcore.theorems import domain
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from dpcore.algebra import Factors
     from dpcore.tradeoff import TradeOff
 
-Rung = tuple[int, str, str, float, str, str]  # a row, in the order of COLUMNS
+Rung = tuple[int, str, str, float, str, str]  # a row, in the order of COLUMNS, but for the neighbours
 KS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-COLUMNS = ("k", "theorem", "title", "epsilon", "kind", "note")
+COLUMNS = ("k", "theorem", "title", "epsilon", "kind", "note", "neighbours")
 
 
 def ladder(
@@ -51,7 +52,7 @@ def ladder(
     Returns
     -------
     DataFrame
-        `k, theorem, title, epsilon, kind, note`, a row for every theorem and k. `kind` is ``exact``, ``upper``,
+        `k, theorem, title, epsilon, kind, note, neighbours`, a row for every theorem and k. `kind` is ``exact``, ``upper``,
         ``approximate`` or ``none``; with ``none`` epsilon is inf and `note` says why. inf with another kind means
         that no epsilon reaches this delta.
     """
@@ -66,7 +67,7 @@ def ladder(
         rows += _exact(region, lists, counts, wanted)
     order = {name: place for place, name in enumerate(TITLES)}
     rows.sort(key=lambda row: order[row[1]])
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS[:-1])).assign(neighbours=region.neighbours)
 
 
 def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
@@ -128,5 +129,7 @@ def _round(k: int) -> bool:
 def _composition(region: TradeOff, k: int, delta: float) -> tuple[float, str, str]:
     """Return epsilon of k copies: the same number as that of a ledger of one row."""
     whole = composed([(node, count * k) for node, count in factors(region)])
-    value = float(gate.epsilon_bounds(whole, np.array([delta]))[1][0]) + 0.0
-    return value, whole.kind, BELOW if math.isinf(value) else "exact composition of the mechanism itself"
+    sides = settled(gate.epsilon_bounds(whole, np.array([delta])), "upper", exact=whole.curve.exact)
+    lower, value = (float(bound[0]) + 0.0 for bound in sides)
+    why = BELOW if math.isinf(value) else "exact composition of the mechanism itself"
+    return value, kind(lower, value, "upper"), why

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 TITLES = {"exact": "Regions composed", **NAMED}
-COLUMNS = ("theorem", "title", "delta", "epsilon", "epsilon_lower", "kind", "note")
+COLUMNS = ("theorem", "title", "delta", "epsilon", "epsilon_lower", "kind", "note", "neighbours")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     Returns
     -------
     DataFrame
-        `theorem, title, delta, epsilon, epsilon_lower, kind, note`, one row per theorem. The truth lies between
+        `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem. The truth lies between
         `epsilon_lower` and every `epsilon` that is ``exact`` or ``upper``. ``approximate`` promises nothing; ``none``
         has epsilon inf, and `note` says why the theorem is silent.
 
@@ -73,11 +73,12 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     wanted, parts = domain.probability(delta, "delta"), factors(region)
-    return theorem_rows(parts, wanted, lambda: composed_total(region, wanted), patience=patience)
+    rows = theorem_rows(parts, wanted, lambda: composed_total(region, wanted), patience=patience)
+    return rows.assign(neighbours=region.neighbours)
 
 
 def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total], *, patience: float) -> pd.DataFrame:
-    """Return the table of a list of releases; `total` composes the regions themselves."""
+    """Return the table of a list of releases without their neighbours; `total` composes the regions themselves."""
     known, best = _composition(total, patience)
     totals = Totals(parts, delta, ends_at=time.monotonic() + patience)
     # what is composed once more comes last, so that it takes no time from the others
@@ -93,7 +94,7 @@ def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total], *, pa
         [row.kind for row in rows.values()],
         [row.note for row in rows.values()],
     ]
-    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+    return pd.DataFrame(dict(zip(COLUMNS[:-1], columns, strict=True)))
 
 
 def _composition(total: Callable[[], Total], patience: float) -> tuple[Row, Total | None]:

@@ -12,17 +12,20 @@ from dpcore.composition.gaussians import epsilons_of
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError
+from dpcore.kinds import kinds
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from dpcore.composition.ways import Way
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.tradeoff import TradeOff
 
 LONGEST = 3000
-COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note")
+COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note", "neighbours")
 _STATEMENTS = {"basic", "kov_simplified", "advanced_drv", "advanced_course"}
 _SMALLEST = 1e-12
 _TINIEST = 1e-300  # below it a delta has lost its digits
@@ -40,25 +43,27 @@ def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `theorem, title, epsilon, delta, kind, note`: the corners of polygons, the one statement of closed forms,
+        `theorem, title, epsilon, delta, kind, note, neighbours`: the corners of polygons, the one statement of closed forms,
         21 points of smooth curves. A way that does not apply has the one row (inf, 1), which promises nothing, of
         kind ``none`` and says why.
     """
     parts = [_rows(way, longest) for way in found]
     sizes = [part.epsilon.size for part in parts]
-    texts = (("theorem", "title", "kind", "note"), zip(*(part.texts for part in parts), strict=True))
+    texts = (("theorem", "title", "note", "neighbours"), zip(*(part.texts for part in parts), strict=True))
     columns = {name: np.repeat(np.array(values, dtype=object), sizes) for name, values in zip(*texts, strict=True)}
+    columns["kind"] = np.concatenate([np.asarray(part.kind, dtype=object) for part in parts])
     columns["epsilon"] = np.concatenate([part.epsilon for part in parts])
     columns["delta"] = np.concatenate([part.delta for part in parts])
     return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
 class _Part(NamedTuple):
-    """The rows of one way: theorem, title, kind and note are the same in all of them."""
+    """The rows of one way: theorem, title, note and neighbours are the same in all of them."""
 
     texts: tuple[str, str, str, str]
     epsilon: FloatArray
     delta: FloatArray
+    kind: NDArray[np.str_]
 
 
 def _rows(way: Way, longest: int) -> _Part:
@@ -71,7 +76,8 @@ def _rows(way: Way, longest: int) -> _Part:
 
 
 def _silent(way: Way, why: str) -> _Part:
-    return _Part((way.name, way.title, "none", why), np.array([math.inf]), np.ones(1))
+    neighbours = "" if way.region is None else way.region.neighbours
+    return _Part((way.name, way.title, why, neighbours), np.array([math.inf]), np.ones(1), np.array(["none"]))
 
 
 def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
@@ -86,8 +92,9 @@ def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
             epsilon = epsilon[picked]
     else:
         epsilon = _grid(region)
-    kind = region.kind if way.kind == "exact" else way.kind
-    return _Part((way.name, way.title, kind, note), epsilon, region.delta_bounds(epsilon)[1])
+    sides = region.delta_bounds(epsilon)
+    kind = kinds(sides, "upper") if way.kind == "exact" else np.full(epsilon.size, way.kind)
+    return _Part((way.name, way.title, note, region.neighbours), epsilon, sides[1], kind)
 
 
 def _corners(curve: Polygon) -> FloatArray:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.composition.verdict import best, gaps
 from dpcore.errors import DpcoreError
+from dpcore.kinds import kind as kind_of
 from dpcore.ledger.bounds import theorems
 from dpcore.ledger.costs import costs
 from dpcore.limits import checkpoint
@@ -112,7 +113,7 @@ def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
         if region.text not in known:
             try:
                 low, high = (float(bound[0]) + 0.0 for bound in region.epsilon_bounds([delta]))
-                known[region.text] = (high, min(low, high), region.kind, region.theorem)
+                known[region.text] = (high, low, kind_of(low, high, "upper"), region.theorem)
             except DpcoreError as error:
                 known[region.text] = (math.inf, 0.0, "none", str(error))
         high, low, kind, theorem = known[region.text]

@@ -38,8 +38,9 @@ def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.Data
     Returns
     -------
     DataFrame
-        `theorem, title, delta, epsilon, epsilon_lower, kind, note`, one row per theorem; see
+        `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem; see
         `dpcore.composition.theorem_table`, which says the same of an expression.
     """
     wanted = domain.probability(delta, "delta")
-    return theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted), patience=patience)
+    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted), patience=patience)
+    return rows.assign(neighbours=ledger.neighbours)

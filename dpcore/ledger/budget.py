@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcore import gate
 from dpcore.errors import DomainError
+from dpcore.kinds import settled
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import About, Quick
 from dpcore.ledger.records import LARGEST_COUNT
@@ -179,8 +180,9 @@ class _Search:
 
     def asked(self, extra: int) -> tuple[float, float]:
         region = self.region(extra)
-        low, high = (float(bound[0]) + 0.0 for bound in gate.delta_bounds(region, np.array([self.budget.epsilon])))
-        return (high, high) if region.kind == "exact" else (low, high)
+        found = gate.delta_bounds(region, np.array([self.budget.epsilon]))
+        low, high = (float(bound[0]) + 0.0 for bound in settled(found, "upper", exact=region.curve.exact))
+        return low, high
 
     def gap(self, extra: int) -> float:
         """Return log(delta / budget): at most 0 where it fits. A budget of 0 leaves only the sign."""

@@ -29,7 +29,19 @@ if TYPE_CHECKING:
     from dpcore.ledger.bounds import Total
     from dpcore.ledger.records import Ledger
 
-COLUMNS = ("row", "label", "expression", "count", "group", "cost", "cost_lower", "kind", "note")
+COLUMNS = (
+    "row",
+    "label",
+    "expression",
+    "count",
+    "group",
+    "cost",
+    "cost_lower",
+    "kind",
+    "note",
+    "theorem",
+    "neighbours",
+)
 BY = ("exact", "basic")
 MOST_WORK = 1000  # rows with a cost of their own, times different releases, up to which every cost is certified
 _QUICK = "computed without a certificate"
@@ -64,7 +76,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `row, label, expression, count, group, cost, cost_lower, kind, note`; rows are counted from 1. `kind` is
+        `row, label, expression, count, group, cost, cost_lower, kind, note, theorem, neighbours`; rows are counted from 1. `kind` is
         ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
         ``none`` with cost inf where no epsilon reaches delta with or without the row.
     """
@@ -77,7 +89,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
         (row + 1, r.label, r.expression, r.count, r.group, found[row].upper, found[row].lower, *found[row][2:])
         for row, r in enumerate(ledger.rows)
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS[:-2])).assign(theorem=by, neighbours=ledger.neighbours)
 
 
 # ---- the regions themselves ----------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ def hull(alpha: FloatArray, power: FloatArray, method: str = "union over neighbo
 def _steep_half(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the corners of the concave hull of the points and (0, 0) up to where its slope falls to 1."""
     x = np.where(x < _TINY, 0.0, x)  # slopes beyond the largest double are called certain, the safe side
+    here = x + y <= 1.0 + 1e-15  # the others are mirror images; by rounding one of them may seem to gain more
+    x, y = x[here], y[here]
     gain = y - x
     best = gain.max(initial=0.0)
     if best <= 0:

@@ -105,6 +105,9 @@ def test_another_lab_another_picture_another_value() -> None:
     assert "figure_6_2" in app.code[0].value
     app.text_input(key="lab_time_series_delta").set_value("0.01").run()
     assert "delta=0.01" in app.text_input(key="lab").value
+    app.text_input(key="lab_time_series_delta").set_value("1e-2 ").run()
+    assert "delta=1e-2" in app.text_input(key="lab").value
+    assert app.text_input(key="lab_time_series_delta").value == "1e-2", "what was typed stays"
     app.text_input(key="lab_time_series_delta").set_value("7").run()
     assert "delta must be" in errors(app)
     assert "got 7" in errors(app)

@@ -172,7 +172,7 @@ def test_the_number_of_records_moves(run: Run, waiting: str) -> None:
         (("count_laplace", "stray"), "has no option 'stray'"),
         (("count_laplace", "--epsilon"), "--epsilon needs a value"),
         (("count_laplace", "--epsilon", "1", "--epsilon", "2"), "given twice"),
-        (("count_laplace", "--epsilon", "-1"), "epsilon must be a number in (0, 1000]"),
+        (("count_laplace", "--epsilon", "-1"), "epsilon must be a number in [1e-300, 1000]"),
         (("count_laplace", "--epsilon", "a"), "is not a list of numbers"),
         (("count_laplace", "--epsilon", "1:9000:1"), "at most 2000 values"),
         (("histogram_laplace", "--bins", "1.5"), "bins must be an integer"),

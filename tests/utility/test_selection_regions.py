@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import DP, Pmf
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility import Dataset, pair
@@ -17,6 +18,7 @@ from dpcore.utility.median import MedianExponential
 from dpcore.utility.neighbourhood import Bound, hull, region_of_pairs
 from dpcore.utility.picking import score_box
 from dpcore.utility.quantile import QuantileExponential
+from dpcore.utility.samples import sample
 from dpcore.utility.winners import winners
 
 if TYPE_CHECKING:
@@ -189,3 +191,17 @@ def test_a_bound_says_so_and_can_be_linked() -> None:
 def test_large_alphabets_approach_the_bounded_range_region() -> None:
     region = MedianExponential(0.05, 300).region_at(Dataset.example())
     assert 0.98 * math.tanh(0.0125) < region.total_variation <= math.tanh(0.0125)
+
+
+def test_the_masses_of_a_region_at_hand_are_those_of_one_law() -> None:
+    """Mirror images of the best test seemed to gain more by rounding: masses added up to 1.87."""
+    curve = pair("mode_exponential").region_at(sample("ages.age")).curve
+    assert isinstance(curve, Polygon)
+    assert curve.p.sum() + curve.p_inf == pytest.approx(1.0, abs=1e-14)
+    rate = np.array([0.025])
+    assert curve.beta_bounds(rate)[0][0] == pytest.approx(1.0 - curve.power_bounds(rate)[1][0], abs=1e-14)
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        p, q = rng.dirichlet(np.full(9, 0.3), (2, 3))
+        curve = region_of_pairs(p, q)
+        assert curve.p.sum() + curve.p_inf == pytest.approx(1.0, abs=1e-14)
