@@ -141,6 +141,8 @@ def test_help_of_laplace() -> None:
     head = "laplace(epsilon: 'Real' = ..., *, scale: 'Real' = ..., sensitivity: 'Real' = 1.0) -> 'TradeOff'"
     assert head in lines
     assert "epsilon : 0 or a number in [1e-300, 1000000] or inf" in lines
+    assert "Scale of the noise (b; by name, in the place of epsilon)." in lines
+    assert "How far the answer moves between neighbours (Δ; by name, beside scale)." in lines
     assert "0.393469" in lines  # 1 - e^(-1/2)
 
 
