@@ -409,7 +409,10 @@ def shorten(text: str, most: int = 60) -> str:
 
 def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> FloatArray:
     """Return real numbers as a flat array, or raise a sentence that names the first bad one."""
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        raw = np.empty((0, 0))
     bad_type = raw.dtype == bool or raw.dtype.kind not in "iuf" or raw.ndim > 1
     if raw.dtype.kind == "O" and raw.ndim <= 1:  # integers of any size, fractions, or a mixture of them
         bad_type = not all(isinstance(x, (int, float, Fraction)) and not isinstance(x, bool) for x in raw.ravel())

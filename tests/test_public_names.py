@@ -208,6 +208,12 @@ def test_a_number_beyond_doubles_is_refused_in_a_sentence(question: str, bad: An
         getattr(dpcore.dp(1), question)(bad)
 
 
+@pytest.mark.parametrize("bad", ["x", None, True, [], [[0.5]], [[0.5], [0.1, 0.2]], [0.5, "x"], [True], 1j])
+def test_what_is_no_number_is_refused_in_a_sentence(bad: Any) -> None:
+    with pytest.raises(DomainError, match=r"^alpha must be a real number or a flat list of them, got "):
+        dpcore.dp(1).beta(bad)
+
+
 def test_the_message_about_a_bad_number_names_it() -> None:
     with pytest.raises(DomainError, match=r"^delta must be in \[0, 1\], got 2\.0\.$"):
         dpcore.dp(1).epsilon([0.1, 2.0])
