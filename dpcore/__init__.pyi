@@ -558,7 +558,7 @@ def laplace(epsilon: Real) -> TradeOff:
     scale : a number in [1e-50, 1e+50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
     sensitivity : a number in [1e-50, 1e+50], default 1.0
-        How far the answer moves between neighbours (Δ; by name, in the place of epsilon).
+        How far the answer moves between neighbours (Δ; by name, beside scale).
 
     Returns
     -------
@@ -596,7 +596,7 @@ def laplace(*, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     scale : a number in [1e-50, 1e+50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
     sensitivity : a number in [1e-50, 1e+50], default 1.0
-        How far the answer moves between neighbours (Δ; by name, in the place of epsilon).
+        How far the answer moves between neighbours (Δ; by name, beside scale).
 
     Returns
     -------

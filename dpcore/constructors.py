@@ -119,7 +119,10 @@ def annotation(parameter: Parameter) -> str:
 def documentation(entry: Entry) -> str:
     """Return the documentation of an entry: what it is, parameters with domains, formula, reference and example."""
     parameters = [_described(p) for p in entry.parameters]
-    parameters += [_described(p, f"by name, in the place of {entry.parameters[0].name}") for p in entry.also_accepts]
+    for index, parameter in enumerate(entry.also_accepts):
+        place = "beside" if index else "in the place of"
+        other = entry.also_accepts[0] if index else entry.parameters[0]
+        parameters.append(_described(parameter, f"by name, {place} {other.name}"))
     sections = [
         f"{entry.title[0].upper()}{entry.title[1:]}.",
         _wrapped(entry.meaning),

@@ -137,7 +137,7 @@ class TradeOff(ABC):
     @overload
     def delta(self, epsilon: Collection[Real]) -> FloatArray: ...
 
-    def delta(self, epsilon: Any) -> Any:
+    def delta(self, epsilon: Real | Collection[Real]) -> float | FloatArray:
         """Return delta(epsilon), the safe side: 0 hides everything, 1 nothing.
 
         Parameters
@@ -165,7 +165,7 @@ class TradeOff(ABC):
     @overload
     def epsilon(self, delta: Collection[Real]) -> FloatArray: ...
 
-    def epsilon(self, delta: Any) -> Any:
+    def epsilon(self, delta: Real | Collection[Real]) -> float | FloatArray:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta in [0, 1], the safe side; inf where there is none."""
         return _answer(delta, self.epsilon_bounds(delta)[1])
 
@@ -183,7 +183,7 @@ class TradeOff(ABC):
     @overload
     def beta(self, alpha: Collection[Real]) -> FloatArray: ...
 
-    def beta(self, alpha: Any) -> Any:
+    def beta(self, alpha: Real | Collection[Real]) -> float | FloatArray:
         """Return the smallest false-negative rate at false-positive rate alpha in [0, 1], the safe (lower) side."""
         return _answer(alpha, gate.beta_safe(self, _reals(alpha, "alpha", low=0.0, high=1.0)))
 
@@ -201,7 +201,7 @@ class TradeOff(ABC):
     @overload
     def power(self, alpha: Collection[Real]) -> FloatArray: ...
 
-    def power(self, alpha: Any) -> Any:
+    def power(self, alpha: Real | Collection[Real]) -> float | FloatArray:
         """Return the attacker's largest true-positive rate at false-positive rate alpha in [0, 1], the safe (upper) side."""
         return _answer(alpha, gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))[1])
 
@@ -409,7 +409,10 @@ def shorten(text: str, most: int = 60) -> str:
 
 def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> FloatArray:
     """Return real numbers as a flat array, or raise a sentence that names the first bad one."""
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        raw = np.empty((0, 0))
     bad_type = raw.dtype == bool or raw.dtype.kind not in "iuf" or raw.ndim > 1
     if raw.dtype.kind == "O" and raw.ndim <= 1:  # integers of any size, fractions, or a mixture of them
         bad_type = not all(isinstance(x, (int, float, Fraction)) and not isinstance(x, bool) for x in raw.ravel())
@@ -445,7 +448,7 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
         raise BudgetError(msg)
 
 
-def _answer(question: Any, values: FloatArray) -> Any:
+def _answer(question: Any, values: FloatArray) -> float | FloatArray:
     """Return a float for a scalar question, an array for a list."""
     return float(values[0]) if np.ndim(question) == 0 else values
 

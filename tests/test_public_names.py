@@ -141,6 +141,8 @@ def test_help_of_laplace() -> None:
     head = "laplace(epsilon: 'Real' = ..., *, scale: 'Real' = ..., sensitivity: 'Real' = 1.0) -> 'TradeOff'"
     assert head in lines
     assert "epsilon : 0 or a number in [1e-300, 1000000] or inf" in lines
+    assert "Scale of the noise (b; by name, in the place of epsilon)." in lines
+    assert "How far the answer moves between neighbours (Δ; by name, beside scale)." in lines
     assert "0.393469" in lines  # 1 - e^(-1/2)
 
 
@@ -204,6 +206,12 @@ def test_a_number_gets_a_float_and_a_list_an_array(region: TradeOff, question: s
 def test_a_number_beyond_doubles_is_refused_in_a_sentence(question: str, bad: Any) -> None:
     with pytest.raises(DomainError, match=r"must be a number of the range of doubles, got "):
         getattr(dpcore.dp(1), question)(bad)
+
+
+@pytest.mark.parametrize("bad", ["x", None, True, [], [[0.5]], [[0.5], [0.1, 0.2]], [0.5, "x"], [True], 1j])
+def test_what_is_no_number_is_refused_in_a_sentence(bad: Any) -> None:
+    with pytest.raises(DomainError, match=r"^alpha must be a real number or a flat list of them, got "):
+        dpcore.dp(1).beta(bad)
 
 
 def test_the_message_about_a_bad_number_names_it() -> None:
