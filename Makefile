@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types coverage benchmark soak picture map wheel clean distclean
+.PHONY: help setup app site test lint types coverage fuzz benchmark soak picture map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -41,6 +41,9 @@ coverage: export PYTHONDONTWRITEBYTECODE :=
 coverage: $(VENV)/.dev-ready  ## pytest with the lines and branches it reaches (ARGS="tests/ledger" are handed to pytest)
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
 
+fuzz: $(VENV)/.dev-ready  ## a million strange inputs (ARGS="links --count 500 --seed 2" asks for some; ARGS=--help)
+	@$(PY) -m tests.fuzz $(ARGS)
+
 benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers (long; they get an environment of their own)
 	@$(PY) tests/benchmarks/import_time.py
 	@$(PY) tests/benchmarks/utility.py
@@ -55,6 +58,9 @@ picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 
 map: $(VENV)/.dev-ready  ## draw the map of the house in CONTRIBUTING.md again
 	@$(PY) -m tests.house
+
+stub: $(VENV)/.dev-ready  ## write the signatures for type checkers and editors again (after a new or changed mechanism)
+	@$(PY) -m dpcore.stub
 
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist

@@ -15,9 +15,9 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.subsampled import Subsampled
-from dpcore.errors import BudgetError, DomainError, RelationError
+from dpcore.errors import BudgetError, RelationError
 from dpcore.lazy import Lazy
-from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Oracle, Parameter, register, shown
+from dpcore.registry import COUNT, PROBABILITY, REGION, RELATIONS, Choice, Oracle, Parameter, register, shown
 from dpcore.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, joinable, shorten
 
 if TYPE_CHECKING:
@@ -418,14 +418,7 @@ class Assume(Atom):
     """The neighbouring relation, stated by hand."""
 
     region: TradeOff = REGION.field()
-    relation: str = Parameter("relation", "text", meaning="any, substitution or add/remove").field()
-
-    def __post_init__(self) -> None:
-        """Check the fields and the name of the relation."""
-        super().__post_init__()
-        if self.relation not in RELATIONS:
-            msg = f"relation must be one of {', '.join(RELATIONS)}, got {self.relation!r}."
-            raise DomainError(msg)
+    relation: str = Choice("relation", "text", choices=RELATIONS, meaning="which datasets are neighbours").field()
 
     @property
     def neighbours(self) -> str:

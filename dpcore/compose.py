@@ -40,6 +40,8 @@ _SUMMED_BRACKETS = 64
 _HALF_SIZE = 2**20
 _MOST_COPIES = 40
 _SAME = 1e-13
+_BINOMIAL_ROUNDING, _LATTICE_ROUNDING = 1e3, 1e5
+"""Relative errors of masses of `binomial` (1e-13) and of `lattice` (1e-11), in units of 2^-53."""
 
 
 def directed(parts: Sequence[tuple[Curve, int]]) -> Curve:
@@ -166,10 +168,16 @@ def _polygons(parts: Polygons) -> Curve | None:
             # windows of the lattice disagree: a law too ragged for transforms goes to the certified engine
             return None
     if _count(parts) <= _ENUMERATED:
-        lists = [(p.loss, p.p, p.q) if k == 1 else enumeration.power(p.loss, p.p, p.q, k) for p, k in parts]
+        lists = [(p.loss, p.p, p.q) if k == 1 else _power(p, k) for p, k in parts]
         loss, p, q = enumeration.product(lists)
-        return Polygon(loss, p, q, at_minus, at_plus, symmetric=symmetric, method="exact composition by enumeration")
+        method = "exact composition by enumeration"
+        rounding = sum(1 + (p.rounding if k == 1 else enumeration.power_rounding(p.rounding, k)) for p, k in parts)
+        return Polygon(loss, p, q, at_minus, at_plus, symmetric=symmetric, method=method, rounding=rounding)
     return _halves(parts, at_minus, at_plus, symmetric)
+
+
+def _power(polygon: Polygon, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return enumeration.power(polygon.loss, polygon.p, polygon.q, k, (polygon.p_inf, polygon.q_inf))
 
 
 def _infinite(masses: list[tuple[float, int]]) -> float:
@@ -246,6 +254,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
             method="optimal composition, binomial lattice",
             corners=total + 1,
             ends=(-total * step, total * step),
+            rounding=_BINOMIAL_ROUNDING,
         )
     laws = [
         (lattice.LatticeMeasure(index, part.p, part.q, step, part.p_inf, part.q_inf), k) for index, part, k in measures
@@ -262,6 +271,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
         method="exact composition on a lattice",
         corners=span,
         ends=(sum(k * part.min_loss for part, k in parts), sum(k * part.max_loss for part, k in parts)),
+        rounding=_LATTICE_ROUNDING,
     )
 
 

@@ -29,7 +29,7 @@ SLACK = Parameter(
     high=1.0,
     low_open=True,
     label="slack",
-    meaning="extra failure probability the theorem may spend, in (0, 1]",
+    meaning="extra delta the theorem may spend, in (0, 1]",
     example=1e-6,
 )
 
@@ -107,7 +107,7 @@ class Basic(CompositionBound):
     r"A+\sqrt{2B\log\bigl(e+\tfrac{\sqrt B}{\tilde\delta}\bigr)}\Bigr\},\quad "
     r"\delta=1-(1-\tilde\delta)\prod_i(1-\delta_i)",
     meaning="One (ε, δ) for a product of dp atoms, in closed form: A = Σ ε tanh(ε/2) is the mean of the loss, B = Σ ε² "
-    "bounds its spread, and the slack is an extra failure probability.",
+    "bounds its spread, and the slack is an extra delta.",
     reference="Kairouz, Oh, Viswanath 2015, Theorems 3.4 and 3.5",
     assumptions="A product of dp or tv atoms; the slack is in (0, 1].",
     kind="upper",

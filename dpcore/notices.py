@@ -5,7 +5,7 @@ At a prompt or in a script a notice is an ordinary Python warning. Whoever wants
 >>> from dpcore import dptv
 >>> with collected() as notices:
 ...     region = dptv(0.6, 0.1, 0.9)
->>> notices
+>>> notices  # doctest: +ELLIPSIS
 ['eta 0.9 is above 0.36218..., the total variation of dp(0.6, 0.1): it changes nothing.']
 
 Collecting belongs to the task or thread that does it. A filter of Python's warnings belongs to the whole process, where

@@ -126,7 +126,7 @@ def shown(value: Any) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4300 digits
-        text = f"a number of {value.bit_length()} bits"
+        text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a number of too many digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -271,15 +271,19 @@ class Entry:
     kind: str
     oracles: tuple[Oracle, ...]
     factory: Callable[..., TradeOff]
-    also_accepts: tuple[str, ...] = ()
+    also_accepts: tuple[Parameter, ...] = ()  # by name only, in the place of `parameters`
 
     def build(self, *args: Any, **kwargs: Any) -> TradeOff:
         """Return the region with these arguments; what is missing, unknown or given twice is named."""
+        args, kwargs = self.bind(args, kwargs)
+        return self.factory(*args, **kwargs)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments as the factory takes them; what is missing, unknown or given twice is named."""
         if len(args) == len(self.parameters) and not kwargs and not self.also_accepts:
-            return self.factory(*args)
+            return args, kwargs
         names = [p.name for p in self.parameters]
-        variadic = bool(self.parameters) and self.parameters[-1].kind == "regions"
-        if len(args) > len(names) and not variadic:
+        if len(args) > len(names) and not self.variadic:
             msg = f"{self.name} takes at most {len(names)} arguments ({', '.join(names)}), got {len(args)}."
             raise DomainError(msg)
         for name in kwargs:
@@ -288,12 +292,15 @@ class Entry:
                 hint = f" Did you mean {near[0]}?" if near else ""
                 msg = f"{self.name} has no argument {shown(name)}; it takes {', '.join(self.accepted)}.{hint}"
                 raise DomainError(msg)
-            if not variadic and name in names[: len(args)]:
+            if self.variadic:
+                msg = f"{self.name} takes its {name} one after the other and not by name: {self.name}(dp(1), tv(0.5))."
+                raise DomainError(msg)
+            if name in names[: len(args)]:
                 msg = f"{self.name} got {name} twice."
                 raise DomainError(msg)
-        if self.also_accepts or variadic:
-            return self.factory(*args, **kwargs)
-        return self.factory(*args, *(self._value(p, kwargs) for p in self.parameters[len(args) :]))
+        if self.also_accepts or self.variadic:
+            return args, kwargs
+        return (*args, *(self._value(p, kwargs) for p in self.parameters[len(args) :])), {}
 
     def _value(self, parameter: Parameter, given: dict[str, Any]) -> Any:
         if parameter.name in given:
@@ -304,9 +311,14 @@ class Entry:
         return parameter.default
 
     @property
+    def variadic(self) -> bool:
+        """Whether it takes any number of regions, one after the other."""
+        return bool(self.parameters) and self.parameters[-1].kind == "regions"
+
+    @property
     def accepted(self) -> tuple[str, ...]:
         """Names that may be given as keyword."""
-        return (*(p.name for p in self.parameters), *self.also_accepts)
+        return tuple(p.name for p in (*self.parameters, *self.also_accepts))
 
 
 _entries: dict[str, Entry] = {}
@@ -394,11 +406,16 @@ EPSILON = Parameter(
     least=_SMALLEST,
     label="ε",
     unit="nats",
-    meaning="privacy loss; 0 is perfect privacy",
+    meaning="bound on the privacy loss; 0 is perfect privacy",
     example=1.0,
 )
 DELTA = Parameter(
-    "delta", low=0.0, high=1.0, label="δ", meaning="probability of a failure; 0 never, 1 always", example=0.01
+    "delta",
+    low=0.0,
+    high=1.0,
+    label="δ",
+    meaning="by how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise",
+    example=0.01,
 )
 ETA = Parameter(
     "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from functools import cache
 from numbers import Integral
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -28,12 +29,14 @@ from dpcore.limits import current
 from dpcore.registry import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Collection, Hashable
 
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.registry import Entry, Parameter
 
-Number: TypeAlias = "float | FloatArray"
+Real: TypeAlias = float | Fraction | np.floating[Any] | np.integer[Any]
+Whole: TypeAlias = int | np.integer[Any]
+"""What a number and an integer may be; booleans, which type checkers take for integers, are refused."""
 MOST_CORNERS = 10**7
 _NEGLIGIBLE = 1e-290
 ATOM, POWER, PRODUCT, BOTH = 3, 2, 1, 0
@@ -107,6 +110,12 @@ class TradeOff(ABC):
         """Return the canonical expression."""
         return self.text
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: picture, sentence and table of deltas (see `dpcore.notebook`)."""
+        from dpcore.notebook import html  # noqa: PLC0415  only notebooks need it
+
+        return html(self)
+
     def __eq__(self, other: object) -> bool:
         """Compare canonical forms."""
         return isinstance(other, TradeOff) and self.text == other.text
@@ -122,11 +131,27 @@ class TradeOff(ABC):
 
     # ---- questions -------------------------------------------------------------------------------------------
 
+    @overload
+    def delta(self, epsilon: Real) -> float: ...
+
+    @overload
+    def delta(self, epsilon: Collection[Real]) -> FloatArray: ...
+
     def delta(self, epsilon: Any) -> Any:
-        """Return delta(epsilon), the safe side: 0 hides everything, 1 nothing. Any real epsilon, scalar or array."""
+        """Return delta(epsilon), the safe side: 0 hides everything, 1 nothing.
+
+        Parameters
+        ----------
+        epsilon : any real number, infinity too, or a flat list or array of them.
+
+        Returns
+        -------
+        float or FloatArray
+            A Python float for one number, an array for a list or an array; so too for the other questions.
+        """
         return _answer(epsilon, self.delta_bounds(epsilon)[1])
 
-    def delta_bounds(self, epsilon: Any) -> Bounds:
+    def delta_bounds(self, epsilon: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of delta(epsilon) as arrays; equal for exact regions."""
         at = _reals(epsilon, "epsilon", infinite=True)
         lower, upper = gate.delta_bounds(self, at)
@@ -134,11 +159,17 @@ class TradeOff(ABC):
             _check_width("delta at epsilon", at, lower, upper)
         return settled((lower, upper), "upper", exact=self.curve.exact)
 
+    @overload
+    def epsilon(self, delta: Real) -> float: ...
+
+    @overload
+    def epsilon(self, delta: Collection[Real]) -> FloatArray: ...
+
     def epsilon(self, delta: Any) -> Any:
-        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, the safe side; inf where there is none."""
+        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta in [0, 1], the safe side; inf where there is none."""
         return _answer(delta, self.epsilon_bounds(delta)[1])
 
-    def epsilon_bounds(self, delta: Any) -> Bounds:
+    def epsilon_bounds(self, delta: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
         at = _reals(delta, "delta", low=0.0, high=1.0)
         lower, upper = gate.epsilon_bounds(self, at)
@@ -146,11 +177,17 @@ class TradeOff(ABC):
             _check_width("epsilon at delta", at, lower, upper)
         return settled((lower, upper), "upper", exact=self.curve.exact)
 
+    @overload
+    def beta(self, alpha: Real) -> float: ...
+
+    @overload
+    def beta(self, alpha: Collection[Real]) -> FloatArray: ...
+
     def beta(self, alpha: Any) -> Any:
-        """Return the smallest false-negative rate at false-positive rate alpha, the safe (lower) side."""
+        """Return the smallest false-negative rate at false-positive rate alpha in [0, 1], the safe (lower) side."""
         return _answer(alpha, gate.beta_safe(self, _reals(alpha, "alpha", low=0.0, high=1.0)))
 
-    def beta_bounds(self, alpha: Any) -> Bounds:
+    def beta_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of beta(alpha) as arrays; lower is safe. Refused where wider than the tolerance."""
         at = _reals(alpha, "alpha", low=0.0, high=1.0)
         lower, upper = gate.beta_bounds(self, at)
@@ -158,11 +195,17 @@ class TradeOff(ABC):
             _check_width("beta at alpha", at, lower, upper)
         return settled((lower, upper), "lower", exact=self.curve.exact, scale=np.minimum(lower, 1.0 - lower))
 
+    @overload
+    def power(self, alpha: Real) -> float: ...
+
+    @overload
+    def power(self, alpha: Collection[Real]) -> FloatArray: ...
+
     def power(self, alpha: Any) -> Any:
-        """Return the attacker's largest true-positive rate at false-positive rate alpha, the safe (upper) side."""
+        """Return the attacker's largest true-positive rate at false-positive rate alpha in [0, 1], the safe (upper) side."""
         return _answer(alpha, gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))[1])
 
-    def power_bounds(self, alpha: Any) -> Bounds:
+    def power_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of the attacker's largest true-positive rate 1 - beta(alpha) as arrays; upper is safe."""
         lower, upper = gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))
         return settled((lower, upper), "upper", exact=self.curve.exact, scale=np.minimum(upper, 1.0 - upper))
@@ -255,7 +298,7 @@ class TradeOff(ABC):
 
         return Product.of(self, joinable(other, "*"))
 
-    def __pow__(self, k: int) -> TradeOff:
+    def __pow__(self, k: Whole) -> TradeOff:
         """k-fold composition."""
         from dpcore.algebra import Power  # noqa: PLC0415  operations are nodes themselves
 
@@ -368,19 +411,23 @@ def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *,
     """Return real numbers as a flat array, or raise a sentence that names the first bad one."""
     raw = np.asarray(value)
     bad_type = raw.dtype == bool or raw.dtype.kind not in "iuf" or raw.ndim > 1
-    if raw.dtype.kind == "O" and raw.size and all(isinstance(x, (int, float)) and x is not True for x in raw.ravel()):
-        bad_type = False
+    if raw.dtype.kind == "O" and raw.ndim <= 1:  # integers of any size, fractions, or a mixture of them
+        bad_type = not all(isinstance(x, (int, float, Fraction)) and not isinstance(x, bool) for x in raw.ravel())
     if bad_type or raw.size == 0:
         msg = f"{name} must be a real number or a flat list of them, got {shown(value)}."
         raise DomainError(msg)
-    array = np.atleast_1d(raw).astype(np.float64)
+    try:
+        array = np.atleast_1d(raw).astype(np.float64)
+    except OverflowError:
+        msg = f"{name} must be a number of the range of doubles, got {shown(value)}."
+        raise DomainError(msg) from None
     right = (array >= low) & (array <= high)
     if not infinite and not (np.isfinite(low) and np.isfinite(high)):
         right &= np.isfinite(array)
     if not right.all():
         limits = f"in [{low:g}, {high:g}]" if np.isfinite(low) else "a real number"
-        msg = f"{name} must be {limits}, got {array[~right][0]!r}."
-        raise DomainError(msg.replace("np.float64(", "").replace(")", ""))
+        msg = f"{name} must be {limits}, got {float(array[~right][0])!r}."
+        raise DomainError(msg)
     return np.asarray(array, dtype=np.float64)
 
 

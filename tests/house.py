@@ -21,14 +21,16 @@ BEGIN, END = "<!-- rooms: made by make map -->\n", "<!-- end of rooms -->\n"
 # Lower layers never import upper ones. A module belongs to the longest name here that it starts with; `dpcore`
 # itself is the facade: it gathers the layers below it, and only layers above it may import names from it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files"),
+    ("errors", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files", "words"),
     ("curves", "engine"),
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
-    ("tradeoff", "gate", "algebra", "given"),  # one layer: the operators of the type build the nodes of the algebra
+    # one layer: the operators of the type build the nodes of the algebra, and it shows itself in a notebook
+    ("tradeoff", "gate", "algebra", "given", "notebook"),
     ("guarantees", "mechanisms"),
     (
         "composition",
         "composition_bounds",
+        "constructors",
         "divergences",
         "documents",
         "effort",
@@ -37,7 +39,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "products",
         "risk",
         "theorems",
-        "words",
     ),
     (
         "accountants",
@@ -55,7 +56,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "utility",
     ),
     ("",),
-    ("charts",),
+    ("charts", "stub"),
     ("specs",),
     ("site", "app"),
     ("cli", "__main__"),

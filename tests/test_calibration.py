@@ -333,7 +333,7 @@ class TestBadInput:
             ("gaussian(1)", {"epsilon": 1, "delta": 0.1}, "no \\?"),
             ("gaussian(1)", {}, "no \\?"),
             ("subsample(?, 0.1)", {"epsilon": 1, "delta": 0.1}, "a region"),
-            ("assume(dp(1), ?)", {"epsilon": 1, "delta": 0.1}, "a text"),
+            ("assume(dp(1), ?)", {"epsilon": 1, "delta": 0.1}, "one of any, substitution, add/remove"),
             ("gaussian(?)", {}, "A target is needed"),
             ("gaussian(?)", {"epsilon": 1}, "epsilon was given without delta"),
             ("gaussian(?)", {"delta": 0.1}, "delta was given without epsilon"),

@@ -54,7 +54,7 @@ ACCOUNTANTS: Final = (
         TITLES["basic"],
         r"k\varepsilon_0",
         THEOREM,
-        "Losses and failure probabilities add up.",
+        "Every ε adds up, and so does every δ.",
         "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006",
     ),
     Accountant(

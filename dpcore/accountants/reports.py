@@ -185,7 +185,7 @@ def _naive(asked: Uses) -> Found:
     step = step_of(asked.region, asked.k, asked.delta)
     slack = asked.delta - asked.k * step.delta
     if not slack > 0:
-        return math.inf, "none", "No slack is left: the failure probabilities add up to δ or more."
+        return math.inf, "none", "No slack is left: the δ of the parts add up to δ or more."
     value = step.epsilon * math.sqrt(-2 * asked.k * math.log(min(slack, 1.0)))
     left_out = outward(asked.k * step.epsilon * math.expm1(min(step.epsilon, 700.0)), 4, up=False)
     return value, "approximate", f"leaves out kε(e^ε − 1) = {left_out}"

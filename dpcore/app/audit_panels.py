@@ -40,7 +40,7 @@ def ask() -> View | None:
             DEFAULTS["audit_delta"],
             RATE,
             trouble=trouble,
-            help_text="The failure probability at which the smallest ε not ruled out is stated; typed as 1e-5.",
+            help_text="The smallest ε not ruled out is stated at this δ; typed as 1e-5.",
         )
     others, smallest, log = _looks()
     if source is None or not good or confidence is None or delta is None or others is None:

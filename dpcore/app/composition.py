@@ -114,11 +114,11 @@ def _counts() -> tuple[int | None, float | None, float | None]:
         words = "How many mechanisms are released together."
         k = inputs.integer_field("k", "k", DEFAULTS["k"], low=1, high=LARGEST_K, help_text=words, trouble=below)
     with second:
-        words = "The theorems are compared at this failure probability of all mechanisms together."
+        words = "The theorems are compared at this δ: what may exceed the bound ε, of all mechanisms together."
         delta = inputs.number_field("δ of the total", "at_delta", DEFAULTS["at_delta"], help_text=words, trouble=below)
     with third:
         words = (
-            "Extra failure probability that the drawn statements of KOV simplified and the advanced theorems spend. "
+            "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
             "In the comparison they spend what is best."
         )
         slack = inputs.number_field(

@@ -246,7 +246,7 @@ def _fields() -> tuple[Budget | None, str]:
     with columns[1]:
         delta = inputs.number_field(
             "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], _DELTA, trouble=trouble,
-            help_text="The failure probability of the whole ledger; every ε on this page is at this δ.",
+            help_text="What may exceed the budget ε, of the whole ledger; every ε on this page is at this δ.",
         )  # fmt: skip
     with columns[2]:
         relation = st.segmented_control(

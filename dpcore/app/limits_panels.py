@@ -38,7 +38,7 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
             page.DEFAULTS["lim_delta"],
             inputs.Interval(low_open=True),
             trouble=below,
-            help_text="The limit's ε and the true ε are compared at this failure probability.",
+            help_text="The limit's ε and the true ε are compared at this δ: what may exceed the bound ε.",
         )
     inputs.log_slider("Number of copies", "lim_k", page.KS, k)
     if k is None or delta is None:
@@ -89,7 +89,7 @@ def ask_arrays() -> page.Rows | None:
             trouble=below,
         )
     with columns[1]:
-        words = "What the failure probabilities δ = d/n of the second array sum to."
+        words = "What the δ = d/n of the mechanisms in the second array sum to."
         failing = inputs.number_field(
             "Sum d of the δ",
             "lim_failing",

@@ -294,10 +294,12 @@ def sweep_code(view: View) -> str:
 
 
 def channel_code(view: View) -> str:
-    """Return the Python lines that make the channel and count people."""
+    """Return the Python lines that make the channel, draw it and count people."""
     name, line = _channel_lines(view)
     return "\n".join(
         [
+            "from dpcore.charts import save",
+            "from dpcore.charts.local import channel_figure",
             f"from dpcore.local import Hypotheses, Promise, people, {name}",
             "",
             *_question_lines(view),
@@ -305,6 +307,8 @@ def channel_code(view: View) -> str:
             "table = channel.frame()",
             "print(table.to_string(index=False))",
             f"print(people(channel, question, {view.alarm!r}, {view.miss!r}))",
+            f"figure = channel_figure(table, title=channel.title, words={channel_words(view, chosen(view))!r})",
+            'save(figure, "channel.svg")',
         ]
     )
 
@@ -326,6 +330,6 @@ def region_code(view: View) -> str:
             '    f"promise: {promise}": promise.region,',
             "}",
             "figure = region_figure(regions)",
-            'save(figure, "channel.svg")',
+            'save(figure, "region.svg")',
         ]
     )

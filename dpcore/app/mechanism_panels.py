@@ -227,9 +227,11 @@ def show_goal(view: View) -> None:
     """Ask for (epsilon, delta, k) and say the noise that meets it."""
     columns = st.columns(3)
     with columns[0]:
-        epsilon = _number("Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Total privacy loss allowed.")
+        epsilon = _number(
+            "Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Bound on the privacy loss of all answers together."
+        )
     with columns[1]:
-        delta = _number("Goal δ", "goal_delta", DELTA, "Total failure probability allowed.")
+        delta = _number("Goal δ", "goal_delta", DELTA, "What may exceed that bound, of all answers together.")
     with columns[2]:
         k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers together.")
     if epsilon is None or delta is None or k is None:

@@ -12,10 +12,8 @@ from dpcore.app import listing, work
 from dpcore.charts import profile_figure, region_chart, region_takeaway
 from dpcore.charts.figure import Figure, Series
 from dpcore.charts.regions import blank_figure
-from dpcore.charts.sampling import note, sample
+from dpcore.charts.sampling import MOST_ROWS, border_table, corner_count, note, sample
 from dpcore.charts.theme import Look, described
-from dpcore.curves.bound import published
-from dpcore.curves.polygon import Polygon
 from dpcore.errors import DpcoreError
 from dpcore.kinds import EXACT, WORDS
 from dpcore.lists import parse_list
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from dpcore.app.listing import Item
     from dpcore.tradeoff import TradeOff
 
-MOST_ROWS = 10_000
 HEIGHT, LEGEND_ROW = 520, 23
 LOW_RATE, USUAL_RATE = 1e-6, 0.05
 REGION, PROFILE = "region", "profile δ(ε)"
@@ -105,7 +102,7 @@ def blank(view: dict[str, Any], *, dark: bool) -> tuple[Figure, str]:
 
 def table(shown: Sequence[Line], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
     """Return the rows to show and download with a picture, and the command that prints what is too long for them."""
-    return border_table(shown) if kind == REGION else (drawn.table, "")
+    return border_rows(shown) if kind == REGION else (drawn.table, "")
 
 
 def region_picture(shown: Sequence[Line], *, look: Look, log: bool, selected: str | None, **options: Any) -> Figure:
@@ -143,43 +140,23 @@ def _key(regions: dict[str, TradeOff]) -> tuple[tuple[str, str], ...]:
     return tuple((label, str(region)) for label, region in regions.items())
 
 
-def border_table(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
-    """Return the border of every region as rows, and the command that prints what is too long for a table.
-
-    Exact corners where the border is a polygon of at most 10 000, otherwise the points drawn. Columns: `label,
-    region, alpha, beta, kind, theorem, neighbours`.
-    """
-    parts, command = [], ""
-    for line in shown:
-        region, points = line.region, line.points
-        if region is None or points is None:
-            continue
-        corners = _corner_count(region)
-        if corners is not None and corners <= MOST_ROWS:
-            rows = frames.vertices(region)
-        else:
-            rows = points[["region", "alpha", "beta", "kind"]]
-            command = command or (f'dpcore vertices "{region}"' if corners is not None else "")
-        facts = {"label": line.label, "theorem": region.theorem, "neighbours": region.neighbours}
-        parts.append(rows.assign(**facts)[["label", "region", "alpha", "beta", "kind", "theorem", "neighbours"]])
-    return pd.concat(parts, ignore_index=True), command
+def border_rows(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
+    """Return the border of every region as rows, and the command that prints what is too long for a table."""
+    regions = {line.label: line.region for line in shown if line.region is not None}
+    points = {line.label: line.points for line in shown if line.points is not None}
+    long = [region for region in regions.values() if (corner_count(region) or 0) > MOST_ROWS]
+    return border_table(regions, points), f'dpcore vertices "{long[0]}"' if long else ""
 
 
 def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
     """Return (epsilon, delta) statements of one region and the sentence that says what they are."""
-    corners = _corner_count(region)
+    corners = corner_count(region)
     if corners is not None and corners <= MOST_ROWS:
         rows = frames.constraints(region)[["region", "epsilon", "delta", "kind"]]
         return rows, f"The region is what remains when these statements hold together ({_what(rows)})."
     table = frames.deltas(region, parse_list(frames.DEFAULT_EPSILON))
     rows = table[["region", "epsilon", "delta", "delta_lower", "kind"]]
     return rows, f"The smallest δ for some values of ε ({_what(rows)}); the profile has all of them."
-
-
-def _corner_count(region: TradeOff) -> int | None:
-    """Return how many corners the published border has, None where it is smooth."""
-    curve = published(region.curve)
-    return curve.corner_count if isinstance(curve, Polygon) else None
 
 
 def _what(rows: pd.DataFrame) -> str:
@@ -189,7 +166,7 @@ def _what(rows: pd.DataFrame) -> str:
 
 def vertices(region: TradeOff) -> pd.DataFrame | None:
     """Return the corners of a polygon of at most 10 000, None for any other region."""
-    corners = _corner_count(region)
+    corners = corner_count(region)
     if corners is None or corners > MOST_ROWS:
         return None
     rows = frames.vertices(region)[["region", "alpha", "beta", "kind"]]
@@ -202,15 +179,18 @@ def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:
     rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in shown]
     given = "".join(f", {name}={_written(value)}" for name, value in options.items())
     names = ", ".join(["Look", maker] if "look" in options else [maker])
+    border = picture == REGION
     return "\n".join(
         [
             "from dpcore import parse",
             f"from dpcore.charts import {names}, save",
+            *(["from dpcore.charts.sampling import border_table"] if border else []),
             "",
             "regions = {",
             *rows,
             "}",
             f"figure = {maker}(regions{given})",
+            *(["table = border_table(regions)"] if border else []),
             "print(figure.takeaway)",
             'save(figure, "regions.svg")',
         ]

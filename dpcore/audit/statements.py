@@ -224,7 +224,7 @@ def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float
 
 TESTED = ("epsilon", "mu", "advantage")  # bounded at one test
 _NAMES = {
-    "epsilon": "privacy loss ε",
+    "epsilon": "ε",
     "mu": "μ of Gaussian privacy",
     "advantage": "advantage over blind guessing",
     "true_positive_rate": "share of members found",

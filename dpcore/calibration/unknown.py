@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 LARGEST_COPIES: Final = 10**15
 COPIES = Parameter("k", "integer", low=1, high=LARGEST_COPIES, label="k", meaning="how many copies", example=1)
-_EXTRA: Final = {p.name: p for p in (registry.SCALE, registry.SENSITIVITY, registry.EPSILON)}
 _NOISE: Final = frozenset({"sigma", "scale", "halfwidth", "order"})
 _RISING: Final = frozenset({"epsilon", "delta", "eta", "mu", "rho", "xi", "sensitivity", "k", "p", "q", "shifts"})
 _FALLING: Final = frozenset({("erase", "p"), ("rr", "size"), ("points", "points"), ("geometric", "sensitivity")})
@@ -135,8 +134,7 @@ def _parameter(call: Call, index: int, argument: Argument, whole: Region, text: 
     if entry is not None and argument.name is None:
         found = entry.parameters[index] if index < len(entry.parameters) else None
     elif entry is not None:
-        extra = {n: p for n, p in _EXTRA.items() if n in entry.also_accepts}
-        found = {**extra, **{p.name: p for p in entry.parameters}}.get(argument.name or "")
+        found = {p.name: p for p in (*entry.parameters, *entry.also_accepts)}.get(argument.name or "")
     if found is None:
         build(fill(whole, 1.0), text)  # the language says what is wrong with the name, and where
         msg = f"The ? of {call.name} stands for no parameter."

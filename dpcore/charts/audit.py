@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -37,6 +37,8 @@ MOST_POINTS = 400
 MOST_DOTS = 60
 HEIGHT = 480
 _CLOSE = 0.09  # of the axis: words at heights closer than this may run into each other
+_WORDS, _GAP = 0.45, 0.06  # of the axis: the length of the words about a contradiction, and their distance to a line
+BREAKS, MARKED = "this test breaks the claim", "the marked test breaks the claim"
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
 _FINE = 240  # points of the band on a logarithmic axis
@@ -149,14 +151,15 @@ def audit_chart(
     counts = isinstance(found.measurement, Counts)
     left_out = {BEST, MEASURED} if counts else {BEST}
     layers = _claimed(table, series, view)
-    layers += _guessing(view, judged, dark=look.dark)
+    words_at = None if judged is None or not judged.contradicted else _words_place(judged, view, table)
+    layers += _guessing(view, words_at, dark=look.dark)
     layers.append(_band(found, series, view, dark=look.dark))
     lines = series.only(name for label, name in series.shown.items() if label not in left_out)
     layers.append(_lines(table[~table["label"].isin(left_out)], lines, view))
     layers += _tests(found, series, view) if counts else []
     layers.append(_corners(found, series, view))
-    if judged is not None and judged.contradicted:
-        layers += _contradiction(judged, view, dark=look.dark)
+    if judged is not None and words_at is not None:
+        layers += _contradiction(judged, words_at, view, dark=look.dark)
     words = "Measured false positives and false negatives with their confidence region."
     return theme.finish(layers, look, words=words, height=HEIGHT)
 
@@ -186,6 +189,15 @@ class _View:
         """Return where a curve made of straight lines is drawn: more densely where the axis is logarithmic."""
         fine = np.geomspace(self.floor, 1.0, _FINE) if self.floor else _LINEAR
         return np.unique(np.clip(np.concatenate((fine, alpha)), self.floor, 1.0))
+
+    def part(self, value: float) -> float:
+        """Return where on an axis a value stands, from 0 to 1."""
+        return 1.0 - math.log(max(value, self.floor)) / math.log(self.floor) if self.floor else value
+
+    def value(self, part: float) -> float:
+        """Return the value that stands at a place of an axis."""
+        part = min(max(part, 0.0), 1.0)
+        return float(self.floor ** (1.0 - part)) if self.floor else part
 
     def along(self, points: Bounds, at: FloatArray) -> FloatArray:
         """Return the heights of a curve of straight lines; where it jumps at alpha = 0, after the jump."""
@@ -222,35 +234,56 @@ def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart
     return [area.encode(x=view.x, y=view.y, y2=alt.Y2("guess:Q"))]
 
 
-def _guessing(view: _View, judged: Verdict | None, *, dark: bool) -> list[alt.Chart]:
+def _guessing(view: _View, words: _Words | None, *, dark: bool) -> list[alt.Chart]:
     """Draw the diagonal of blind guessing and say what it is, away from the words about a contradiction."""
     at = view.grid(np.array([0.0, 1.0]))
     rows = pd.DataFrame({"alpha": at, view.up: view.height(1.0 - at)})
-    place = pd.DataFrame({**_guessing_place(view, judged), "text": ["blind guessing"]})
+    place = pd.DataFrame({**_guessing_place(view, words), "text": ["blind guessing"]})
     quiet = theme.quiet(dark=dark)
     line = alt.Chart(checked(rows)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     word = alt.Chart(checked(place)).mark_text(align="left", dx=8, dy=10 if view.floor else -6, color=quiet, aria=False)
     return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text=alt.Text("text:N"))]
 
 
-def _guessing_place(view: _View, judged: Verdict | None) -> dict[str, list[float]]:
+def _guessing_place(view: _View, words: _Words | None) -> dict[str, list[float]]:
     """Return where blind guessing is named: in the middle, or higher up where other words stand at that height."""
     middle, higher = (view.floor**0.5, view.floor**0.25) if view.floor else (0.52, 0.3)
     places = {at: float(view.height(np.array([1.0 - at]))[0]) for at in (middle, higher)}
-    at = middle
-    if judged is not None and judged.contradicted:
-        words = _words_height(judged, view)
-        gap = (
-            abs(math.log(words / places[middle]) / math.log(view.floor)) if view.floor else abs(words - places[middle])
-        )
-        at = higher if gap < _CLOSE else middle
+    near = words is not None and abs(view.part(words.height) - view.part(places[middle])) < _CLOSE
+    at = higher if near else middle
     return {"alpha": [at], view.up: [places[at]]}
 
 
-def _words_height(judged: Verdict, view: _View) -> float:
-    """Return the height of the words about a contradiction."""
-    here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
-    return float(0.8 * there if view.floor else 0.5 * (here + there))
+class _Words(NamedTuple):
+    """Where the words about a contradiction stand, and whether they end there."""
+
+    alpha: float
+    height: float
+    before: bool
+    text: str
+
+
+def _words_place(judged: Verdict, view: _View, table: pd.DataFrame) -> _Words:
+    """Return a place for the words about a contradiction on the side of the claim's border where they are true.
+
+    Left of the test, at its height, no point is allowed either. Where the words have no room there they start at the test,
+    or at the left edge, so far from the border that their end does not reach it, and say that the test is the marked one.
+    """
+    here = float(view.height(np.array([1.0 - judged.power]))[0])
+    start = max(judged.alpha, view.floor)
+    if view.part(start) > _WORDS:
+        return _Words(start, here, before=True, text=BREAKS)
+    curve = _curve(table, next(label for label in table["label"].unique() if label.startswith(CLAIM)))
+    up = 1.0 if view.floor else -1.0  # where what is not allowed lies
+    at = 0.0
+    for first in (view.part(start), 0.01):
+        border = view.part(float(view.along(curve, np.array([view.value(first + _WORDS)]))[0]))
+        between = up * (view.part(here) - border) > _GAP
+        at = (view.part(here) + border) / 2 if between else border + up * _GAP
+        if _GAP / 2 <= at <= 1.0 - _GAP / 2:
+            break
+    at = min(max(at, _GAP / 2), 1.0 - _GAP / 2)
+    return _Words(view.value(first), view.value(at), before=False, text=MARKED)
 
 
 def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
@@ -347,17 +380,16 @@ def _corners(found: Audit, series: Series, view: _View) -> alt.Chart:
     return chart
 
 
-def _contradiction(judged: Verdict, view: _View, *, dark: bool) -> list[alt.Chart]:
+def _contradiction(judged: Verdict, said: _Words, view: _View, *, dark: bool) -> list[alt.Chart]:
     """Mark the test that the claim does not allow, and how far it is from what the claim allows."""
     ink = theme.ink(dark=dark)
     here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
-    middle = _words_height(judged, view)
-    place = {"alpha": [max(judged.alpha, view.floor)]}
-    base = alt.Chart(checked(pd.DataFrame({**place, view.up: [here], "allowed": [there]})))
-    words = alt.Chart(checked(pd.DataFrame({**place, view.up: [middle], "text": ["this test breaks the claim"]})))
+    marked = pd.DataFrame({"alpha": [max(judged.alpha, view.floor)], view.up: [here], "allowed": [there]})
+    base = alt.Chart(checked(marked))
+    words = alt.Chart(checked(pd.DataFrame({"alpha": [said.alpha], view.up: [said.height], "text": [said.text]})))
     rule = base.mark_rule(color=ink, strokeWidth=2, strokeDash=[2, 2], aria=False)
     mark = base.mark_point(shape="diamond", filled=True, size=170, opacity=1, color=ink, aria=False)
-    side: dict[str, Any] = {"align": "right", "dx": -8} if judged.alpha > 0.5 else {"align": "left", "dx": 8}
+    side: dict[str, Any] = {"align": "right", "dx": -12} if said.before else {"align": "left", "dx": 8}
     word = words.mark_text(color=ink, fontSize=theme.TEXT, aria=False, **side)
     return [
         rule.encode(x=view.x, y=view.y, y2=alt.Y2("allowed:Q")),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
+from dpcore import frames
 from dpcore.charts import pixels
 from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 Regions: TypeAlias = "TradeOff | Mapping[str, TradeOff] | Iterable[TradeOff]"
-COLUMNS = ("region", "label", "alpha", "beta", "power", "epsilon", "epsilon_label", "kind", "corner", "step")
+FACTS = ("kind", "theorem", "neighbours")
+COLUMNS = ("region", "label", "alpha", "beta", "power", "epsilon", "epsilon_label", "corner", "step", *FACTS)
+BORDER = ("label", "region", "alpha", "beta", *FACTS)
+MOST_ROWS = 10_000
 
 
 def named(regions: Regions) -> dict[str, TradeOff]:
@@ -63,10 +67,10 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, label, alpha, beta, power, epsilon, epsilon_label, kind, corner, step`: `power` is the attacker's
-        true-positive rate, `epsilon` the loss of the segment that starts at the point (minus infinity where the
-        curve has reached 0), `kind` ``exact`` or, where beta is on the safe side, ``lower``; `corner` marks exact
-        corners; `step` counts the points from alpha = 0 on.
+        `region, label, alpha, beta, power, epsilon, epsilon_label, corner, step, kind, theorem, neighbours`: `power` is
+        the attacker's true-positive rate, `epsilon` the loss of the segment that starts at the point (minus infinity
+        where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0 on; `kind`
+        is ``exact`` or, where beta is on the safe side, ``lower``.
     """
     curve = published(region.curve)
     path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
@@ -79,12 +83,44 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
             "power": _power(curve, path),
             "epsilon": path.loss + 0.0,
             "epsilon_label": _loss_labels(path),
-            "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
             "corner": path.corner,
             "step": np.arange(path.alpha.size),
+            "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
+            "theorem": region.theorem,
+            "neighbours": region.neighbours,
         },
         columns=list(COLUMNS),
     )
+
+
+def corner_count(region: TradeOff) -> int | None:
+    """Return how many corners the published border has, None where it is smooth."""
+    curve = published(region.curve)
+    return curve.corner_count if isinstance(curve, Polygon) else None
+
+
+def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """Return the border of every region as rows: exact corners where it is a polygon of at most 10 000, else the points drawn.
+
+    Parameters
+    ----------
+    regions : one region, several, or a mapping from names to regions.
+    points : what `sample` returned for a name, where that is known.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, alpha, beta, kind, theorem, neighbours`.
+    """
+    parts = []
+    for label, region in named(regions).items():
+        corners = corner_count(region)
+        if corners is not None and corners <= MOST_ROWS:
+            rows = frames.vertices(region)
+        else:
+            rows = points[label] if points is not None and label in points else sample(region)
+        parts.append(rows.assign(label=label)[list(BORDER)])
+    return pd.concat(parts, ignore_index=True)
 
 
 def _kinds(region: TradeOff, alpha: FloatArray) -> NDArray[np.str_]:

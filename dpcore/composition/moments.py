@@ -114,7 +114,7 @@ def curve_of(region: TradeOff, *, kept: bool = True) -> Curve:
         raise DomainError(msg)
     curve = published(region.pair if (kept and region.oriented) or region.pair.symmetric else region.curve)
     if curve.q_inf != curve.p_inf or curve.q_inf >= 1.0:
-        msg = "The central limit needs the same failure probability, below 1, in both directions."
+        msg = "The central limit needs the same probability of an infinite loss, below 1, in both directions."
         raise DomainError(msg)
     return curve
 

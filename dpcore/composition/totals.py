@@ -46,7 +46,7 @@ TITLES = {
     "clt": "CLT, approximate",
 }
 COMPOSED = ("dptv", "kov_optimal")  # what may take long
-BELOW = "No ε reaches this δ by this theorem: the failure probability is already larger."
+BELOW = "No ε reaches this δ by this theorem: what remains at ε = ∞ is already larger."
 # a theorem, and one that follows from it about the same statements or rates: never below it
 _WEAKER = (
     ("kov_simplified", "basic"),

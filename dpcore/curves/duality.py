@@ -289,7 +289,8 @@ class _Dual:
         # the free side is a ceiling: it carries the rounding of its terms and of what underflows
         free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
         scale = np.exp(np.minimum(np.minimum(epsilon, 0.0) - unit, _FAR))
-        return scale * safe, scale * free + _SMALLEST
+        with np.errstate(over="ignore"):  # far to the right of the unit a gain is minus infinity, and no optimum
+            return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
         """Bracket the optimum of each alpha by halving an interval that holds it, for optima no parabola finds.

@@ -79,7 +79,7 @@ class Factor(Protocol):
 
         Promised accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
         the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding` (`mgf_rounding_at(c)`
-        where it grows with c). -inf where M vanishes.
+        where it grows with c, `mgf_rounding_along(s)` where it differs from node to node). -inf where M vanishes.
         """
 
     def log_decay(self, c: float, y: float) -> float:
@@ -135,7 +135,7 @@ class Product:
             at_c = log_m.real[:, :1].copy()
             np.maximum(log_m.real, at_c - _FLOOR, out=log_m.real)
             loss = np.exp(at_c - log_m.real)
-            loss *= _units(factor, s.real[:, :1]) + reach * size
+            loss *= _units(factor, s) + reach * size
             loss += 4 * np.abs(log_m)
             loss *= count
             error += loss
@@ -160,7 +160,7 @@ class Product:
             fall = real - at_c[i]
             log_m.real = real
             total[active] += count * log_m
-            units = _units(factor, s.real[:1])
+            units = _units(factor, nodes)
             error[active] += count * (np.exp(-fall) * (units + self._reach[i] * size) + 4 * np.abs(log_m))
             ratio[active] += count * fall
             if i % 4 == 3:
@@ -219,10 +219,12 @@ def _by_step(factor: Factor, c: FloatArray) -> Bounds:
     return values.real, values.imag / _STEP
 
 
-def _units(factor: Factor, c: FloatArray) -> float | FloatArray:
-    """Return the rounding error of a factor's M at Re s = c in units of 2^-53 M(c)."""
-    at = getattr(factor, "mgf_rounding_at", None)
-    return getattr(factor, "mgf_rounding", 2.0) if at is None else at(c)
+def _units(factor: Factor, s: ComplexArray) -> float | FloatArray:
+    """Return the rounding error of a factor's M at the nodes of lines, a line a row, in units of 2^-53 M(Re s)."""
+    along = getattr(factor, "mgf_rounding_along", None)
+    at = getattr(factor, "mgf_rounding_at", None) if along is None else None
+    units: float | FloatArray = getattr(factor, "mgf_rounding", 2.0) if along is None else along(s)
+    return units if at is None else np.asarray(at(s.real[..., :1]), dtype=np.float64)
 
 
 @dataclass(frozen=True)

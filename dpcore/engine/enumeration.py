@@ -13,7 +13,7 @@ of that size could not be told from rounding either, and moves any delta by no m
 from __future__ import annotations
 
 from functools import cache
-from math import comb, fsum, pi, prod
+from math import comb, fsum, log1p, pi, prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,18 +211,37 @@ def _log_poisson(mass: float, k: int) -> FloatArray:
     return np.append(-mean, rest)
 
 
-def _log_total(masses: FloatArray, k: int) -> float:
+def _log_total(masses: FloatArray, k: int, infinite: float | None) -> float:
     """Return the logarithm of what turns a product of Poisson masses into a multinomial mass."""
     size = np.array([float(k)])
-    return float(stirling_error(size)[0] + 0.5 * np.log(2.0 * pi * k)) + k * fsum([*masses.tolist(), -1.0])
+    total = k * fsum([*masses.tolist(), -1.0])
+    if infinite is not None:
+        total -= k * log1p(fsum([*masses.tolist(), infinite, -1.0]) / (1.0 - infinite))
+    return float(stirling_error(size)[0] + 0.5 * np.log(2.0 * pi * k)) + total
 
 
-def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int) -> Part:
+_POWER_ROUNDING, _DEVIATIONS = 1e3, 40.0
+"""Relative error of a multinomial mass in units of 2^-53, and standard deviations that hold all masses above 1e-300."""
+
+
+def power_rounding(rounding: float, k: int) -> float:
+    """Return the relative error of the masses of `power`, in units of 2^-53, from that of its part's masses.
+
+    With q_i (1 + t_i) for q_i, the sum put right, the mass of n_1, n_2, ... copies is off by the sum of (n_i - k q_i) t_i.
+    """
+    return _POWER_ROUNDING + _DEVIATIONS * sqrt(k) * rounding
+
+
+def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tuple[float, float] | None = None) -> Part:
     """Return the k-fold product of one part with itself, by its multinomial masses.
 
     With n_i copies of atom i the loss is the sum of n_i L_i and the mass k! / (n_1! n_2! ...) q_1^n_1 q_2^n_2 ...,
     written as a product of Poisson masses with means k q_i, each to 1e-14. Relative error about 1e-13 (masses to
     1e-300).
+
+    Masses that are rounded do not sum to 1 exactly, and k copies would be off by k times that. Where the masses of P0 and
+    P1 at infinite losses are known, `infinite`, each sum is put right: what rounding leaves of it, weighed by how far the
+    numbers of copies are from their means, grows with the square root of k alone (`power_rounding`).
     """
     if k < 0 or k != int(k):
         msg = f"k must be a whole number of at least 0, got {k!r}."
@@ -234,7 +253,8 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int) -> Part:
     limits.claim(100.0 * min(atoms, 1e300), f"The list of {atoms} combinations of {k} copies of {m} losses")
     left = np.full(1, k, dtype=np.int64)
     total = np.zeros(1)
-    log_p, log_q = np.full(1, _log_total(p, k)), np.full(1, _log_total(q, k))
+    lost_p, lost_q = infinite or (None, None)
+    log_p, log_q = np.full(1, _log_total(p, k, lost_p)), np.full(1, _log_total(q, k, lost_q))
     for i in range(m):
         table_p, table_q = _log_poisson(float(p[i]), k), _log_poisson(float(q[i]), k)
         if i == m - 1:

@@ -22,9 +22,11 @@ LOSS: Final = EPSILON.but(
     low=0.01,
     high=10.0,
     infinite=False,
-    meaning="privacy loss of the noisy mean; the classical noise is proved for ε < 1, beyond it see its true δ",
+    meaning="bound on the privacy loss of the noisy mean; the classical noise is proved for ε < 1, beyond it see its true δ",
 )
-VARIANCE_LOSS: Final = LOSS.but(name="variance_epsilon", label="ε₁", meaning="privacy loss of the noisy variance")
+VARIANCE_LOSS: Final = LOSS.but(
+    name="variance_epsilon", label="ε₁", meaning="bound on the privacy loss of the noisy variance"
+)
 LEVEL: Final = Parameter("level", low=0.5, high=0.999, label="level", meaning="coverage asked for, 1 - α")
 HIGH: Final = Parameter("high", low=0.0, low_open=True, high=1e9, label="Λ", meaning="records lie between 0 and this")
 RECORDS: Final = Parameter("n", "integer", low=10, high=5000, label="n", meaning="number of records")

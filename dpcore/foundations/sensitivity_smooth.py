@@ -28,7 +28,9 @@ GAMMA: Final = Parameter("gamma", low=1.0, low_open=True, high=100.0, label="γ"
 FAILURE: Final = Parameter(
     "failure", low=0.0, low_open=True, high=0.7, label="δ'", meaning="the δ' from which β is chosen", example=0.01
 )
-BUDGET: Final = Parameter("epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="privacy loss asked for")
+BUDGET: Final = Parameter(
+    "epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="bound on the privacy loss that is asked for"
+)
 
 
 # --- the number itself ---------------------------------------------------------------------------------------------

@@ -259,6 +259,6 @@ def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:
         if not isinstance(item, dict):
             yield number, {"value": item}, f"it must be an object with {', '.join(NEEDED)}, got {shown(item)}."
             continue
-        cells = {named(key): value for key, value in item.items()}
+        cells = {named(key) or f"column {place}": value for place, (key, value) in enumerate(item.items(), start=1)}
         missing = [name for name in NEEDED if name not in cells]
         yield number, cells, f"it has no {' and no '.join(missing)}." if missing else ""

@@ -52,7 +52,7 @@ class Laplace(Mechanism):
     """Laplace noise; epsilon is sensitivity over scale."""
 
     epsilon_: float = EPSILON.field()
-    also_accepts: ClassVar[tuple[str, ...]] = ("scale", "sensitivity")
+    also_accepts: ClassVar[tuple[Parameter, ...]] = (SCALE, SENSITIVITY.but(default=1.0))
 
     @classmethod
     def make(cls, *args: Any, **kwargs: Any) -> Laplace:

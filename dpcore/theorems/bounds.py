@@ -69,7 +69,7 @@ def _spend(given: tuple[domain.Statement, ...], kept: float, total: float) -> pd
         return table(name, 0.0, 1.0, "upper", "delta is 1: nothing is promised")
     if kept == -math.inf or total < -math.expm1(kept) * (1 - 8 * UNIT):
         return table(
-            name, math.inf, total, "upper", "inf: delta is below the failure probability 1 - prod(1 - delta_l)"
+            name, math.inf, total, "upper", "inf: delta is below 1 - prod(1 - delta_l), which no epsilon removes"
         )
     rest = math.log1p(-total)
     # Rounded down: a slack too large would promise too much.

@@ -65,7 +65,7 @@ THEOREMS: tuple[Theorem, ...] = (
         title="Basic composition",
         function=basic,
         formula=r"\Bigl(\sum_l\varepsilon_l,\ \sum_l\delta_l\Bigr)",
-        meaning="Losses and failure probabilities add up.",
+        meaning="Every ε adds up, and so does every δ.",
         assumptions=ADAPTIVE,
         neighbours="any",
         reference="Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Dwork, Roth 2014, Theorem 3.16",
@@ -117,7 +117,7 @@ THEOREMS: tuple[Theorem, ...] = (
         r"A+\sqrt{2B\log(e+\sqrt B/\tilde\delta)}\bigr\},\ "
         r"1-(1-\tilde\delta)\prod(1-\delta_l);\ "
         r"A=\sum\varepsilon_l\tanh\tfrac{\varepsilon_l}{2},\ B=\sum\varepsilon_l^2",
-        meaning="The mean of the loss plus a few standard deviations, for a chosen extra failure probability.",
+        meaning="The mean of the loss plus a few standard deviations, for a chosen extra δ.",
         assumptions=ADAPTIVE,
         neighbours="any",
         reference="Kairouz, Oh, Viswanath 2015, Theorems 3.4 and 3.5",
@@ -164,7 +164,7 @@ THEOREMS: tuple[Theorem, ...] = (
         title="Advanced composition of pure privacy",
         function=advanced_course,
         formula=r"\bigl(4\varepsilon\sqrt{2k\log(1/\delta)},\ \delta\bigr),\quad\log(1/\delta)\ge\varepsilon^2k",
-        meaning="For a small failure probability the loss grows like the root of k.",
+        meaning="For a small δ the bound ε grows like the root of k.",
         assumptions=ADAPTIVE + " Each is epsilon-DP with delta = 0, and log(1/delta) >= epsilon^2 k.",
         neighbours="any",
         reference="Mironov 2017, Corollary 1",

@@ -163,7 +163,7 @@ def test_the_code_makes_what_is_shown(
     monkeypatch.chdir(tmp_path)
     for make, draw, file in (
         (local.sweep_code, local.sweep_picture, "local.svg"),
-        (local.region_code, local.region_picture, "channel.svg"),
+        (local.region_code, local.region_picture, "region.svg"),
     ):
         space: dict[str, Any] = {}
         exec(make(view), space)  # noqa: S102  the lines the page shows

@@ -44,8 +44,29 @@ def test_every_measurement_is_drawn(name: str, log: bool) -> None:
         "claim: dp(1.0)",
         "gdp(1.0)",
     ]
-    marked = "this test breaks the claim" in text
+    marked = "test breaks the claim" in text
     assert marked == verdict(found(name), parse("dp(1)")).contradicted
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize(
+    ("mechanism", "claim"),
+    [("laplace(2)", "dp(1)"), ("gaussian(0.5)", "dp(1)"), ("dp(0.1, 0.3)", "dp(1, 0.01)"), ("rr(3)", "gdp(1)")],
+)
+def test_the_words_about_a_contradiction_stand_where_the_claim_allows_nothing(
+    mechanism: str, claim: str, log: bool
+) -> None:
+    measured = audit(simulate(parse(mechanism), np.random.default_rng(1), 2000, 2000))
+    spec = audit_figure(measured, parse(claim), log=log).chart.to_dict()
+    rows = [row for table in spec["datasets"].values() for row in table]
+    (words,) = (row for row in rows if "breaks the claim" in str(row.get("text", "")))
+    beta = 1.0 - words["power"] if log else words["beta"]
+    floor = min(row["alpha"] for row in rows if "alpha" in row) if log else 0.0
+    before = words["text"].startswith("this")  # the words end at the test, otherwise they start where they stand
+    move = -0.45 if before else 0.45
+    other = words["alpha"] * floor**-move if log else words["alpha"] + move
+    for alpha in (words["alpha"], other):
+        assert beta < parse(claim).beta(alpha)
 
 
 def test_the_table_says_what_its_numbers_are() -> None:

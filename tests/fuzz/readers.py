@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from dpcore.specs import read as read_specs
 from dpcore.specs.base import drawer_of
 from dpcore.utility.reading import read_labels, read_numbers
 from dpcore.utility.sheet import open_csv
-from tests.fuzz.findings import Finding, tried
+from tests.fuzz.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,9 +79,7 @@ def _spec(data: bytes) -> None:
     """Check the figures of a TOML text, and write their code; nothing is drawn."""
     for row in load(data.decode("utf-8", "replace"), "x.toml").get("figure", []):
         if isinstance(row, dict):
-            spec = Spec(row, "x.toml", 1, "", DATA)
-            drawer_of(spec)
-            code(spec)
+            ask_figure(row)
 
 
 def _json(data: bytes) -> None:
@@ -96,54 +95,12 @@ def _frame(data: bytes) -> None:
     read_frame(data.decode("utf-8", "replace"))
 
 
+@lru_cache(maxsize=1)
 def _gallery() -> tuple[bytes, ...]:
     """Return the figures of the galleries, a file each."""
     files = sorted((DATA / "gallery").glob("*.toml"))
     specs = [spec for file in files for spec in read_specs(file)]
     return tuple(spec.text.encode() for spec in specs)
-
-
-READERS: Final[dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]]]]] = {
-    "ledger": (_ledger, lambda: (LEDGER, LEDGER_JSON)),
-    "audit": (read_audit, lambda: (SCORES, COUNTS)),
-    "table": (_sheet, lambda: (TABLE,)),
-    "text": (_text, lambda: (TEXT,)),
-    "spec": (_spec, _gallery),
-    "json": (_json, lambda: (LEDGER_JSON,)),
-    "frame": (_frame, lambda: (TABLE, SCORES)),
-}
-
-CASES: Final[dict[str, tuple[bytes, ...]]] = {
-    "ledger": (
-        b"label,expression,count\na,dp(1)," + b"1" * 5000,
-        b"label,expression,count\na,dp(1)," + b"1" * 309,
-        b"[" * 100_000,
-        b'[{"label":"a","expression":"dp(1)","count":' + b"1" * 5000 + b"}]",
-        b'label,expression,count\n"=HYPERLINK(1)",dp(1),1\n',
-        b"label,expression,count\n'=x,dp(1),1\n",
-        b'[{"label":"a","expression":"dp(1)","count":1,"more":1e999}]',
-    ),
-    "audit": (b"tp,fp,tn,fn\n" + b"9" * 5000 + b",1,1,1\n", b"score,label\n" + b"1," * 200_000),
-    "table": (b"a," * 200_000, b'"a\n' * 20_000),
-    "text": (
-        b"# T\n\nx\n\n## " + b"(" * 100_000,
-        b"# T\n\nx\n\n" + b"## Same\n\n" * 3000,
-        b"# T\n\n" + b"[" * 100_000,
-        b"# T\n\n$" + b"{" * 9000 + b"$",
-        b"# T\n\n" + b">" * 50_000,
-    ),
-    "spec": (
-        b"a = " + b"1" * 5000,
-        b"a = " + b"[" * 3000 + b"]" * 3000,
-        b"a = " + b"{a=" * 3000,
-        b".".join([b"a"] * 30_000) + b" = 1",
-        b'a = """\n"""""\nb = ' + b"[" * 3000,
-        b'[[figure]]\nname = "' + b"[" * 10_000 + b'"\n',
-    ),
-    "json": (b"[" * 100_000, b"1" * 5000, b'{"a":' * 3000),
-    "frame": (b"'=a,b\n1,2\n", b"a,b\n1\n", b"", b"a\n" + b"9" * 200_000),
-}
-"""Inputs that were found to be wrong or slow once."""
 
 
 def mutated(data: bytes, turn: random.Random) -> bytes:
@@ -160,25 +117,14 @@ def mutated(data: bytes, turn: random.Random) -> bytes:
     return bytes(found)
 
 
-def fuzz_reader(name: str, count: int, seed: int, *, seconds: float | None = None) -> list[Finding]:
-    """Try the known cases of a reader, then `count` changed inputs.
+def _drawer(name: str, starts: Callable[[], tuple[bytes, ...]]) -> Callable[[int, int], bytes]:
+    """Return how files of a kind are drawn: good ones, changed."""
 
-    Parameters
-    ----------
-    name : one of `READERS`.
-    count, seed : how many, and from which seed.
-    seconds : what takes longer is a finding, too.
-    """
-    reader, starts = READERS[name]
-    turn = random.Random(f"{name} {seed}")
-    inputs: list[bytes] = [*CASES[name], *starts()]
-    found: list[Finding] = []
-    for data in inputs:
-        found += tried(name, reader, data, seconds)
-    some = starts()
-    for _ in range(count):
-        found += tried(name, reader, mutated(turn.choice(some), turn), seconds)
-    return found
+    def draw(seed: int, index: int) -> bytes:
+        turn = random.Random(f"{name} {seed} {index}")
+        return mutated(turn.choice(starts()), turn)
+
+    return draw
 
 
 SPEC_VALUES: Final[tuple[Any, ...]] = (
@@ -187,23 +133,54 @@ SPEC_VALUES: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 
 
-def fuzz_report_specs(count: int, seed: int, *, seconds: float | None = None) -> list[Finding]:
-    """Try figures of the galleries with keys left out, exchanged, and set to values that no one expects."""
-    turn = random.Random(f"specs {seed}")
-    rows = [dict(row) for text in _gallery() for row in load(text.decode(), "x").get("figure", [])]
-    keys = sorted({key for row in rows for key in row})
-    found: list[Finding] = []
-    for _ in range(count):
-        row = dict(turn.choice(rows))
-        for _ in range(turn.randint(1, 3)):
-            row[turn.choice([*row, turn.choice(keys)])] = turn.choice(SPEC_VALUES)
-        if turn.random() < 0.3:
-            row.pop(turn.choice(list(row)))
+@lru_cache(maxsize=1)
+def _rows() -> tuple[dict[str, Any], ...]:
+    return tuple(dict(row) for text in _gallery() for row in load(text.decode(), "x").get("figure", []))
 
-        def check(_: bytes, row: dict[str, Any] = row) -> None:
-            spec = Spec(row, "x.toml", 1, "", DATA)
-            drawer_of(spec)
-            code(spec)
 
-        found += tried("report specs", check, json.dumps(row, default=str).encode(), seconds)
-    return found
+def draw_figure(seed: int, index: int) -> dict[str, Any]:
+    """Return a figure of the galleries with keys left out, exchanged, and set to values that no one expects."""
+    turn = random.Random(f"figure {seed} {index}")
+    row = dict(turn.choice(_rows()))
+    keys = sorted({key for row in _rows() for key in row})
+    for _ in range(turn.randint(1, 3)):
+        row[turn.choice([*row, turn.choice(keys)])] = turn.choice(SPEC_VALUES)
+    if turn.random() < 0.3:
+        row.pop(turn.choice(list(row)))
+    return row
+
+
+def ask_figure(row: dict[str, Any]) -> None:
+    """Check a figure's row, and write its code; nothing is drawn."""
+    spec = Spec(row, "x.toml", 1, "", DATA)
+    drawer_of(spec)
+    code(spec)
+
+
+def _reader(
+    name: str, about: str, ask: Callable[[bytes], object], starts: Callable[[], tuple[bytes, ...]], count: int
+) -> Kind:
+    return Kind(name, about, _drawer(name, starts), _Silent(ask), count, 2.0)
+
+
+@dataclass(frozen=True)
+class _Silent:
+    """A reader whose result is no answer in numbers."""
+
+    ask: Callable[[bytes], object]
+
+    def __call__(self, data: bytes) -> None:
+        self.ask(data)
+
+
+_READERS: Final = (
+    _reader("ledger", "ledgers, CSV and JSON", _ledger, lambda: (LEDGER, LEDGER_JSON), 20_000),
+    _reader("audit", "guesses and counts of an attack, CSV", read_audit, lambda: (SCORES, COUNTS), 20_000),
+    _reader("table", "somebody's own data, CSV", _sheet, lambda: (TABLE,), 15_000),
+    _reader("frame", "our own tables, changed", _frame, lambda: (TABLE, SCORES), 15_000),
+    _reader("json", "manifests, JSON", _json, lambda: (LEDGER_JSON,), 10_000),
+    _reader("text", "reports, Markdown", _text, lambda: (TEXT,), 5_000),
+    _reader("spec", "figures of a report, TOML", _spec, _gallery, 5_000),
+    Kind("figure", "figures of a report, values exchanged", draw_figure, ask_figure, 8_500, 2.0),
+)
+KINDS: Final = {kind.name: kind for kind in _READERS}

@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
     parser.add_argument("file", metavar="FILE", help=columns)
-    parser.add_list("--delta", DEFAULT_DELTA, "failure probabilities of the whole ledger")
+    parser.add_list("--delta", DEFAULT_DELTA, "values of delta for the whole ledger")
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
     )
@@ -55,7 +55,7 @@ def configure(parser: Parser) -> None:
         "--each",
         type=number,
         metavar="D",
-        help="failure probability the basic filter grants each release of unbounded loss (default: delta / 1000)",
+        help="delta that the basic filter grants each release of unbounded loss (default: delta / 1000)",
     )
 
 

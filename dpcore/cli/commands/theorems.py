@@ -20,7 +20,7 @@ def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions(many=False)
     parser.add_list("--delta", "none: every theorem lists its own statements", "epsilon at these total deltas")
-    parser.add_list("--slack", "with --delta all that delta leaves, else 1e-9,1e-6,1e-3", "extra failure probability")
+    parser.add_list("--slack", "with --delta all that delta leaves, else 1e-9,1e-6,1e-3", "extra delta")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:

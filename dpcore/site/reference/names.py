@@ -121,11 +121,12 @@ def _facts(parameter: Parameter) -> dict[str, str]:
 
 def signature(entry: Entry) -> str:
     """Return a name with its arguments and their defaults."""
-    if entry.parameters and entry.parameters[-1].kind == "regions":
+    if entry.variadic:
         return f"{entry.name}(a, b, ...)"
     parts = [p.name if p.required else f"{p.name}={_short(p.default)}" for p in entry.parameters]
     own = f"{entry.name}({', '.join(parts)})"
-    return own if not entry.also_accepts else f"{own} or {entry.name}({', '.join(n + '=' for n in entry.also_accepts)})"
+    also = ", ".join(f"{p.name}=" for p in entry.also_accepts)
+    return f"{own} or {entry.name}({also})" if also else own
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Every name of the registry, every operation and power: the numbers of one region belong together.
 
 Hypothesis explores; what it found once is kept as an example. `DPCORE_REGIONS` sets how many regions are drawn in all
-(see also `python tests/walk.py`, which walks the language at random for as long as wanted).
+(see also `make fuzz ARGS=regions`, which walks the language at random for as long as wanted).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpcore import TradeOff, parse, registry
-from tests.second_routes import verify
-from tests.strategies import entry_regions, regions
+from tests.fuzz.second_routes import verify
+from tests.fuzz.strategies import entry_regions, regions
 
 MANY = int(os.environ.get("DPCORE_REGIONS", "0"))
 SHARES = st.lists(st.floats(0.0, 1.2), min_size=1, max_size=4)

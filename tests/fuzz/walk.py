@@ -1,27 +1,15 @@
-"""Walk the language at random: ``python tests/walk.py SECONDS SEED`` asks random regions until the time is over.
-
-It prints one line for each contradiction, exception, warning or missed deadline, with the expression and the questions,
-and at the end how many regions and questions there were. Nothing here is timed or random in the test suite.
-"""
+"""A walk through the language: regions and questions, drawn at random from the registry."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-import warnings
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import DomainWarning, DpcoreError, TradeOff, registry
-from tests.second_routes import verify
+from dpcore import DpcoreError, TradeOff, registry
 
 if TYPE_CHECKING:
     from dpcore.registry import Entry, Parameter
-
-DEADLINE, LATE = 2.0, 0.5
 
 
 class Walker:
@@ -94,37 +82,3 @@ class Walker:
         shares = rng.uniform(0, 1.1, rng.integers(1, 4)).tolist()
         alphas = [float(a) for a in np.where(rng.random(3) < 0.7, rng.random(3), 10.0 ** -rng.uniform(0, 30, 3))]
         return shares, alphas
-
-
-def main() -> int:
-    """Walk, print what was found, and return 1 if anything was."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("seconds", type=float)
-    parser.add_argument("seed", type=int)
-    chosen = parser.parse_args()
-    walker, counts = Walker(chosen.seed), Counter[str]()
-    warnings.simplefilter("error")
-    warnings.simplefilter("ignore", DomainWarning)
-    end = time.monotonic() + chosen.seconds
-    while time.monotonic() < end:
-        region, (shares, alphas) = walker.region(2), walker.questions()
-        begin = time.monotonic()
-        try:
-            refusal = verify(region, shares, alphas, seconds=DEADLINE)
-        except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
-            counts[type(error).__name__] += 1
-            sys.stdout.write(f"{type(error).__name__}: {error} | {region.text} | {shares} | {alphas}\n")
-        else:
-            counts["refused" if refusal else "answered"] += 1
-        taken = time.monotonic() - begin
-        if taken > DEADLINE + LATE:
-            counts["late"] += 1
-            sys.stdout.write(f"late by {taken - DEADLINE:.2f} s | {region.text} | {shares} | {alphas}\n")
-        counts["questions"] += 12 + 3 * len(shares) + 4 * len(alphas)
-        sys.stdout.flush()
-    sys.stdout.write(f"{dict(counts)}\n")
-    return int(bool(set(counts) - {"refused", "answered", "questions"}))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The code under a figure makes that figure: every listing of a page is run, and gives the numbers shown, all digits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df, convert_pandas_df_to_arrow_bytes
+
+from dpcore import charts
+from dpcore.app.figure import MOST_ROWS
+from dpcore.app.page import Preset, presets
+from tests.app.visits import ROOT, Page, alts, page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+PAGES = ("streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "pages").glob("*.py"))))
+# these take seconds; the ladder of the last is cut where the patience of the page ends
+SLOW = {
+    "dp_sgd", "constraints_laplace", "mechanism_cut", "guide_mechanisms", "claimed_cut", "constraints_thousand",
+    "ledger_mixed_relations", "ledger_sites", "laplace_1000", "subsampling_small", "constraints_implied", "subsampling_long",
+}  # fmt: skip
+EXAMPLES = [preset for preset in presets() if preset.name not in SLOW][::3]
+
+
+@pytest.fixture(autouse=True)
+def no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let listings save nothing: what they draw is compared, not its file."""
+    monkeypatch.setattr(charts, "save", lambda *_: None)
+
+
+def takeaways(app: AppTest) -> Iterator[tuple[pd.DataFrame, str]]:
+    """Yield the table under each figure of a page and the listing beside it."""
+    tables = [box.dataframe[0].value for box in app.expander if box.label == "Numbers"]
+    listings = [box.code[0].value for box in app.expander if box.label == "Python that makes this"]
+    yield from zip(tables, listings, strict=True)
+
+
+def as_shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as it comes out of the browser's format."""
+    return convert_arrow_bytes_to_pandas_df(convert_pandas_df_to_arrow_bytes(frame.head(MOST_ROWS)))
+
+
+def check(app: AppTest) -> int:
+    """Run every listing of a page and compare what it makes with what the page shows; return how many there are."""
+    count = 0
+    data = [{table.name for table in chart.proto.datasets} for chart in app.get("vega_lite_chart")]
+    for shown, listing in takeaways(app):
+        space: dict[str, Any] = {}
+        exec(compile(listing, "shown", "exec"), space)  # noqa: S102  the page's own lines, run as a reader would
+        made = [space["figure"].table, *(value for value in space.values() if isinstance(value, pd.DataFrame))]
+        alike = [table for table in made if list(table.columns) == list(shown.columns)]
+        assert alike, f"no table with the columns {list(shown.columns)} is made by\n{listing}"
+        assert_frame_equal(as_shown(alike[-1]), shown, check_exact=True)
+        drawn = set(space["figure"].outline[1])  # tables are named by their contents
+        assert any(drawn <= names for names in data), f"no chart is drawn of what is made by\n{listing}"
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_the_listings_of_a_page_make_its_figures(file: str) -> None:
+    app = Page(file, "").made()
+    app.run()
+    assert not app.exception
+    assert check(app) == len(alts(app))
+
+
+@pytest.mark.parametrize("preset", EXAMPLES, ids=lambda preset: f"{preset.page}-{preset.name}")
+def test_the_listings_of_an_example_make_its_figures(preset: Preset) -> None:
+    app = page_of(preset).opened(**preset.state)
+    assert check(app) == len(alts(app))

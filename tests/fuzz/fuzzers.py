@@ -1,0 +1,9 @@
+"""All fuzzers, by name, in the order in which `make fuzz` runs them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.fuzz import language, links, readers
+
+KINDS: Final = {**language.KINDS, **readers.KINDS, **links.KINDS}
