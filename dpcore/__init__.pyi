@@ -170,9 +170,9 @@ def dp(epsilon: Real, delta: Real = 0.0) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     delta : a number in [0, 1], default 0.0
-        Probability of a failure; 0 never, 1 always (δ).
+        By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
 
     Returns
     -------
@@ -205,9 +205,9 @@ def dptv(epsilon: Real, delta: Real, eta: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     delta : a number in [0, 1]
-        Probability of a failure; 0 never, 1 always (δ).
+        By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
     eta : a number in [0, 1]
         Attacker's best advantage; 0 is blind, 1 certain (η).
 
@@ -277,7 +277,7 @@ def exponential(epsilon: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
 
     Returns
     -------
@@ -345,9 +345,9 @@ def gaussian_analytic(epsilon: Real, delta: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000]
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     delta : a number in (0, 1)
-        Probability of a failure; 0 never, 1 always (δ).
+        By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
 
     Returns
     -------
@@ -381,9 +381,9 @@ def gaussian_classic(epsilon: Real, delta: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : a number in [1e-300, 1000000]
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     delta : a number in (0, 1)
-        Probability of a failure; 0 never, 1 always (δ).
+        By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
 
     Returns
     -------
@@ -450,7 +450,7 @@ def geometric(epsilon: Real, sensitivity: Whole = 1) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     sensitivity : an integer in [1, 1000000], default 1
         How far the integer answer moves (Δ).
 
@@ -520,7 +520,7 @@ def histogram(epsilon: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
 
     Returns
     -------
@@ -554,7 +554,7 @@ def laplace(epsilon: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     scale : a number in [1e-50, 1e+50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
     sensitivity : a number in [1e-50, 1e+50], default 1.0
@@ -592,7 +592,7 @@ def laplace(*, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     scale : a number in [1e-50, 1e+50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
     sensitivity : a number in [1e-50, 1e+50], default 1.0
@@ -875,7 +875,7 @@ def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
     Parameters
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     size : an integer in [2, 1000000000], default 2
         Number of possible answers (m).
 
@@ -906,14 +906,14 @@ def simplified(region: TradeOff, slack: Real) -> TradeOff:
     r"""Simplified optimal composition.
 
     One (ε, δ) for a product of dp atoms, in closed form: A = Σ ε tanh(ε/2) is the mean of the loss, B =
-    Σ ε² bounds its spread, and the slack is an extra failure probability.
+    Σ ε² bounds its spread, and the slack is an extra delta.
 
     Parameters
     ----------
     region : a region
         Any region of the language.
     slack : a number in (0, 1]
-        Extra failure probability the theorem may spend, in (0, 1].
+        Extra delta the theorem may spend, in (0, 1].
 
     Returns
     -------
@@ -946,7 +946,7 @@ def staircase(epsilon: Real, gamma: Real) -> TradeOff:
     Parameters
     ----------
     epsilon : a number in [1e-300, 1000000]
-        Privacy loss; 0 is perfect privacy (ε, nats).
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
     gamma : a number in [0, 1]
         Width of the first step (γ).
 
