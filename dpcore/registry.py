@@ -58,7 +58,7 @@ class Parameter:
         right = ")" if self.high_open or self.high == math.inf else "]"
         what = "an integer" if self.kind == "integer" else "a number"
         also = " or inf" if self.infinite else ""
-        if self.least > 0.0:
+        if self.least > max(self.low, 0.0):
             before = "" if self.low_open else "0 or "
             size = " of size" if self.low < 0.0 else ""
             return f"{before}{what}{size} in [{_plain(self.least)}, {_plain(self.high)}{right}{also}"

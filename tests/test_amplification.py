@@ -281,7 +281,8 @@ def test_many_steps_by_a_plain_contour(k: int, epsilon: float, c: float) -> None
 
 def transform(c: float, y: np.ndarray, mu: float, q: float) -> tuple[np.ndarray, float]:
     """Return |M(c + iy)| / M(c) and M(c) by a fine trapezoid on the real axis, all in plain doubles."""
-    step = 2.0**-9
+    # at most half a radian a step, or the trapezoid takes a high frequency for a low one
+    step = 2.0 ** min(-9.0, math.floor(math.log2(0.5 / max(mu * float(np.max(y)), 1e-3))))
     ends = sorted((0.0, (c + 1) * mu))
     x = step * np.arange(math.floor((ends[0] - 10) / step), math.ceil((ends[1] + 10) / step))
     rise = mu * x - mu * mu / 2

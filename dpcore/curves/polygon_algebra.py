@@ -60,6 +60,8 @@ def closure(polygon: Polygon) -> Polygon:
 
 def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
     """Return the symmetric polygon whose half with losses >= 0 is given."""
+    if q_inf >= 1.0:  # what is left of 1 is below rounding: nothing is promised
+        return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up = loss > 0
     p = q * np.exp(-loss)
     return Polygon(
