@@ -90,6 +90,7 @@ class _Recursion:
         best = np.zeros(step * m + 1)
         room = self._padded(delta)
         for j in range(m + 1):
+            checkpoint()
             q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
             rest = np.expm1(j * h) / np.expm1(self.epsilon)
             np.maximum(best, q * self._shifted(room, j, step) + rest * self._shifted(room, j - m, step), out=best)
@@ -108,6 +109,7 @@ class _Recursion:
         room = self._padded(delta)
         right = (1.0, self._shifted(room, 0, step), r * self._shifted(room, -m, step))
         for j in range(1, m + 1):
+            checkpoint()
             u = float(np.exp(-j * h))
             # u - r and 1 - u, both without a difference: for a small epsilon they are all that is left of 1
             above, below = r * np.expm1(self.epsilon - j * h), -np.expm1(-j * h)

@@ -345,6 +345,11 @@ class Erased(Curve):
         return np.asarray(top + np.log(np.exp(kept - top) + np.exp(mark - top)), dtype=np.complex128)
 
     @property
+    def mgf_rounding(self) -> float:
+        """That of the base, and of two logarithms and two exponentials."""
+        return 4.0 + self.base.mgf_rounding
+
+    @property
     def has_mgf(self) -> bool:
         """Whether the base has one."""
         return self.base.has_mgf

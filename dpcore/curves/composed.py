@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
+from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
 from dpcore.lazy import Lazy
@@ -15,8 +16,6 @@ from dpcore.limits import checkpoint, current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from dpcore.curves.polygon import Polygon
     from dpcore.engine.contour_local import Local
@@ -69,6 +68,11 @@ class Directed(Curve):
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return that of the forward curve."""
         return self.forward.log_mgf(s)
+
+    @property
+    def mgf_rounding(self) -> float:
+        """That of the forward curve."""
+        return self.forward.mgf_rounding
 
     def log_decay(self, c: float, y: float) -> float:
         """Return that of the forward curve."""
@@ -130,6 +134,11 @@ class Sum(Curve):
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return the sum of the two."""
         return np.asarray(self.polygon.log_mgf(s) + self.smooth.log_mgf(s), dtype=np.complex128)
+
+    @property
+    def mgf_rounding(self) -> float:
+        """The sum of the two."""
+        return self.polygon.mgf_rounding + self.smooth.mgf_rounding
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the decay of the smooth part."""
@@ -292,6 +301,11 @@ class Certified(Curve):
         """Return the sum over the parts."""
         return np.asarray(sum(k * curve.log_mgf(s) for curve, k in self.parts), dtype=np.complex128)
 
+    @property
+    def mgf_rounding(self) -> float:
+        """The sum over all copies."""
+        return float(sum(k * curve.mgf_rounding for curve, k in self.parts))
+
     def log_decay(self, c: float, y: float) -> float:
         """Return the sum over the parts."""
         return float(sum(k * curve.log_decay(c, y) for curve, k in self.parts))
@@ -319,63 +333,6 @@ def _at_infinity(masses: list[tuple[float, int]]) -> float:
     if any(mass >= 1.0 for mass, _ in masses):
         return 1.0
     return -float(np.expm1(sum(k * np.log1p(-mass) for mass, k in masses)))
-
-
-class SplineTails:
-    """Trade-off points of a Laplace power: thresholds between its atoms, and randomised tests on them."""
-
-    def __init__(self, power: splines.LaplacePower, epsilon: float, k: int) -> None:
-        self.power = power
-        self.atom = (2 * np.arange(k + 1) - k) * epsilon
-        self.above = power.alpha(self.atom)
-        self.from_here = power.alpha(self.atom, at_least=True)
-
-    def beta(self, alpha: FloatArray) -> FloatArray:
-        """Return the smallest false-negative rate; by symmetry P1(L <= t) is P0(L >= -t), which keeps its digits."""
-        out = np.where(alpha <= 0, 1.0, 0.0)
-        todo = np.flatnonzero((alpha > 0) & (alpha < 1))
-        if not todo.size:
-            return out
-        a = alpha[todo]
-        # the first atom from the top whose closed tail reaches alpha
-        index = self.atom.size - 1 - np.searchsorted(self.from_here[::-1], a, side="left")
-        index = np.clip(index, 0, self.atom.size - 1)
-        on_atom = a >= self.above[index]
-        t = np.where(on_atom, self.atom[index], self._between(a, index))
-        missed = self.power.alpha(-t)
-        rest = np.where(on_atom, np.exp(t) * np.maximum(self.from_here[index] - a, 0.0), 0.0)
-        out[todo] = np.where(on_atom, missed + rest, self.power.alpha(-t, at_least=True))
-        return np.minimum(out, 1.0 - np.clip(alpha, 0.0, 1.0))
-
-    def _between(self, a: FloatArray, index: NDArray[np.int64]) -> FloatArray:
-        """Solve P0(L > t) = a inside the cell above each atom by secants on log P0, which is smooth and falls.
-
-        The masses at both ends of a cell are known. An end that stays counts half as much the next time, so that both
-        move (the Illinois rule).
-        """
-        after = np.minimum(index + 1, self.atom.size - 1)
-        low, high = self.atom[index], self.atom[after]
-        goal = np.log(a)
-        over, under = _log(self.above[index]) - goal, goal - _log(self.from_here[after])
-        middle, side = low, np.zeros(a.size)
-        for _ in range(60):
-            weight = np.maximum(over, 0.0) + np.maximum(under, 0.0)
-            share = np.divide(np.maximum(over, 0.0), weight, out=np.full(a.size, 0.5), where=weight > 0)
-            before, middle = middle, low + share * (high - low)
-            if np.all(np.abs(middle - before) <= 1e-15 * (np.abs(low) + np.abs(high))):
-                break
-            gap = _log(self.power.alpha(middle)) - goal
-            more = gap > 0
-            low, high = np.where(more, middle, low), np.where(more, high, middle)
-            over = np.where(more, gap, np.where(side < 0, 0.5 * over, over))
-            under = np.where(more, np.where(side > 0, 0.5 * under, under), -gap)
-            side = np.where(more, 1.0, -1.0)
-        return np.asarray(middle, dtype=np.float64)
-
-
-def _log(mass: FloatArray) -> FloatArray:
-    """Return the logarithm of masses that may have become 0."""
-    return np.asarray(np.log(np.maximum(mass, 1e-320)), dtype=np.float64)
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
@@ -496,6 +453,11 @@ class LaplaceFold(Curve):
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return k times that of one answer."""
         return np.asarray(self.k * self.base.log_mgf(s), dtype=np.complex128)
+
+    @property
+    def mgf_rounding(self) -> float:
+        """That of one answer, k times."""
+        return self.k * self.base.mgf_rounding
 
     def log_decay(self, c: float, y: float) -> float:
         """Return k times that of one answer."""

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from dpcore.curves.symmetric_noise import SymmetricNoise
+from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -67,6 +68,7 @@ class LaplaceSum(SymmetricNoise):
         c, half = 1 + self.shift / 2, self.shift / 2
         low, high = np.zeros(epsilon.size), np.full(epsilon.size, half)
         for _ in range(_STEPS):
+            checkpoint()
             u = 0.5 * (low + high)
             y = u / c
             below = 2 * u * half / c - 2 * _artanh_rest(y) < epsilon

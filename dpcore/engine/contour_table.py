@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpcore.lazy import Lazy
+from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,6 +119,7 @@ class Product:
         value, slope = np.zeros(c.size), np.zeros(c.size)
         with np.errstate(over="ignore", invalid="ignore"):
             for factor, count in self.parts:
+                checkpoint()
                 own, mean = _cumulants(factor, c)
                 value += count * own
                 slope += count * mean
@@ -133,6 +135,7 @@ class Product:
         error = np.zeros(s.shape)
         size = np.abs(s)
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
+            checkpoint()
             rows = getattr(factor, "takes_rows", False)
             log_m = factor.log_mgf(s) if rows else factor.log_mgf(s.ravel()).reshape(s.shape)
             at_c = log_m.real[:, :1].copy()
@@ -158,6 +161,7 @@ class Product:
         active = np.arange(s.size)
         nodes, size = s, np.abs(s)
         for i, (factor, count) in enumerate(self.parts):
+            checkpoint()
             log_m = factor.log_mgf(nodes)
             real = np.maximum(log_m.real, at_c[i] - _FLOOR)
             fall = real - at_c[i]

@@ -346,6 +346,7 @@ def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
     outer = -(-n // inner)
     step = (y[:, -1] - y[:, 0]) / (n - 1)
     coarse = _powers(lines, step * inner, outer)
+    checkpoint()
     coarse *= lines.weight[:, None]
     if y[:, 0].any():
         coarse *= _phases(lines, y[:, :1])
@@ -378,12 +379,21 @@ def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
     return out.reshape(step.size, -1, lines.size.size)[:, :count]
 
 
+_LOOKS = 16
+"""Pieces of a product between two looks at the clock."""
+
+
 def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
     """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they bring."""
     rows = max(1, _SMALL // max(1, b.size))
     if rows >= a.shape[0]:
         return np.asarray(a @ b, dtype=np.complex128)
-    return np.concatenate([a[i : i + rows] @ b for i in range(0, a.shape[0], rows)])
+    pieces = []
+    for i in range(0, a.shape[0], rows):
+        if i % (_LOOKS * rows) == 0:
+            checkpoint()
+        pieces.append(a[i : i + rows] @ b)
+    return np.concatenate(pieces)
 
 
 class _Bound(NamedTuple):

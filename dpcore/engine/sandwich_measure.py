@@ -127,11 +127,14 @@ def pair(profile: Profile, h: float, low: float, high: float) -> tuple[Measure, 
     limits.claim(160.0 * (last - first), f"A lattice of {last - first} losses")
     loss = np.asarray(np.arange(first, last + 1) * h, dtype=np.float64)
     below, above = values(profile, loss)
+    limits.checkpoint()
     # a lattice point is known to a unit in its last place only, which matters where the profile is steep
     steep = np.abs(np.diff(above)) / h
     moved = 2.0 * UNIT * np.abs(loss) * np.maximum(np.append(steep, 0.0), np.append(0.0, steep))
     below, above = np.maximum(below - moved, 0.0), above + moved
+    limits.checkpoint()
     outer = _outer(first, loss, above)
+    limits.checkpoint()
     inner = _inner(profile, first, (loss, below, above))
     return inner, outer
 
@@ -148,6 +151,7 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
     # that on its whole cell is replaced by it
     floor, ground = _limit(profile), _limit(profile.inverse()) * np.exp(np.minimum(loss, 0.0))
     left, right = _tangents(profile, known, floor)
+    limits.checkpoint()
     least = np.where(loss > 0.0, floor, ground)
     least[loss == 0.0] = min(floor, float(ground[loss == 0.0][0]))
     sunk = (left < least[:-1]) & (right < least[1:])
@@ -233,6 +237,7 @@ def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     node is -inf and gets nothing; after the last one the function is constant.
     """
     kept = _envelope(node, value)
+    limits.checkpoint()
     turn, slack = _turns(node[kept], value[kept])
     mass = np.zeros(node.size)
     mass[kept[1:-1]] = np.maximum(turn + widen * slack, 0.0)
@@ -245,6 +250,10 @@ def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     return mass
 
 
+_LOOKS = 256
+"""One in so many nodes that are looked at is a look at the clock as well."""
+
+
 def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
     """Return the nodes of the lower convex envelope: those above the chord of their neighbours go, again and again."""
     bad = np.flatnonzero(_turns(node, value)[0] < 0.0) + 1
@@ -255,6 +264,8 @@ def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
     todo = bad.tolist()
     while todo:  # a round either ends one entry or removes a node and adds two: at most three for each node
         j = todo.pop()
+        if j % _LOOKS == 0:
+            limits.checkpoint()
         i, k = int(before[j]), int(after[j])
         if gone[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
             continue

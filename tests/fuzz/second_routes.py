@@ -56,7 +56,9 @@ def _verify(region: TradeOff, shares: FloatArray, alpha: FloatArray) -> None:
     _epsilons(region, epsilon, high)
     power = np.array([region.power(float(a)) for a in alpha])
     assert np.all((power >= 0) & (power <= 1)), "power outside [0, 1]"
-    assert np.all(np.abs(power - (1 - beta_low)) <= TOLERANCE + 1e-3 * power), "power and beta"
+    # betas asked together may have wider brackets than a rate asked alone: a small power is told within them
+    wide = beta_high - beta_low
+    assert np.all(np.abs(power - (1 - beta_low)) <= TOLERANCE + 1e-3 * power + wide), "power and beta"
     assert np.all(1 - beta_high <= power + TOLERANCE), "power below 1 - beta"
     assert low[0] - TOLERANCE <= region.total_variation <= high[0] + TOLERANCE + 2e-3 * (high[0] - low[0] > 0), (
         "total variation"
