@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from dpcore.errors import DpcoreError
 from dpcore.ledger.filters import Filter, Price, as_float, filters
-from dpcore.limits import checkpoint
+from dpcore.limits import checkpoint, current
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ class _Prices:
             try:
                 self._known[release.region.text] = self.filter.price(parts), ""
             except DpcoreError as error:
+                if time.monotonic() > current().ends_at:  # nothing is known about the row: the whole question ends
+                    raise
                 self._known[release.region.text] = None, str(error)
         return self._known[release.region.text]
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore.charts import pixels
+from dpcore import parse
+from dpcore.charts import loss_figure, pixels, profile_figure, region_figure
 from dpcore.charts.sampling import named, note, sample
 from dpcore.errors import DomainError
 
@@ -147,3 +148,13 @@ def test_names_are_kept_apart() -> None:
         named([])
     with pytest.raises(DomainError, match="got a value of type str"):
         named(["dp(1)"])  # type: ignore[list-item]  # the mistake under test
+
+
+def test_tables_of_charts_say_what_a_number_rests_on_and_the_drawn_data_do_not_repeat_it() -> None:
+    region = parse("dp(0.6, 0.05)^2 & gdp(1)")
+    figures = [region_figure(region), profile_figure(region), loss_figure(parse("laplace(1)"))]
+    for figure, of in zip(figures, (region, region, parse("laplace(1)")), strict=True):
+        assert figure.table.columns[-3:].tolist() == ["kind", "theorem", "neighbours"]
+        assert set(figure.table["theorem"]) == {of.theorem}
+        assert set(figure.table["neighbours"]) == {of.neighbours}
+        assert all("neighbours" not in table for table in figure.outline[1].values())

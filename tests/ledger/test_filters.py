@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,9 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dpcore import parse
-from dpcore.errors import DomainError
-from dpcore.ledger import Budget, Filter, Ledger, Price, filter_table, filter_words, filters, may_release, may_words
+from dpcore.errors import BudgetError, DomainError
+from dpcore.ledger import (
+    Budget,
+    Filter,
+    Ledger,
+    Price,
+    filter_table,
+    filter_words,
+    filters,
+    may_release,
+    may_words,
+    read_ledger,
+)
 from dpcore.ledger.filters import best_order, largest_divergence, largest_mu, largest_rho
+from dpcore.limits import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,3 +259,16 @@ def test_wrong_options_are_named() -> None:
         filters(Budget(1.0, 1e-6), order=1.0)
     with pytest.raises(DomainError, match="each must be"):
         filters(Budget(1.0, 1e-6), each=2.0)
+
+
+def test_time_that_ended_is_no_answer_about_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = read_ledger("label,expression,count\na,gaussian(20),200\n").ledger
+
+    def late(*_: object) -> Price:
+        time.sleep(0.6)
+        msg = "The time allowed ended."
+        raise BudgetError(msg)
+
+    monkeypatch.setattr(Filter, "price", late)
+    with limits(deadline=0.5), pytest.raises(BudgetError, match="time allowed"):
+        may_release(ledger, 0, Budget(8.0, 1e-6))
