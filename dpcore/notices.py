@@ -6,7 +6,7 @@ At a prompt or in a script a notice is an ordinary Python warning. Whoever wants
 >>> with collected() as notices:
 ...     region = dptv(0.6, 0.1, 0.9)
 >>> notices
-['eta 0.9 is above 0.36218..., the total variation of dp(0.6, 0.1): it changes nothing.']
+['eta 0.9 is above 0.3621813512064318, the total variation of dp(0.6, 0.1): it changes nothing.']
 
 Collecting belongs to the task or thread that does it. A filter of Python's warnings belongs to the whole process, where
 one visitor of the app would hear what was said to another.
