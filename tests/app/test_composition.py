@@ -260,7 +260,7 @@ def test_downloads_keep_infinity_and_every_digit() -> None:
     assert [float(row["epsilon"]) for row in body["rows"]] == frame["epsilon"].tolist()
     assert "inf" in [row["epsilon"] for row in body["rows"]]
     lines = csv_of(frame).decode().splitlines()
-    assert lines[0] == "k,theorem,title,epsilon,kind,note"
+    assert lines[0] == "k,theorem,title,epsilon,kind,note,neighbours"
     assert len(lines) == len(frame) + 1
 
 

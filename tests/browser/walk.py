@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from tests.browser.visitor import HEADING
+from tests.browser.visitor import HEADING, PATIENCE
 
 if TYPE_CHECKING:
     from random import Random
@@ -73,6 +73,7 @@ def _decides(visitor: Visitor, key: str) -> bool:
 def put(visitor: Visitor, key: str, value: str) -> None:
     """Type a text into a field, or choose an option by its name."""
     place = visitor.page.locator(f".st-key-{key}")
+    place.wait_for(timeout=PATIENCE)  # what it is can be seen only once it is drawn
     if place.get_by_test_id("stButtonGroup").count():
         place.get_by_text(value, exact=True).click()
     else:
