@@ -170,7 +170,7 @@ def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
         return rough
     with localcontext() as context:
         context.prec, context.rounding = 40, ROUND_CEILING
-        written = sum((count * Decimal(repr(float(loss))) for loss, count in pairs), Decimal(0))
+        written = sum((int(count) * Decimal(repr(float(loss))) for loss, count in pairs), Decimal(0))
         total = float(written)
         if Decimal(repr(total)) < written:
             total = nextafter(total, inf)
