@@ -197,7 +197,7 @@ class ByBeta(Curve):
             for side, point in enumerate((u + reach, np.maximum(u - reach, 0.0))):
                 safe = self._rounded_gain(point, epsilon, 0)
                 apart = np.abs(np.exp(-point) - middle)
-                with np.errstate(divide="ignore", invalid="ignore"):
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                     fall[side] = np.fmin(fall[side], (free - safe) / apart)
                 below = ~fenced[side] & (lower >= self._rounded_gain(point, epsilon, 1))
                 way[side] = np.where(below, np.minimum(way[side], apart), way[side])
@@ -206,7 +206,7 @@ class ByBeta(Curve):
             if (fenced[0] & fenced[1]).all():
                 break
             reach = np.minimum(reach * 4, _FARTHEST)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             rises = [np.where(way[side] > 0, way[side] * np.maximum(fall[1 - side], 0.0), 0.0) for side in (0, 1)]
         # no loss is above the largest one
         end = self.q_inf - (1.0 - self.q_inf) * np.expm1(np.minimum(epsilon - self.max_loss, 0.0))
@@ -217,7 +217,10 @@ class ByBeta(Curve):
     def _rounded_gain(self, u: FloatArray, epsilon: FloatArray, side: int) -> FloatArray:
         """Return a gain that rounding cannot have made too large (side 0) or too small (side 1)."""
         gain, price = self._gain(u, epsilon, side), np.exp(np.minimum(epsilon - u, 700.0))
-        units = _ROUNDINGS * self.steps * np.maximum(gain + price, 0.0) + (4.0 + np.abs(epsilon - u)) * price
+        units = (
+            _ROUNDINGS * self.steps * np.maximum(gain + price, 0.0)
+            + (4.0 + np.minimum(np.abs(epsilon - u), 700.0)) * price
+        )
         return np.asarray(gain + (_UNIT if side else -_UNIT) * units, dtype=np.float64)
 
 

@@ -233,6 +233,7 @@ class _Sum:
         transform = np.zeros(length // 2 + 1, dtype=np.complex128)
         damping = self._damping(theta)
         for start in range(0, transform.size, _CHUNK):
+            limits.checkpoint()
             node = np.arange(start, min(transform.size, start + _CHUNK))
             t = np.asarray(2.0 * pi / length * node, dtype=np.float64)
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
