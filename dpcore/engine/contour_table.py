@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpcore.errors import BudgetError
 from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint
 
@@ -287,6 +288,9 @@ def _refined(product: Product, c: FloatArray, log_m: FloatArray, mean: FloatArra
     """
     for _ in range(_ROUNDS):
         branch = _branch(c, log_m, mean)
+        if not branch.c.size:
+            msg = "The losses of this product are too large for its transform: it overflows at every exponent."
+            raise BudgetError(msg)
         leaps = _leaps(branch)
         if not leaps.size or leaps.size > _MOST_LEAPS:
             return branch
