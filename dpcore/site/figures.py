@@ -107,7 +107,7 @@ def drawn(spec: Spec, name: str) -> Drawn:
         "takeaway": figure.takeaway,
         "notes": list(figure.notes),
         "code": base.code(spec),
-        "columns": once(plain_columns(figure.table)),
+        "columns": once(plain_columns(numbers_of(figure.table))),
     }
     return Drawn(facts, packed(chart, figure.takeaway), svg)
 
@@ -124,6 +124,15 @@ def packed(chart: dict[str, Any], words: str) -> dict[str, Any]:
     kept = {name: value for name, value in chart.items() if name not in ("config", "usermeta", "$schema")}
     data = {name: _columns(rows) for name, rows in chart.get("datasets", {}).items()}
     return {**kept, "description": words, "datasets": data}
+
+
+def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without what only its chart needs: slopes and order of a border, names that are the regions."""
+    drawn = ("epsilon", "epsilon_label", "step")
+    spare = list(drawn) if {*drawn, "alpha", "beta"} <= set(table.columns) else []
+    if {"region", "label"} <= set(table.columns) and (table["region"] == table["label"]).all():
+        spare.append("label")
+    return table.drop(columns=spare)
 
 
 def once(columns: dict[str, list[Any]]) -> dict[str, Any]:

@@ -70,13 +70,15 @@ def test_a_worker_gives_the_same_bits() -> None:
 
 
 def test_endless_work_ends_with_its_time() -> None:
+    before = children()  # a browser of other tests may be among them
     with limits(deadline=0.2), pytest.raises(BudgetError, match="time allowed"):
         worker.run(endless, quiet)
-    assert children() == set()
+    assert children() == before
 
 
 def test_endless_work_ends_when_the_visitor_leaves() -> None:
     heard: list[float] = []
+    before = children()
 
     def leave(fraction: float) -> None:
         heard.append(fraction)
@@ -85,7 +87,7 @@ def test_endless_work_ends_when_the_visitor_leaves() -> None:
 
     with pytest.raises(LeftError):
         worker.run(endless, leave)
-    assert children() == set()
+    assert children() == before
 
 
 def test_memory_is_bounded_by_the_system() -> None:
@@ -288,7 +290,7 @@ def test_one_deadline_for_all_waits_of_a_run() -> None:
     app = AppTest.from_function(two_waits).run()
     assert not app.exception
     begun, first, second = (float(text.value) for text in app.text)
-    assert first < second <= begun + work.DEADLINE
+    assert max(first, second) <= begun + work.DEADLINE
 
 
 @pytest.mark.parametrize("key", ["mechanism", "expression", "base", "limits_mechanism"])
