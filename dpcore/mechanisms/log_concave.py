@@ -288,6 +288,37 @@ class Shifted(ByBeta):
         """Return the pair exchanged: the noise mirrored."""
         return self if self.symmetric else Shifted(self.noise, self.move, mirrored=not self.mirrored)
 
+    def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
+        """Bracket the largest gain around -log alpha = u; rounding of the functions is part of the bounds of their power."""
+        floor = self.q_inf
+        lower = np.maximum(self._gain(u, epsilon, 0), floor)
+        upper = np.full(u.size, np.nan)
+        reach = np.full(u.size, 1e-6)
+        for _ in range(14):
+            points = [u + reach, u, np.maximum(u - reach, 0.0)]
+            safe = [self._gain(x, epsilon, 0) for x in points]
+            free = [self._gain(x, epsilon, 1) for x in points]
+            x = [np.exp(-t) for t in points]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                left = free[1] + (free[1] - safe[2]) / (x[2] - x[1]) * (x[1] - x[0])
+                right = free[1] + (free[1] - safe[0]) / (x[1] - x[0]) * (x[2] - x[1])
+            ceiling = np.maximum(free[1], np.maximum(left, right))
+            fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & np.isfinite(ceiling)
+            upper = np.where(np.isnan(upper) & fenced, ceiling, upper)
+            lower = np.maximum(lower, np.maximum.reduce(safe))
+            if not np.isnan(upper).any():
+                break
+            reach = np.minimum(reach * 4, 0.5)
+        # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + what is left
+        edge = self._edge(u, epsilon)
+        upper = np.where(np.isnan(upper), edge, upper)
+        return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
+
+    def _edge(self, u: FloatArray, epsilon: FloatArray) -> FloatArray:
+        """Return a ceiling for an optimum that was not fenced in: the largest power of any alpha up to this one."""
+        top = self._power(np.exp(-np.maximum(u - 0.5, 0.0)), 1)
+        return np.asarray(np.where(epsilon == 0.0, top, np.maximum(top, self.q_inf)), dtype=np.float64)
+
 
 def _vectorised(function: Any, name: str) -> Function:
     """Return the function for arrays, wrapped if it only takes numbers."""
