@@ -92,13 +92,20 @@ def _balanced(loss: FloatArray, q: FloatArray, q_inf: float) -> tuple[FloatArray
     """Return losses >= 0 and their masses, the one at 0 from what the others and their mirror images leave of 1.
 
     Deltas at two losses that are next to nothing differ by less than their rounding: what is lost of the masses there is put
-    to 0, where it belongs to rounding.
+    to 0, where it belongs to rounding. Where deltas of large losses round to 1 masses can add up to more than 1: the largest
+    losses keep theirs.
     """
     up = loss > 0
-    rest = 1.0 - q_inf - float(np.sum(q[up] * (1.0 + np.exp(-loss[up]))))
+    both = 1.0 + np.exp(-loss[up])
+    rest = 1.0 - q_inf - float(np.sum(q[up] * both))
     if abs(rest - float(np.sum(q[~up]))) <= _LOST_MASS:
         return loss, q
-    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], q[up]))
+    masses = q[up]
+    if rest < -_LOST_MASS:
+        above = np.concatenate((np.cumsum((masses * both)[::-1])[::-1][1:], [0.0]))
+        masses = np.clip(masses, 0.0, np.maximum(1.0 - q_inf - above, 0.0) / both)
+        rest = 0.0
+    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], masses))
 
 
 def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:

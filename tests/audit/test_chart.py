@@ -71,7 +71,7 @@ def test_the_words_about_a_contradiction_stand_where_the_claim_allows_nothing(
 
 def test_the_table_says_what_its_numbers_are() -> None:
     table = audit_table(found(), parse("dp(1)"))
-    assert table.columns.tolist() == ["label", "region", "alpha", "beta", "power", "kind"]
+    assert table.columns.tolist() == ["label", "region", "alpha", "beta", "power", "kind", "theorem", "neighbours"]
     kinds = table.groupby("label")["kind"].agg(set).to_dict()
     assert kinds[MEASURED] == {"approximate"}
     assert kinds[proved_label(found())] == {"upper"}
