@@ -41,9 +41,6 @@ MOST = 1e12
 SLACK = 1.0
 """Seconds after which work that was taken for light is given to a worker."""
 
-LIGHT_MEMORY = 100_000_000
-"""Bytes that one computation in the server itself may ask for."""
-
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
@@ -124,9 +121,9 @@ class Shelf:
             raise BudgetError(msg)
         if _rerun.operations <= LIGHT:
             try:
-                with limits(deadline=SLACK, memory=LIGHT_MEMORY, progress=_listener()):
-                    return self._made_here(key, make, final=False)
-            except BudgetError:
+                with limits(progress=_listener(SLACK)):
+                    return self._made_here(key, make)
+            except TooLongError:
                 pass  # not so light after all
         packed, nested = worker.run(make, _listener())
         for number, inner, part in nested:
@@ -135,17 +132,16 @@ class Shelf:
         result = unpack(packed)
         if isinstance(result, DpcoreError):
             return self._ended(key, result)
-        self.cache.put(key, packed)
+        if not _late():
+            self.cache.put(key, packed)
         return result
 
-    def _made_here(self, key: Hashable, make: Callable[[], object], *, final: bool = True) -> object:
+    def _made_here(self, key: Hashable, make: Callable[[], object]) -> object:
         try:
             result = make()
         except DpcoreError as error:
-            if isinstance(error, BudgetError) and not final:
-                raise
             return self._ended(key, error)
-        packed = pack(result)
+        packed = None if _late() else pack(result)
         if packed is not None and worker.inside():
             worker.hand_back(self.cache.number, key, packed)
         elif packed is not None:
@@ -153,18 +149,32 @@ class Shelf:
         return result
 
     def _ended(self, key: Hashable, error: DpcoreError) -> DpcoreError:
-        if time.monotonic() > current().ends_at:
+        if _late():
             raise error
         self.cache.put(key, pack_error(error))
         return error
 
 
-def _listener() -> Callable[[float], None]:
-    """Return who is told about progress; asking Streamlit for the session's state ends a run that nobody waits for."""
-    tell = current().progress
+class TooLongError(Exception):
+    """Work that was taken for light has become heavy; not an error of the library, whose parts may do without one another."""
+
+
+def _late() -> bool:
+    """Whether the time allowed has ended: then a result may lack what had no time left, and is not kept."""
+    return time.monotonic() > current().ends_at
+
+
+def _listener(seconds: float = math.inf) -> Callable[[float], None]:
+    """Return who is told about progress, and ends work that nobody waits for, or that takes longer than `seconds`.
+
+    Asking Streamlit for the session's state ends a run that was replaced by another or whose visitor has left.
+    """
+    tell, ends_at = current().progress, time.monotonic() + seconds
 
     def listen(fraction: float) -> None:
         st.session_state.get("_stopped")
+        if time.monotonic() > ends_at:
+            raise TooLongError
         if tell is not None:
             tell(fraction)
 

@@ -126,7 +126,7 @@ def chooses(visitor: Visitor, preset: Preset) -> None:
     visitor.page.get_by_role("button", name="Examples").click()
     visitor.page.locator(f".st-key-preset_{preset.name}").get_by_role("button").click()
     visitor.page.keyboard.press("Escape")  # the menu closes
-    visitor.page.wait_for_function("window.location.search.length > 1")
+    visitor.page.wait_for_function("() => window.location.search.length > 1")
     return visitor.settle(HEADING if preset.page in TEXTS else CHART, calm=2 * CALM)
 
 
@@ -192,7 +192,7 @@ def test_the_home_slider_moves_by_keyboard_and_the_link_follows(visit: Visit, ne
     slider.press("ArrowRight")
     slider.press("ArrowRight")
     visitor.settle()
-    visitor.page.wait_for_function("window.location.search.length > 1")
+    visitor.page.wait_for_function("() => window.location.search.length > 1")
     after = visitor.chart()
     assert after != before
     again = newcomer()
