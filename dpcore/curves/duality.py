@@ -64,8 +64,7 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
 
     def gaps(epsilon: float) -> tuple[float, float]:
         checkpoint()
-        bounds = curve.delta_bounds(np.array([epsilon]))
-        low, high = (float(np.log(max(float(b[0]), 1e-323)) - goal) for b in bounds)
+        low, high = (float(sketch.log_delta(bound)[0] - goal) for bound in curve.delta_bounds(np.array([epsilon])))
         return low, high
 
     top = max(curve.max_loss, 0.0)
