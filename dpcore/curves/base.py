@@ -110,7 +110,7 @@ class Curve(ABC):
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta; upper is safe."""
-        from dpcore.curves.duality import epsilon_bounds  # noqa: PLC0415  duality needs Curve itself
+        from dpcore.curves.roots import epsilon_bounds  # noqa: PLC0415  roots need Curve itself
 
         return epsilon_bounds(self, delta)
 
