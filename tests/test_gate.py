@@ -13,6 +13,7 @@ import pytest
 
 import dpcore
 from dpcore import BudgetError, DomainError, InternalError, parse
+from dpcore.curves import polygon_algebra
 from dpcore.curves.bounded_range import AdaptiveRange
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
@@ -266,3 +267,39 @@ def test_corners_at_tiny_losses_have_their_whole_mass(epsilon: float) -> None:
     region = parse(f"dp({epsilon!r}, 0.01) & dp(1)")
     for alpha in (0.05, 0.2, 0.4):
         assert float(region.beta(alpha)) == pytest.approx(0.99 - math.exp(epsilon) * alpha, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6, 1e-9, 1e-12])
+def test_both_hold_where_the_larger_beta_says(scale: float) -> None:
+    """Pairs that are not symmetric, with slopes near 1: masses from differences of deltas put beta 9e-5 too high."""
+    rng = np.random.default_rng(5)
+    alpha = np.concatenate((np.linspace(0.001, 0.999, 101), 10.0 ** -rng.uniform(0, 12, 20)))
+
+    def pair() -> Polygon:
+        p = rng.dirichlet(np.ones(4))
+        q = p * (1 + scale * (rng.random(4) - 0.5))
+        q /= q.sum()
+        lost, told = rng.choice([0.0, 0.01, 1e-9]), rng.choice([0.0, 0.02, 1e-7])
+        p, q = p * (1 - lost), q * (1 - told)
+        loss = np.log(q) - np.log(p)
+        order = np.argsort(loss)
+        return Polygon(loss[order], p[order], q[order], lost, told)
+
+    for _ in range(60):
+        first, second = pair(), pair()
+        both = polygon_algebra.intersection([first, second])
+        larger = np.maximum(first.beta_bounds(alpha)[0], second.beta_bounds(alpha)[0])
+        np.testing.assert_allclose(both.beta_bounds(alpha)[0], larger, rtol=0, atol=4e-15)
+        assert both.p.sum() + both.p_inf == pytest.approx(1.0, abs=4e-15)
+        assert both.q.sum() + both.q_inf == pytest.approx(1.0, abs=4e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace(1e-20)*gdp(1e-20)", "laplace(1e-60)*gdp(1e-60)", "laplace(6.6e-52)*gdp(5.6e-48)"]
+)
+def test_next_to_nothing_is_blind_guessing(text: str) -> None:
+    """The powers of a series were no doubles, and 1 - beta a rounding below alpha."""
+    region = parse(text)
+    assert float(region.beta(0.97)) == pytest.approx(0.03, rel=1e-6)
+    assert float(region.power(1e-9)) == pytest.approx(1e-9, abs=1e-6)
+    assert float(region.power(1e-9)) >= 1e-9

@@ -106,7 +106,8 @@ class Curve(ABC):
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the attacker's true-positive rate 1 - beta; override where 1 - beta loses digits."""
         lower, upper = self.beta_bounds(alpha)
-        return 1.0 - upper, 1.0 - lower
+        # no attacker is worse than blind guessing, which a difference of roundings may be
+        return np.maximum(1.0 - upper, alpha), np.maximum(1.0 - lower, alpha)
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta; upper is safe."""
