@@ -99,3 +99,5 @@ OPEN_ORDER = ORDER.but(low_open=True, infinite=False, meaning="a finite order ab
 POSITIVE = Parameter("size", low=0.0, low_open=True, meaning="a finite number above 0")
 REAL = Parameter("value", meaning="any finite number")
 SEED = Parameter("seed", "integer", low=0, meaning="which random numbers are drawn")
+TOLERANCE = Parameter("tolerance", low=1e-12, high=1.0, high_open=True, meaning="relative width asked of a bracket")
+CONFIDENCE = Parameter("confidence", low=0.5, high=0.999999, meaning="of an audit: chosen before looking")

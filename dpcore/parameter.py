@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -44,6 +46,8 @@ class Parameter:
         Whether infinity is allowed, beyond a finite `high` too; minus infinity is where `low` is.
     least : float, default 0.0
         The smallest size a number other than 0 may have: below it products and squares leave the range of doubles.
+    fewest, most : int, default 1 and no limit
+        How many items a list may have.
     unit, label, meaning, example
         What forms and documentation show.
     """
@@ -57,6 +61,8 @@ class Parameter:
     high_open: bool = False
     infinite: bool = False
     least: float = 0.0
+    fewest: int = 1
+    most: float = math.inf
     unit: str = ""
     label: str = ""
     meaning: str = ""
@@ -83,8 +89,7 @@ class Parameter:
         """
         items = _listed(values)
         if not len(items):
-            msg = f"{self.name} must have at least one item, got an empty list."
-            raise DomainError(msg)
+            raise self.refusal(values)
         if isinstance(items, np.ndarray):
             numbers = np.asarray(items, dtype=np.float64) + 0.0
             wrong = np.flatnonzero(~_inside(self, numbers))
@@ -105,7 +110,10 @@ class Parameter:
 
     def refusal(self, value: Any, place: str = "") -> DomainError:
         """Return the error about a bad value: the parameter, its domain, the value and, in a list, its place."""
-        return DomainError(f"{self.name} must be {self.domain_words}, got {shown(_scalar(value))}{place}.")
+        given = _scalar(value)
+        large = isinstance(given, (int, Fraction)) and abs(given) > sys.float_info.max and self.kind == "number"
+        beyond = " within the range of doubles" if large and self.high == math.inf else ""
+        return DomainError(f"{self.name} must be {self.domain_words}{beyond}, got {shown(given)}{place}.")
 
     @property
     def domain(self) -> str:
@@ -128,10 +136,16 @@ class Parameter:
             "region": "a region",
             "regions": "regions",
             "text": "a text",
-            "numbers": "a list of numbers",
-            "points": "a list of [alpha, beta] pairs",
+            "numbers": f"a list of {self._size}numbers",
+            "points": f"a list of {self._size}[alpha, beta] pairs",
         }
         return words.get(self.kind, self.domain)
+
+    @property
+    def _size(self) -> str:
+        if self.most < math.inf:
+            return f"{self.fewest} to {self.most} "
+        return f"at least {self.fewest} " if self.fewest > 1 else ""
 
     @property
     def required(self) -> bool:
@@ -158,7 +172,7 @@ class Choice(Parameter):
 
     def check(self, value: Any) -> Any:
         """Return the text, or say which ones are allowed."""
-        if value not in self.choices:
+        if not isinstance(value, str) or value not in self.choices:
             near = difflib.get_close_matches(str(value), self.choices, 1)
             hint = f" Did you mean {near[0]}?" if near else ""
             msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
@@ -169,6 +183,11 @@ class Choice(Parameter):
     def domain_words(self) -> str:
         """The values allowed."""
         return "one of " + ", ".join(self.choices)
+
+
+def one_of(name: str, choices: Iterable[str]) -> Choice:
+    """Return the parameter whose values are these texts."""
+    return Choice(name, "text", choices=tuple(choices))
 
 
 def shown(value: Any) -> str:
@@ -250,21 +269,29 @@ def _items(parameter: Parameter, value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
         msg = f"{parameter.name} must be a list, got {shown(value)}."
         raise DomainError(msg)
-    items = list(value)
+    return list(value)
+
+
+def _sized(parameter: Parameter, value: Any) -> list[Any]:
+    """Return the items of a list that has as many as the parameter takes."""
+    items = _items(parameter, value)
     if not items:
         msg = f"{parameter.name} must have at least one item, got an empty list."
+        raise DomainError(msg)
+    if not parameter.fewest <= len(items) <= parameter.most:
+        msg = f"{parameter.name} must be {parameter.domain_words}, got {len(items)}."
         raise DomainError(msg)
     return items
 
 
 def _check_numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
-    return tuple(parameter.but(kind="number").array(_items(parameter, value)).tolist())
+    return tuple(parameter.but(kind="number").array(_sized(parameter, value)).tolist())
 
 
 def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float], ...]:
     one = parameter.but(kind="number")
     out = []
-    for item in _items(parameter, value):
+    for item in _sized(parameter, value):
         pair = _items(parameter, item)
         if len(pair) != 2:
             msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
@@ -281,7 +308,7 @@ def _check_region(parameter: Parameter, value: Any) -> Any:
 
 
 def _check_regions(parameter: Parameter, value: Any) -> tuple[Any, ...]:
-    return tuple(_check_region(parameter, item) for item in _items(parameter, value))
+    return tuple(_check_region(parameter, item) for item in _sized(parameter, value))
 
 
 def _check_text(parameter: Parameter, value: Any) -> str:

@@ -104,8 +104,8 @@ def test_a_refusal_names_the_first_bad_value_and_its_place() -> None:
         (2, "alpha must be a number in [0, 1], got 2."),
         (np.float64(2), "alpha must be a number in [0, 1], got 2.0."),
         ("0.5", "alpha must be a number in [0, 1], got '0.5'."),
-        ([], "alpha must have at least one item, got an empty list."),
-        (np.zeros((0, 2)), "alpha must have at least one item, got an empty list."),
+        ([], "alpha must be a number in [0, 1], got []."),
+        (np.zeros((0, 2)), "alpha must be a number in [0, 1], got array([], shape=(0, 2), dtype=float64)."),
         (None, "alpha must be a number in [0, 1], got None."),
         ({0.5: 1}, "alpha must be a number in [0, 1], got {0.5: 1}."),
     ]  # fmt: skip
@@ -113,6 +113,16 @@ def test_a_refusal_names_the_first_bad_value_and_its_place() -> None:
         with pytest.raises(DomainError) as error:
             domains.ALPHA.array(values)
         assert str(error.value) == sentence
+
+
+def test_a_number_beyond_doubles_is_refused_for_that() -> None:
+    sentence = rf"^epsilon must be a number in \[0, inf\) within the range of doubles, got {str(HUGE)[:57]}\.\.\.\.$"
+    with pytest.raises(DomainError, match=sentence):
+        domains.LOSS.check(HUGE)
+    with pytest.raises(
+        DomainError, match=r"^epsilon must be a number in \[-inf, inf\] within the range of doubles, got -1000"
+    ):
+        domains.ANY_LOSS.array([0.5, -HUGE])
 
 
 def test_domains_in_words() -> None:
