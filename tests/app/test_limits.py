@@ -88,7 +88,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
         ({"lim_mechanism": "x" * 5000}, "at most 2000 characters"),
         ({"lim_mechanism": "gaussian(1)"}, "No limit is needed"),
         ({"lim_mechanism": "zcdp(0.1)"}, "does not compose by adding independent losses"),
-        ({"lim_k": "1e9"}, "Copies k must be an integer from 1 to 100000"),
+        ({"lim_k": "1e9"}, "Copies k must be an integer in [1, 100000]"),
         ({"lim_delta": "0"}, "Compared at δ must be a number in (0, 1]"),
         ({"lim_n": "1.5"}, "Row n must be an integer"),
     ],
