@@ -44,9 +44,9 @@ def test_the_first_view() -> None:
     assert table["quantity"].tolist() == ["μ of k copies", "kl", "κ₂", "κ₃", "κ̄₃", "γ of k copies"]
     assert not table.isna().any().any()
     # a rerun does no work twice
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
