@@ -1,4 +1,4 @@
-"""How hard to work: the width asked of a bracket, the time and memory allowed, and whom to tell.
+"""How hard to work: the width asked of a bracket, the time and memory allowed, and who receives progress.
 
 The settings live in a context variable, so that a page or a script states them once around a whole
 computation and no function has to hand them down.

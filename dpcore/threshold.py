@@ -80,7 +80,7 @@ class Pair(ABC):
 class Test:
     """Accuse above `threshold`, and with probability `share` at the threshold itself."""
 
-    __test__ = False  # its name is no invitation to a test runner
+    __test__ = False  # pytest would collect a class of this name
 
     pair: Pair
     threshold: float

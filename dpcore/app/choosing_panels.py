@@ -121,7 +121,7 @@ def _error_fields(unknown: str, kind: str, trouble: DeltaGenerator) -> Numbers:
         return _fields(
             [(label, "choose_error", AMOUNT, "At most, in the units of the answer."), miss], trouble, columns=2
         )
-    return _fields([("Errors in all but", *miss[1:])], trouble, columns=2)
+    return _fields([("Share of larger errors", *miss[1:])], trouble, columns=2)
 
 
 def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:

@@ -116,7 +116,7 @@ def view() -> str:
 def show_accountants(asked: page.Asked, *, dark: bool) -> None:
     """Draw what every accountant reports."""
     try:
-        with work.patience("Asking around"):
+        with work.patience("Computing what each accountant reports"):
             some = page.drawable(asked)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")

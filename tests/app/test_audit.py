@@ -123,7 +123,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(audit_mechanism="geometric(1.25, 2)", audit_trials="77")
     before, hits = set(work.shelf().kept), work.shelf().hits
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 

@@ -298,7 +298,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(ledger_rows=HEAD + "a,dp(0.31),3\n")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

@@ -193,7 +193,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(local_epsilon="1.25")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

@@ -39,9 +39,9 @@ def test_the_first_view() -> None:
     assert tables["Wrongly accused"]["The CLT is"].tolist()[-1] == "below the truth"
     assert not any(table.isna().any().any() for table in tables.values())
     # a rerun does no work twice
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 

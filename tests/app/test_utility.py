@@ -418,7 +418,7 @@ def test_an_upload_is_kept_by_its_session_alone() -> None:
     before = set(work.shelf().kept)
     app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
     assert len(alts(app)) == 3
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
     assert "_utility_own" in app.session_state
     assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
     other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
@@ -500,7 +500,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(utility="count_laplace epsilon=0.123")
     before, hits = set(work.shelf().kept), work.shelf().hits
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits >= hits + 4
 
 

@@ -91,7 +91,7 @@ def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
     if problems and not skip:
         rest = len(problems) - MOST_NAMED
         more = f" (and {rest} more rows)" if rest > 0 else ""
-        msg = f"{' '.join(problems[:MOST_NAMED])}{more} Mend them, or leave them out with --skip."
+        msg = f"{' '.join(problems[:MOST_NAMED])}{more} Correct these rows, or leave them out with --skip."
         raise DomainError(msg)
 
 
