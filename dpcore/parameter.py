@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral, Real
@@ -256,7 +256,7 @@ def _listed(values: Any) -> FloatArray | list[Any]:
         raw = np.array(values)
     elif hasattr(values, "__array__"):
         raw = np.asarray(values)
-    elif isinstance(values, Iterable) and not isinstance(values, (str, bytes, dict)):
+    elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         return _listed(list(values))
     else:
         return [values]
@@ -266,7 +266,7 @@ def _listed(values: Any) -> FloatArray | list[Any]:
 
 
 def _items(parameter: Parameter, value: Any) -> list[Any]:
-    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         msg = f"{parameter.name} must be a list, got {shown(value)}."
         raise DomainError(msg)
     return list(value)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpcore.tradeoff import TradeOff
 
-_DIGITS = COUNT.but(name="digits")
+_DIGITS = COUNT.but(name="digits", high=10**6)
 _VALUE = ANY_LOSS.but(name="A number in words")
 _RATE = ALPHA.but(name="A rate")
 _PRIOR = ALPHA.but(name="prior")
@@ -32,7 +32,7 @@ def outward(value: float, digits: int, up: bool = True) -> str:
     digits : how many significant digits, from 1 upwards.
     up : round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
     """
-    _DIGITS.check(digits)
+    digits = _DIGITS.check(digits)
     _VALUE.check(value)
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import domains
+from dpcore import domains, dp
 from dpcore.errors import DomainError
 from dpcore.parameter import Choice, Parameter, shown
 
@@ -72,7 +72,7 @@ def test_a_number_alone_and_in_an_array_has_the_verdict_of_its_domain(name: str)
         among = verdict(lambda one: parameter.array([inside, one])[1], value)  # noqa: B023  # called at once
         assert (among is not None) == expected, value
         if expected and isinstance(value, float):
-            for many in (np.array([inside, value]), pd.Series([inside, value]), (inside, value), iter([inside, value])):
+            for many in (np.array([inside, value]), pd.Series([inside, value]), (inside, value)):
                 assert parameter.array(many).tolist() == [inside, value]
 
 
@@ -108,6 +108,7 @@ def test_a_refusal_names_the_first_bad_value_and_its_place() -> None:
         (np.zeros((0, 2)), "alpha must be a number in [0, 1], got array([], shape=(0, 2), dtype=float64)."),
         (None, "alpha must be a number in [0, 1], got None."),
         ({0.5: 1}, "alpha must be a number in [0, 1], got {0.5: 1}."),
+        ({0.5}, "alpha must be a number in [0, 1], got {0.5}."),
     ]  # fmt: skip
     for values, sentence in cases:
         with pytest.raises(DomainError) as error:
@@ -123,6 +124,29 @@ def test_a_number_beyond_doubles_is_refused_for_that() -> None:
         DomainError, match=r"^epsilon must be a number in \[-inf, inf\] within the range of doubles, got -1000"
     ):
         domains.ANY_LOSS.array([0.5, -HUGE])
+
+
+def test_lists_have_their_size() -> None:
+    scores = Parameter("scores", "numbers", fewest=2, most=3)
+    assert scores.check(range(2)) == (0.0, 1.0)
+    assert scores.domain_words == "a list of 2 to 3 numbers"
+    for bad, words in [
+        ([1.0], "scores must be a list of 2 to 3 numbers, got 1."),
+        ([1.0] * 4, "scores must be a list of 2 to 3 numbers, got 4."),
+        ([], "scores must have at least one item, got an empty list."),
+        ([1.0, "x"], "scores must be a number in (-inf, inf), got 'x' (number 2 of 2)."),
+        (np.array(1.0), "scores must be a list, got array(1.)."),
+        ("12", "scores must be a list, got '12'."),
+    ]:
+        with pytest.raises(DomainError) as error:
+            scores.check(bad)
+        assert str(error.value) == words
+
+
+def test_a_question_is_never_answered_in_part() -> None:
+    """An iterator has no length: the answer to its first number would pass for the answer to all."""
+    with pytest.raises(DomainError, match="epsilon must be a number in"):
+        dp(1).delta(iter([0.5, 0.6]))  # type: ignore[call-overload]  # the mistake under test
 
 
 def test_domains_in_words() -> None:

@@ -92,7 +92,7 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     one_of("mechanism", _KNOWN).check(mechanism)
     integer = mechanism == "geometric"
     t = POSITIVE.but(name="error", low_open=not integer).check(error)
-    whole = COUNT.but(name="The sensitivity of geometric noise")
+    whole = COUNT.but(name="The sensitivity of geometric noise", high=1e300)
     d = float((whole if integer else POSITIVE.but(name="sensitivity")).check(sensitivity))
     p = PRIOR.but(name="probability").check(probability)
     name, guess, tail = _KNOWN[mechanism]

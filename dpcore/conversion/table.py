@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -93,7 +94,8 @@ def applicable(region: TradeOff, to: str) -> list[Conversion]:
 
 
 def _numbers(parameter: Parameter, value: object, default: tuple[float, ...]) -> tuple[float, ...]:
-    return default if value is None else tuple(parameter.array(value).tolist())
+    items = list(value) if isinstance(value, Iterator) else value
+    return default if items is None else tuple(parameter.array(items).tolist())
 
 
 def _notion(to: object) -> str:

@@ -58,7 +58,7 @@ def utilities(question: Hypotheses, promise: Promise, measure: Measure, epsilons
         binary mechanism and randomized response, all exact, and every bound that applies, ``upper`` or ``lower``.
         Infinite values are left out.
     """
-    asked = sorted(set(LOSS.array(epsilons).tolist()))
+    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
     for done, epsilon in enumerate(asked):
         checkpoint(done / len(asked))
@@ -89,7 +89,7 @@ def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: I
 
     Columns as in `utilities`. The bounds speak of the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
     """
-    asked = sorted(set(LOSS.array(epsilons).tolist()))
+    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
     for done, epsilon in enumerate(asked):
         checkpoint(done / len(asked))
@@ -123,7 +123,7 @@ def regimes(question: Hypotheses, promise: Promise, measure: Measure, epsilons: 
         attain the optimum; empty where the best channel cannot be computed.
     """
     rows = []
-    for epsilon in sorted(set(LOSS.array(epsilons).tolist())):
+    for epsilon in sorted(set(LOSS.array(list(epsilons)).tolist())):
         here = promise.at(epsilon)
         if why_not(question, here):
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dpcore.errors import DomainError
 from dpcore.parameter import Parameter
@@ -39,7 +39,11 @@ def numbers(
     value: object, name: str, low: float = 0.0, high: float = math.inf, *, low_open: bool = False
 ) -> tuple[float, ...]:
     """Return one number, or every number of a list, each a finite float of the stated interval."""
-    return tuple(Parameter(name, low=low, high=high, low_open=low_open).array(value).tolist())
+    return tuple(
+        Parameter(name, low=low, high=high, low_open=low_open)
+        .array(_items(value) if isinstance(value, Iterator) else value)
+        .tolist()
+    )
 
 
 def statements(value: object) -> tuple[Statement, ...]:
