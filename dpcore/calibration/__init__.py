@@ -53,7 +53,7 @@ def calibrate(
     Returns
     -------
     DataFrame
-        One row `expression, parameter, value, epsilon, delta, k, kind`. The expression holds the value, the least
+        One row `expression, parameter, value, epsilon, delta, k, kind, theorem, neighbours`. The expression holds the value, the least
         noise or the largest loss that certainly meets the target; `delta` is what it reaches at `epsilon` (for
         attack targets the advantage, at 0); `k` counts the copies of the part that holds the unknown. `kind` is
         ``exact``, or ``upper`` or ``lower`` where the value bounds the true one on the safe side.

@@ -10,9 +10,9 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, number
-from dpcore.charts.sampling import facts
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.polygon import Polygon
+from dpcore.kinds import facts
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:

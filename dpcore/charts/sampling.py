@@ -20,7 +20,7 @@ from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.kinds import EXACT, kinds
+from dpcore.kinds import EXACT, FACTS, facts, kinds
 from dpcore.tradeoff import TradeOff
 from dpcore.words import grouped
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 Regions: TypeAlias = "TradeOff | Mapping[str, TradeOff] | Iterable[TradeOff]"
-FACTS = ("kind", "theorem", "neighbours")
 COLUMNS = ("region", "label", "alpha", "beta", "power", "epsilon", "epsilon_label", "corner", "step", *FACTS)
 BORDER = ("label", "region", "alpha", "beta", *FACTS)
 MOST_ROWS = 10_000
@@ -90,11 +89,6 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         },
         columns=list(COLUMNS),
     )
-
-
-def facts(region: TradeOff) -> dict[str, str]:
-    """Return the columns that say, after `kind`, by which argument and for which neighbours a number holds."""
-    return {"theorem": region.theorem, "neighbours": region.neighbours}
 
 
 def corner_count(region: TradeOff) -> int | None:
