@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpcore import frames
+from dpcore import frames, gate
 from dpcore.charts import pixels
 from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
@@ -72,14 +72,17 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
     curve = published(region.curve)
-    path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
+    with gate.naming(region):
+        path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
+    power = _power(curve, path)
+    gate.border(region, path.alpha, path.beta, power)
     return pd.DataFrame(
         {
             "region": str(region),
             "label": str(region) if label is None else label,
             "alpha": path.alpha + 0.0,
             "beta": path.beta + 0.0,
-            "power": _power(curve, path),
+            "power": power,
             "epsilon": path.loss + 0.0,
             "epsilon_label": _loss_labels(path),
             "corner": path.corner,

@@ -31,6 +31,7 @@ def polygon_of(region: TradeOff) -> Polygon:
     if curve.corner_count > MOST_LEVELS:
         msg = f"{shorten(str(region))} has {curve.corner_count} losses; at most {MOST_LEVELS} are listed."
         raise BudgetError(msg)
+    region.dual  # noqa: B018  its masses are checked once
     return curve
 
 
