@@ -90,6 +90,8 @@ class Parameter:
         items = _listed(values)
         if not len(items):
             raise self.refusal(values)
+        if not self.fewest <= len(items) <= self.most:
+            raise self.but(kind="numbers").refusal(len(items))
         if isinstance(items, np.ndarray):
             numbers = np.asarray(items, dtype=np.float64) + 0.0
             wrong = np.flatnonzero(~_inside(self, numbers))
@@ -279,8 +281,7 @@ def _sized(parameter: Parameter, value: Any) -> list[Any]:
         msg = f"{parameter.name} must have at least one item, got an empty list."
         raise DomainError(msg)
     if not parameter.fewest <= len(items) <= parameter.most:
-        msg = f"{parameter.name} must be {parameter.domain_words}, got {len(items)}."
-        raise DomainError(msg)
+        raise parameter.refusal(len(items))
     return items
 
 
