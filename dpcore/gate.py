@@ -117,7 +117,7 @@ def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatAr
     _check(region, "beta", "alpha", alpha, (beta, beta), 1.0)
     _check(region, "power", "minus alpha", -alpha, (power, power), 1.0)
     with naming(region):
-        below_guessing(alpha, beta)
+        below_guessing(alpha, beta, ROUNDING)  # both rates of a corner are rounded sums
     region.dual  # noqa: B018  checked once
 
 

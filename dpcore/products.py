@@ -60,9 +60,9 @@ def theorems(
     Parameters
     ----------
     region : a product, a power, or a single region.
-    delta : failure probabilities of the whole, in [0, 1]: one row per theorem and delta. Without it every theorem
+    delta : by how much the whole may exceed e^epsilon, in [0, 1]: one row per theorem and delta. Without it every theorem
         lists its own (epsilon, delta), beside the composition itself at 1e-9, 1e-6 and 1e-3.
-    slack : extra failure probability, in (0, 1], of the theorems that take one; with `delta` by default all that delta
+    slack : what is added to delta, in (0, 1], by the theorems that take one; with `delta` by default all that delta
         leaves, without it 1e-9, 1e-6 and 1e-3.
 
     Returns
@@ -131,7 +131,7 @@ def _with_slack(name: str, parts: Factors, delta: float, slack: float) -> Row:
         return name, None, delta, "none", str(error)
     epsilon, failing = float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])
     if failing > delta:
-        why = f"With slack {slack!r} it fails with probability {outward(failing, 6)}, more than δ = {delta!r}."
+        why = f"With slack {slack!r} its own δ is {outward(failing, 6)}, more than δ = {delta!r}."
         return name, None, delta, "none", why
     value = statement_epsilon(epsilon, failing, delta)
     note = "; ".join(filter(None, (f"slack {slack!r}", given.note, RULE if given.share else "")))

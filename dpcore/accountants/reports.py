@@ -121,7 +121,7 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
     name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
     mechanism : one use, a region or its expression.
     k : how many uses, from 1 to 10^6.
-    delta : the failure probability at which epsilon is reported, in [0, 1].
+    delta : at which epsilon is reported, in [0, 1].
 
     Examples
     --------

@@ -79,7 +79,7 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     Parameters
     ----------
     mu : of the limit, in (0, 20].
-    delta : what the failure probabilities of the second array sum to, in [0, 20].
+    delta : what the deltas of the second array sum to, in [0, 20].
     c : power with which epsilon falls in the third array, in (0, 1/2].
     """
     limit_mu = domain.number(mu, "mu", 0.0, 20.0, low_open=True)

@@ -45,7 +45,7 @@ def ladder(
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole composition, in [0, 1].
+    delta : by how much the whole composition may exceed e^epsilon, in [0, 1].
     ks : numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at powers of ten only.
     patience : seconds for the exact compositions, and as many for all other theorems; what does not fit says so.
 

@@ -41,7 +41,7 @@ class Statements:
     Attributes
     ----------
     parts : (step, count), one for each different release.
-    share : failure probability that every release of unbounded loss was given.
+    share : the delta that every release of unbounded loss was given.
     """
 
     parts: tuple[tuple[Step, int], ...]
@@ -87,7 +87,7 @@ def statements(
     Parameters
     ----------
     factors : different regions with their counts.
-    delta : failure probability of the whole list.
+    delta : by how much the whole list may exceed e^epsilon.
     gaussian : whether Gaussian releases need a statement at all.
     known : statements of bounded releases, which are the same for every delta; filled here for the next call.
     """
@@ -172,7 +172,7 @@ def _needs(curve: Curve, *, gaussian: bool) -> bool:
 
 
 def _gaussian(node: TradeOff, mu: float, epsilon: float, share: float) -> Step:
-    """Return the statement of a Gaussian release that fails with probability `share`; by its mu alone if that is 0."""
+    """Return the statement of a Gaussian release at delta = `share`; by its mu alone if that is 0."""
     if share == 0:
         return Step(node, 0.0, 0.0, 0.0, attained=True, mu=mu, note="")
     eta = max(min(float(erf(mu / math.sqrt(8.0))) * (1 + 1e-15), largest_eta(epsilon, share)), share)

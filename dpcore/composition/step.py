@@ -110,7 +110,7 @@ def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
 
 
 def _cut(region: TradeOff, epsilon: float, delta: float, eta: float, mu: float) -> Step:
-    """Return the statement of an unbounded loss at one failure probability."""
+    """Return the statement of an unbounded loss at one delta."""
     eta = max(min(eta, largest_eta(epsilon, delta)), delta)
     return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=taken_as(region, epsilon, delta, eta))
 

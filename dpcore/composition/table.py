@@ -55,7 +55,7 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole, in [0, 1].
+    delta : by how much the whole may exceed e^epsilon, in [0, 1].
     patience : seconds for composing the regions, and as many for all other theorems together; what does not fit says so.
 
     Returns

@@ -99,7 +99,7 @@ class Totals:
     Parameters
     ----------
     factors : different regions with their counts.
-    delta : failure probability of the whole list, in [0, 1].
+    delta : by how much the whole list may exceed e^epsilon, in [0, 1].
     given : the statements of all releases, if they are known already, or why there are none.
     ends_at : when the numbers must be there, on the clock of `time.monotonic`; what does not fit says so.
     """

@@ -68,7 +68,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows.
-    delta : failure probability of the whole ledger, in [0, 1].
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
     by : ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
         that it has in the whole list.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.DataFrame:
-    r"""Compose (epsilon_l, delta_l)-DP mechanisms in closed form, at the price of an extra failure probability `slack`.
+    r"""Compose (epsilon_l, delta_l)-DP mechanisms in closed form, at the price of a `slack` added to delta.
 
     With :math:`A=\sum\varepsilon_l\tanh(\varepsilon_l/2)`, :math:`B=\sum\varepsilon_l^2` and slack
     :math:`\tilde\delta`,
@@ -107,7 +107,7 @@ def _log_shifted(spread: float, slack: float) -> float:
 def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> pd.DataFrame:
     r"""Compose k pure epsilon-DP mechanisms: :math:`(4\varepsilon\sqrt{2k\log(1/\delta)}, \delta)`-DP.
 
-    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small failure probability the loss grows like
+    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small delta epsilon grows like
     the root of k, not like k; the constant is generous.
     Reference: Mironov (2017), Corollary 1.
     """
