@@ -22,7 +22,6 @@ from dpcore.composition.convergence import verdict
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import ladder
 from dpcore.composition.step import step_of
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
 from dpcore.kinds import EXACT
@@ -92,8 +91,7 @@ class Uses:
     @property
     def mu(self) -> float | None:
         """The mu of Gaussian noise, None for any other."""
-        curve = self.region.curve
-        return curve.mu if isinstance(curve, Gaussian) else None
+        return self.region.curve.gaussian_mu
 
     def renyi(self, orders: Sequence[float]) -> FloatArray:
         """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""

@@ -14,7 +14,6 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import Assume, factors
-from dpcore.curves.gaussian import Gaussian
 from dpcore.guarantees import DP, TV
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.mechanisms.geometric import Geometric
@@ -63,7 +62,7 @@ def _family(region: TradeOff) -> tuple[tuple[object, ...], Size]:
     """Return a family whose regions grow with some numbers, and these numbers."""
     parts = [(node.region if isinstance(node, Assume) else node, count) for node, count in factors(region)]
     curves = [node.pair for node, _ in parts]
-    mus = [curve.mu for curve in curves if isinstance(curve, Gaussian)]
+    mus = [curve.gaussian_mu for curve in curves if curve.gaussian_mu is not None]
     if len(mus) == len(parts):
         return ("Gaussian",), (math.hypot(*(mu * math.sqrt(k) for mu, (_, k) in zip(mus, parts, strict=True))),)
     if len(parts) > 1:
