@@ -14,6 +14,7 @@ from dpcore import renyi_curves
 from dpcore.algebra import Additive, Assume, Composite, Intersection, Loose, factors
 from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import DP, RDP, ZCDP
+from dpcore.mechanisms.base import Mechanism
 from dpcore.risk import largest_loss
 from dpcore.theorems.rounding import up
 
@@ -51,7 +52,8 @@ def concentrated(region: TradeOff) -> Rate | None:
         return Rate(curve.gaussian_mu * curve.gaussian_mu / 2, 0.0, exact=True)
     if curve.laplace_epsilon is not None:
         return Rate(renyi_curves.laplace(curve.laplace_epsilon, 1.0), 0.0, exact=True)
-    return _by_parts(region) or _by_loss(region)
+    own = region.concentrated_rate if isinstance(region, Mechanism) else None
+    return Rate(own, 0.0, exact=True) if own is not None else _by_parts(region) or _by_loss(region)
 
 
 def _by_parts(region: TradeOff) -> Rate | None:
@@ -109,7 +111,10 @@ def _renyi_in_closed_form(region: TradeOff, order: float) -> tuple[float, bool] 
         return renyi_curves.randomized_response(region.epsilon_, order), True
     if curve.gaussian_mu is not None:
         return renyi_curves.gaussian(curve.gaussian_mu, order), True
-    return None if curve.laplace_epsilon is None else (renyi_curves.laplace(curve.laplace_epsilon, order), True)
+    if curve.laplace_epsilon is not None:
+        return renyi_curves.laplace(curve.laplace_epsilon, order), True
+    own = region.renyi(order) if isinstance(region, Mechanism) else None
+    return None if own is None else (own, True)
 
 
 def _renyi_by_parts(region: TradeOff, order: float) -> tuple[float, bool] | None:

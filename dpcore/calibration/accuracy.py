@@ -67,7 +67,7 @@ def _geometric_guess(error: float, probability: float, sensitivity: float) -> fl
     return x * sensitivity
 
 
-_KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
+KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
     "laplace": ("epsilon", lambda t, p, d: -math.log(p) * d / t, laplace_tail),
     "geometric": ("epsilon", _geometric_guess, geometric_tail),
     "gaussian": ("sigma", lambda t, p, _: t / -float(ndtri(p / 2)), gaussian_tail),
@@ -90,8 +90,8 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     >>> round(epsilon_for_error("laplace", 2.0, 0.05).value, 6)
     1.497866
     """
-    if mechanism not in _KNOWN:
-        msg = f"mechanism must be one of {', '.join(_KNOWN)}, got {shown(mechanism)}."
+    if mechanism not in KNOWN:
+        msg = f"mechanism must be one of {', '.join(KNOWN)}, got {shown(mechanism)}."
         raise DomainError(msg)
     integer = mechanism == "geometric"
     t = _positive("error", error, zero=integer)
@@ -103,7 +103,7 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     if p >= 1:
         msg = f"probability must be a number in (0, 1), got {shown(probability)}."
         raise DomainError(msg)
-    name, guess, tail = _KNOWN[mechanism]
+    name, guess, tail = KNOWN[mechanism]
     more = math.inf if name == "epsilon" else 0.0
     value = guess(t, p, d)
     while tail(value, t, d) > p:  # a rounding step or two towards less noise
