@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore import gate
 from dpcore.conversion import gaussian_mu
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT
 from dpcore.guarantees import DP, DPTV, GDP, TV
 from dpcore.kinds import WORDS, kind
 from dpcore.mechanisms.base import Claim, Mechanism, opened
@@ -105,8 +105,6 @@ def claim(mechanism: Mechanism) -> Claim | None:
 
 def calibration_text(mechanism: Atom, k: int = 1) -> str:
     """Return the expression to calibrate: the noise of the mechanism (or the loss of a statement) left open, used k times."""
-    if k < 1:
-        msg = f"k must be an integer from 1 upwards, got {k!r}."
-        raise DomainError(msg)
+    copies = COUNT.check(k)
     text = mechanism.open_text if isinstance(mechanism, Mechanism) else opened(mechanism)
-    return text if k == 1 else f"{text}^{k}"
+    return text if copies == 1 else f"{text}^{copies}"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import ALPHA
 from dpcore.errors import DomainError
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -94,9 +94,7 @@ class Pair:
 
     def at_rate(self, alpha: float) -> Test:
         """Return the test that accuses a share `alpha` of those outside the data."""
-        if not 0.0 <= alpha <= 1.0:
-            msg = f"alpha must be in [0, 1], got {shown(alpha)}."
-            raise DomainError(msg)
+        ALPHA.check(alpha)
         threshold = self.quantile(alpha, inside=False)
         own = self.mass(threshold, inside=False)
         missing = alpha - self.above(threshold, inside=False)
@@ -111,7 +109,7 @@ class Pair:
 class Test:
     """Accuse above `threshold`, and with probability `share` at the threshold itself."""
 
-    __test__ = False  # its name is no invitation to a test runner
+    __test__ = False  # pytest would collect a class of this name
 
     pair: Pair
     threshold: float

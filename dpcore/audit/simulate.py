@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.audit.measurements import Scores
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT
 from dpcore.mechanisms.base import Mechanism
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -46,12 +45,10 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
     rng : source of randomness.
     outsiders, members : how many trials of either kind, from 1 to 1 000 000.
     """
-    for name, count in (("outsiders", outsiders), ("members", members)):
-        if not 1 <= count <= MOST or count != int(count):
-            msg = f"{name} must be an integer from 1 to {MOST}, got {shown(count)}."
-            raise DomainError(msg)
+    trials = COUNT.but(high=MOST)
+    out, own = trials.but(name="outsiders").check(outsiders), trials.but(name="members").check(members)
     attack = attack_on(region)
-    return Scores(attack.draw(rng, int(outsiders), False), attack.draw(rng, int(members), True))
+    return Scores(attack.draw(rng, out, False), attack.draw(rng, own, True))
 
 
 def attack_on(region: TradeOff) -> Attack:

@@ -19,7 +19,7 @@ from dpcore.calibration.unknown import Place
 from dpcore.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.mechanisms.law import least
-from dpcore.tradeoff import call, parameters_of
+from dpcore.tradeoff import parameters_of, written
 
 if TYPE_CHECKING:
     from dpcore.mechanisms.base import Offer
@@ -115,8 +115,7 @@ class Candidate:
 
     def written(self, value: str) -> str:
         """Return the expression of one use with the parameter written as `value` (a number, or ?)."""
-        rest = call("", self._values())[1:-1]
-        return f"{self.name}({value}{', ' if rest else ''}{rest})"
+        return f"{self.name}({', '.join([value, *written(self._values())])})"
 
     def mechanism(self, value: float) -> Mechanism:
         """Return the mechanism with this value of its parameter."""

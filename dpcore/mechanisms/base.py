@@ -20,7 +20,7 @@ from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import DP, pmf_polygon
 from dpcore.mechanisms.log_concave import Noise, Shifted
 from dpcore.registry import entries
-from dpcore.tradeoff import Atom, call, parameters_of
+from dpcore.tradeoff import Atom, parameters_of, written
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -263,8 +263,7 @@ def kinds() -> tuple[type[Mechanism], ...]:
 def opened(atom: Atom) -> str:
     """Return the expression of a named region with ? in the place of its first parameter."""
     rest = [(parameter, getattr(atom, field)) for field, parameter in parameters_of(type(atom))[1:]]
-    inner = call("", rest)[1:-1]
-    return f"{atom.entry.name}(?{', ' if inner else ''}{inner})"
+    return f"{atom.entry.name}({', '.join(['?', *written(rest)])})"
 
 
 def _of_masses(law: Law, move: float) -> Polygon:
