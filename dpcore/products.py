@@ -16,7 +16,6 @@ from dpcore.algebra import factors
 from dpcore.composition.parts import statements
 from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.kinds import EXACT, kind
@@ -159,7 +158,7 @@ def _stated(name: str, given: Statements, slack: float) -> pd.DataFrame:
 def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
     """Return the statements of every theorem, and of those that have none the reason."""
     parts = factors(region)
-    unbounded = [node for node, _ in parts if math.isinf(node.curve.max_loss) and not isinstance(node.curve, Gaussian)]
+    unbounded = [node for node, _ in parts if math.isinf(node.curve.max_loss) and node.curve.gaussian_mu is None]
     if unbounded:
         why = f"{shorten(str(unbounded[0]))} has unbounded loss: name a δ, and a statement is taken at its share of it."
         return [(name, None, None, "none", why) for name in _ORDER]
@@ -190,8 +189,8 @@ def _silence(name: str, spoken: set[str], left_out: str) -> str:
 def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
     """Return the name and values of the strongest statement the theorems know, and a note if it loses something."""
     curve = part.curve
-    if isinstance(curve, Gaussian):
-        return "gdp", (curve.mu,), ""
+    if curve.gaussian_mu is not None:
+        return "gdp", (curve.gaussian_mu,), ""
     epsilon, delta = max(0.0, curve.max_loss), curve.q_inf
     shape = published(curve)
     corners = shape.loss[shape.loss >= 0] if isinstance(shape, Polygon) else None

@@ -22,13 +22,12 @@ from dpcore.composition.convergence import verdict
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import ladder
 from dpcore.composition.step import step_of
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
 from dpcore.kinds import EXACT, FACTS
 from dpcore.language import parse
 from dpcore.limits import checkpoint
-from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.mechanisms.base import Mechanism
 from dpcore.theorems import domain, rdp_to_dp, zcdp_to_dp
 from dpcore.theorems.rounding import up
 from dpcore.words import outward
@@ -92,14 +91,19 @@ class Uses:
     @property
     def mu(self) -> float | None:
         """The mu of Gaussian noise, None for any other."""
-        curve = self.region.curve
-        return curve.mu if isinstance(curve, Gaussian) else None
+        return self.region.curve.gaussian_mu
+
+    @property
+    def sampled(self) -> tuple[float, float] | None:
+        """Sigma and q of normal noise on a Poisson sample, None for anything else."""
+        return self.region.sampled_gaussian if isinstance(self.region, Mechanism) else None
 
     def renyi(self, orders: Sequence[float]) -> FloatArray:
         """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
         one = self.region
-        if isinstance(one, PoissonGaussian) and one.q > 0 and math.isfinite(one.sigma):
-            found = sampled_renyi(one.sigma, one.q, list(orders))
+        sigma, q = self.sampled or (math.inf, 0.0)
+        if q > 0 and math.isfinite(sigma):
+            found = sampled_renyi(sigma, q, list(orders))
         else:
             known = (divergences.renyi(one, order) for order in orders)
             found = np.array([math.inf if value is None else value[0] for value in known])
@@ -266,7 +270,6 @@ def _zcdp(name: str) -> Callable[[Uses], Found]:
 
 def _limit(asked: Uses) -> Found:
     """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
-    one = asked.region
     if asked.mu is not None:
         mu = asked.mu * math.sqrt(asked.k)
         return (
@@ -274,9 +277,9 @@ def _limit(asked: Uses) -> Found:
             "exact",
             f"μ = {mu:.6g}; no limit needed",
         )
-    if not isinstance(one, PoissonGaussian):
+    if asked.sampled is None:
         return asked.ladder["clt"]
-    mu = clt_mu(one.sigma, one.q, asked.k)
+    mu = clt_mu(*asked.sampled, asked.k)
     epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
     return epsilon, "approximate", f"μ = {mu:.6g}"
 

@@ -20,7 +20,6 @@ from dpcore.composition.clt import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import KS
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import EXACT, FACTS, kind, labelled
 from dpcore.language import parse
@@ -77,7 +76,7 @@ def copies(mechanism: TradeOff | str, k: int) -> Copies:
     """Return k copies of a mechanism beside their limit, or say why there is no limit to speak of."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     count = domain.integer(k, "k", high=LARGEST_K)
-    if isinstance(region.curve, Gaussian):
+    if region.curve.gaussian_mu is not None:
         msg = "No limit is needed: k Gaussian mechanisms are Gaussian privacy exactly, with μ √k."
         raise DomainError(msg)
     return Copies(region, count, limit(region))

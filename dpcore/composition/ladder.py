@@ -18,7 +18,6 @@ from dpcore.algebra import factors
 from dpcore.composition.parts import Statements, statement_lists
 from dpcore.composition.totals import BELOW, Totals, composed, ordered
 from dpcore.composition.ways import LARGEST_K, TITLES
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import kind, settled
@@ -108,7 +107,11 @@ def _exact(
         twin = TITLES["dptv"] if first.tv_helps else TITLES["kov_optimal"]
         why = f"Nothing but the statement is known: {twin} is its exact composition."
         return [(k, name, title, math.inf, "none", why) for k in counts]
-    cheap = isinstance(region.curve, (Polygon, Gaussian)) or not any(_round(k) for k in counts[1:])
+    cheap = (
+        isinstance(region.curve, Polygon)
+        or region.curve.gaussian_mu is not None
+        or not any(_round(k) for k in counts[1:])
+    )
     found: list[Rung] = []
     for place, k in enumerate(counts):
         if not (cheap or _round(k)):

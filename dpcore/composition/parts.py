@@ -14,7 +14,6 @@ from scipy.special import erf
 
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.step import Step, step_of, steps_at, taken_as
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.guarantees import largest_eta
 from dpcore.limits import checkpoint
@@ -108,7 +107,7 @@ def statement_lists(
     """Return the statements of k times a list for every k, or why there are none; see `statements`."""
     kept = {} if known is None else known
     needy = [(node, count) for node, count in factors if _needs(node.curve, gaussian=gaussian)]
-    slow = sum(not isinstance(node.curve, Gaussian) for node, _ in needy)
+    slow = sum(node.curve.gaussian_mu is None for node, _ in needy)
     if slow > MOST_DIFFERENT:
         msg = (
             f"{grouped(slow)} different releases have unbounded loss; statements are looked up for at most "
@@ -150,7 +149,7 @@ def _steps(node: TradeOff, shares: list[float], kept: dict[str, Step]) -> list[S
 
 def _gaussians(factors: Factors, shares: list[float]) -> dict[str, list[Step]]:
     """Return the statements of the Gaussian releases at every share, all releases at once: they may be many."""
-    nodes = [(node, node.curve.mu) for node, _ in factors if isinstance(node.curve, Gaussian)]
+    nodes = [(node, mu) for node, _ in factors if (mu := node.curve.gaussian_mu) is not None]
     found: dict[str, list[Step]] = {node.text: [] for node, _ in nodes}
     different, place = np.unique(np.array([mu for _, mu in nodes]), return_inverse=True)
     for free in shares if nodes else ():
@@ -168,7 +167,7 @@ def _nothing_free(factors: Factors, needy: Factors, delta: float, k: int) -> Dom
 
 
 def _needs(curve: Curve, *, gaussian: bool) -> bool:
-    return math.isinf(curve.max_loss) and (gaussian or not isinstance(curve, Gaussian))
+    return math.isinf(curve.max_loss) and (gaussian or curve.gaussian_mu is None)
 
 
 def _gaussian(node: TradeOff, mu: float, epsilon: float, share: float) -> Step:

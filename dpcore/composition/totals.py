@@ -15,7 +15,6 @@ from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.parts import MOST_DIFFERENT, Statements, statements
 from dpcore.composition.renyi import concentrated_epsilon, renyi_epsilon
 from dpcore.composition.tails import epsilon_of_copies
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError, DpcoreError
 from dpcore.guarantees import DP, DPTV
@@ -229,7 +228,7 @@ class Totals:
     # ---- other notions ---------------------------------------------------------------------------------------
 
     def _gdp(self) -> Row:
-        mus = [(node.curve.mu, count) for node, count in self.factors if isinstance(node.curve, Gaussian)]
+        mus = [(mu, count) for node, count in self.factors if (mu := node.curve.gaussian_mu) is not None]
         if len(mus) == len(self.factors):
             region = composed(self.factors)
             mu = math.hypot(*(mu * math.sqrt(count) for mu, count in mus))
@@ -250,7 +249,7 @@ class Totals:
         return Row(epsilon, "upper", note)
 
     def _clt(self) -> Row:
-        if all(isinstance(node.curve, Gaussian) for node, _ in self.factors):
+        if all(node.curve.gaussian_mu is not None for node, _ in self.factors):
             return silent(f"No limit is needed: {TITLES['gdp']} is exact.")
         if len(self.factors) > MOST_DIFFERENT:
             return silent(f"It is not computed for more than {grouped(MOST_DIFFERENT)} different releases.")

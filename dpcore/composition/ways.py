@@ -11,7 +11,6 @@ from dpcore.composition.clt import Limit, limit
 from dpcore.composition.parts import statements as parted
 from dpcore.composition.totals import TITLES as NAMED
 from dpcore.composition.totals import composed, kov_note, no_tv, statement_region
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.guarantees import DP, GDP, TV
 from dpcore.language import parse
@@ -142,7 +141,7 @@ def _statement(name: str, rows: pd.DataFrame, taken: str) -> Way:
 
 
 def _gdp(parts: Factors, delta: float) -> Way:
-    name, mus = "gdp", [(node.curve.mu, count) for node, count in parts if isinstance(node.curve, Gaussian)]
+    name, mus = "gdp", [(mu, count) for node, count in parts if (mu := node.curve.gaussian_mu) is not None]
     if len(mus) == len(parts):
         mu = math.hypot(*(mu * math.sqrt(count) for mu, count in mus))
         return Way(name, TITLES[name], GDP(mu), "exact", f"μ = {outward(mu, 6)}")
@@ -161,7 +160,7 @@ def _gdp(parts: Factors, delta: float) -> Way:
 
 
 def _clt(region: TradeOff, k: int) -> Way:
-    if isinstance(region.curve, Gaussian):
+    if region.curve.gaussian_mu is not None:
         return _none("clt", f"No limit is needed: {TITLES['gdp']} is exact.")
     try:
         found = limit(region)

@@ -10,8 +10,6 @@ from dpcore.algebra import Group
 from dpcore.conversion.kinds import anything, is_a, is_finite_dp, is_gaussian, is_laplace
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values
 from dpcore.conversion.statements import statements
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
 from dpcore.guarantees import DP, ZCDP
 from dpcore.theorems.rounding import up
 
@@ -38,12 +36,12 @@ def _group_rows(frame: pd.DataFrame, k: int) -> list[Values]:
 
 
 def _group_mu(region: TradeOff, options: Options) -> list[Values]:
-    mu = region.curve.mu if isinstance(region.curve, Gaussian) else math.inf
+    mu = math.inf if region.curve.gaussian_mu is None else region.curve.gaussian_mu
     return [({"k": options.k, "mu": options.k * mu}, "exact")]
 
 
 def _group_laplace(region: TradeOff, options: Options) -> list[Values]:
-    epsilon = region.curve.epsilon if isinstance(region.curve, Laplace) else math.inf
+    epsilon = math.inf if region.curve.laplace_epsilon is None else region.curve.laplace_epsilon
     return [({"k": options.k, "epsilon": options.k * epsilon}, "exact")]
 
 

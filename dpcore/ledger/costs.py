@@ -11,7 +11,6 @@ import pandas as pd
 from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.parts import Statements, statements
 from dpcore.composition.step import steps_at
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.kinds import FACTS
 from dpcore.ledger.bounds import total
@@ -124,7 +123,7 @@ def _idle(ledger: Ledger) -> set[int]:
 def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
     """Return the cost of each of these rows, certified where that is not too much work."""
     plain = not ledger.groups
-    if plain and all(isinstance(node.curve, Gaussian) for node, _ in ledger.factors):
+    if plain and all(node.curve.gaussian_mu is not None for node, _ in ledger.factors):
         return _gaussian(ledger, delta, whole, rows)
     if plain and len(rows) * len(ledger.factors) > MOST_WORK:
         quick = Quick.of(ledger.factors, delta, whole.upper)

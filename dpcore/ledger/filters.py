@@ -154,8 +154,8 @@ def _concentrated(node: TradeOff) -> tuple[float, float]:
 
 def _gaussian(node: TradeOff) -> tuple[float, float]:
     curve = node.curve
-    if isinstance(curve, Gaussian):
-        return up(curve.mu * curve.mu), 0.0
+    if curve.gaussian_mu is not None:
+        return up(curve.gaussian_mu * curve.gaussian_mu), 0.0
     _refuse_failures(node)
     if math.isinf(curve.max_loss):
         msg = f"{_name(node)} is not known to lie inside Gaussian privacy of any μ."
