@@ -87,12 +87,12 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     return lower, upper
 
 
-def beta_safe(region: TradeOff, alpha: FloatArray) -> FloatArray:
-    """Return the lower, safe side of beta alone."""
+def beta_safe(region: TradeOff, alpha: FloatArray, slack: float = 2.0**-52) -> FloatArray:
+    """Return the lower, safe side of beta alone; `slack` is the rounding of alpha, more where it is a sum itself."""
     lower = region.curve.beta_safe(alpha) + 0.0
     _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
     with naming(region):
-        below_guessing(alpha, lower)
+        below_guessing(alpha, lower, slack)
     region.dual  # noqa: B018  checked once
     return lower
 
