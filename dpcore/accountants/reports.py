@@ -25,7 +25,7 @@ from dpcore.composition.step import step_of
 from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
-from dpcore.kinds import EXACT
+from dpcore.kinds import EXACT, FACTS
 from dpcore.language import parse
 from dpcore.limits import checkpoint
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 LARGEST_K = 10**6
-COLUMNS = ("accountant", "title", "epsilon", "delta", "kind", "verdict", "note")
+COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
 SILENT = "does not apply"
 ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
 _AROUND = 1  # orders on either side of the best one that the optimal conversion tries
@@ -147,8 +147,8 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
     Returns
     -------
     DataFrame
-        `accountant, title, epsilon, delta, kind, verdict, note`. `kind` is ``exact``, ``upper``, ``approximate`` or
-        ``none``; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
+        `accountant, title, epsilon, delta, verdict, note, kind, theorem, neighbours`. `kind` is ``exact``, ``upper``, ``approximate`` or
+        ``none``; `theorem` names what the accountant rests on; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
         decided (the same number, as far as is known).
     """
     asked = uses(mechanism, k, delta)
@@ -158,7 +158,9 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
         checkpoint(index / len(ACCOUNTANTS))
         found = _report(one.name, asked)
         side = SILENT if found.kind == "none" else _side(found.epsilon, low, high)
-        rows.append((found.name, found.title, found.epsilon, found.delta, found.kind, side, found.note))
+        theorem = asked.total.theorem if one.name == CERTIFIED else one.reference
+        facts = (found.kind, theorem, asked.total.neighbours)
+        rows.append((found.name, found.title, found.epsilon, found.delta, side, found.note, *facts))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -15,7 +15,9 @@ from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
 from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.domains import LOSS, SLACK
 from dpcore.errors import DpcoreError
+from dpcore.kinds import WORDS
 from dpcore.notices import collected
 from dpcore.tradeoff import literal
 from dpcore.words import outward
@@ -47,7 +49,6 @@ OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
 HEIGHT = 560  # of a chart with its legend
 KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
 EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
-_WORDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation", "none": "does not apply"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _mechanism() -> str | None:
     below = st.container()
     with first:
         epsilon = inputs.number_field(
-            "ε", "epsilon", DEFAULTS["epsilon"], inputs.Interval(0.0, 100.0), trouble=below, disabled=known
+            "ε", "epsilon", DEFAULTS["epsilon"], LOSS.but(high=100.0), trouble=below, disabled=known
         )
     with second:
         delta = inputs.number_field("δ", "delta", DEFAULTS["delta"], trouble=below, disabled=known)
@@ -122,9 +123,7 @@ def _counts() -> tuple[int | None, float | None, float | None]:
             "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
             "In the comparison they spend what is best."
         )
-        slack = inputs.number_field(
-            "Slack δ~", "slack", DEFAULTS["slack"], inputs.Interval(low_open=True), help_text=words, trouble=below
-        )
+        slack = inputs.number_field("Slack δ~", "slack", DEFAULTS["slack"], SLACK, help_text=words, trouble=below)
     inputs.log_slider("Number of mechanisms k", "k", KS, k)
     return k, delta, slack
 
@@ -296,8 +295,9 @@ def summary(asked: Asked) -> pd.DataFrame:
         {
             "Theorem": frame["title"],
             f"ε at δ = {outward(asked.delta, 6)}": shown,
-            "What it is": frame["kind"].map(_WORDS),
+            "What it is": frame["kind"].map(WORDS),
             "Note": frame["note"],
+            "Neighbours": frame["neighbours"],
         }
     )
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore import registry
+from dpcore import gate, registry
 from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
 from dpcore.calibration.unknown import locate
+from dpcore.domains import ANY_LOSS
 from dpcore.errors import DomainError
 from dpcore.kinds import kind
 from dpcore.language.build import build
@@ -53,7 +54,7 @@ def calibrate(
     Returns
     -------
     DataFrame
-        One row `expression, parameter, value, epsilon, delta, k, kind`. The expression holds the value, the least
+        One row `expression, parameter, value, epsilon, delta, k, kind, theorem, neighbours`. The expression holds the value, the least
         noise or the largest loss that certainly meets the target; `delta` is what it reaches at `epsilon` (for
         attack targets the advantage, at 0); `k` counts the copies of the part that holds the unknown. `kind` is
         ``exact``, or ``upper`` or ``lower`` where the value bounds the true one on the safe side.
@@ -78,6 +79,7 @@ def calibrate(
     target = asked.target()
     found = Problem(tree, expression, place, target).solve()
     at, reached = target.statement(found.region, found.reached)
+    gate.rates(found.region, "delta", reached)
     k = place.copies * int(found.value) if place.exponent else place.copies
     return _row(found.region, place.parameter.name, found.value, at, reached, k, found.kind)
 
@@ -164,10 +166,8 @@ def _written(name: str, value: Any) -> str:
     """Write a number or a list of numbers as the language does."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_written(name, item) for item in value)}]"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        msg = f"{name} must be a number or a list of numbers, got {registry.shown(value)}."
-        raise DomainError(msg)
-    return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
+    number = ANY_LOSS.but(name=name).check(value)
+    return repr(int(value)) if isinstance(value, Integral) else repr(number)
 
 
 def largest_k(

@@ -110,8 +110,8 @@ def test_thesis_axes() -> None:
         ({"cons_list": ";;"}, "from 1 to 40", 1),
         ({"cons_list": "<script>alert(1)</script>"}, "Unexpected '<'", 1),
         ({"cons_list": "1," * 3000}, "at most 4000 characters", 1),
-        ({"cons_k": "1001"}, "integer from 1 to 1000", 1),
-        ({"cons_k": "nan"}, "integer from 1 to 1000", 1),
+        ({"cons_k": "1001"}, "integer in [1, 1000]", 1),
+        ({"cons_k": "nan"}, "integer in [1, 1000]", 1),
         ({"cons_split": "dp("}, "expression ends", 2),
         ({"cons_split": "x" * 3000}, "at most 2000 characters", 2),
         ({"cons_split": "laplac(1)"}, "did you mean laplace", 2),
@@ -183,7 +183,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(cons_list="0.7, 0.01; 0, 0.1", cons_k="4", cons_split="dp(0.35)^4")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 # ---- charts --------------------------------------------------------------------------------------------------
