@@ -26,6 +26,7 @@ DRAWN = 1e6  # a curve in closed form
 PER_LOSS = 3e3  # one loss of a polygon that is composed
 LATTICE = 3e8  # a part known by its profile alone: two lattices and their transforms
 ADAPTIVE = 1.5e8  # a worst case over adaptive choices
+MOST_OF_A_ROW = 3e9  # up to here a table of theorems composes for one row: ten lattices, half a minute of a core
 KNOWN_QUICKLY = 3e7  # up to here a part's own curve is made to look at it
 
 
@@ -83,3 +84,13 @@ def _factor(node: TradeOff, count: int) -> float:
     if isinstance(curve, Polygon):
         return own + PER_LOSS * curve.size
     return own + (curve.transform_effort(count) if curve.has_mgf else LATTICE)
+
+
+def too_dear(work: float) -> str:
+    """Say that one row of a table would take too much work; empty where it would not.
+
+    The count is known before and the same on every machine, so that the same rows are left out everywhere.
+    """
+    if work <= MOST_OF_A_ROW:
+        return ""
+    return f"It takes about {work:.1g} operations; one row of a table may take {MOST_OF_A_ROW:.1g}."

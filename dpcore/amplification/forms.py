@@ -27,8 +27,8 @@ import pandas as pd
 from dpcore.algebra import Assume, Subsample
 from dpcore.errors import DomainError, RelationError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
+from dpcore.rounding import up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import up
 from dpcore.tradeoff import shorten
 from dpcore.words import kind_of, outward
 

@@ -23,16 +23,18 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from dpcore import gate
-from dpcore.composition.clt import limit
+from dpcore.central_limit.limit import limit
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
-from dpcore.composition.gaussians import epsilons_of
+from dpcore.effort import effort, too_dear
 from dpcore.engine import mixture_mgf
 from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import GDP, RDP
 from dpcore.limits import checkpoint, current, limits
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.rounding import up
 from dpcore.theorems import domain, rdp_to_dp
-from dpcore.theorems.rounding import up
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.record import reason
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -241,10 +243,8 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
     return pd.DataFrame(columns)
 
 
-def gradient_ladder(
-    sigma: float, q: float, delta: float, steps: Sequence[int] | None = None, *, patience: float = 5.0
-) -> pd.DataFrame:
-    """Tabulate `gradients` for several numbers of steps; ways that take longer than `patience` seconds say so.
+def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] | None = None) -> pd.DataFrame:
+    """Tabulate `gradients` for several numbers of steps; ``attrs["late"]`` names those whose work is too much.
 
     Returns
     -------
@@ -256,16 +256,18 @@ def gradient_ladder(
         msg = "steps must hold at least one number of steps, got none."
         raise DomainError(msg)
     parts, late = [], []
-    with limits(deadline=patience):
-        # one step and many steps are the quick ones, so they come first
-        for place, count in enumerate(sorted(counts, key=lambda steps: (steps > 1, -steps))):
-            try:
-                checkpoint(place / len(counts))
-                parts.append(gradients(sigma, q, count, delta))
-            except BudgetError:
+    for place, count in enumerate(counts):
+        checkpoint(place / len(counts))
+        try:
+            if too_dear(effort(Training(sigma, q, count).region)):
                 late.append(count)
+            else:
+                parts.append(gradients(sigma, q, count, delta))
+        except BudgetError as error:
+            reason(error)  # raises again if it was the time that ended
+            late.append(count)
     if not parts:
-        msg = f"No number of steps was finished within {patience:g} seconds; try more steps or a larger q."
+        msg = "Every number of steps takes too much work; try more steps or a larger q."
         raise BudgetError(msg)
     frame = pd.concat(parts, ignore_index=True)
     order = {name: place for place, name in enumerate(TITLES)}

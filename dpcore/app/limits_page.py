@@ -21,8 +21,8 @@ from dpcore.composition.convergence import Copies, convergence, copies, safety, 
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
+    from dpcore.central_limit.moments import Bracket
     from dpcore.charts.figure import Figure
-    from dpcore.composition.moments import Bracket
 
 LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_K = 10**5

@@ -112,5 +112,5 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
         layer.encoding.x.title = "Number of steps T"
     chart.description = look.description or takeaway
     late = frame.attrs.get("late", [])
-    notes = (*figure.notes, *([f"Not computed in the time allowed: T = {', '.join(late)}."] if late else []))
+    notes = (*figure.notes, *([f"Not computed, for it takes too much work: T = {', '.join(late)}."] if late else []))
     return replace(figure, chart=chart, takeaway=takeaway, title=look.title or "ε as T grows", notes=notes)

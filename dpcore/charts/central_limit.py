@@ -194,7 +194,7 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
         look=described(look, takeaway),
     )
     missing = frame[frame["kind"] == "none"]
-    silent = f"Not computed in the time allowed: k = {', '.join(grouped(int(n)) for n in missing['k'])}."
+    silent = f"Not computed, for it takes too much work: k = {', '.join(grouped(int(n)) for n in missing['k'])}."
     return Figure(chart, frame, takeaway, look.title or "Distance to the limit", (silent,) if len(missing) else ())
 
 

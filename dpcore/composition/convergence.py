@@ -16,16 +16,18 @@ import numpy as np
 import pandas as pd
 
 from dpcore import gate
-from dpcore.composition.clt import Limit, limit
+from dpcore.central_limit.limit import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
-from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import KS
 from dpcore.curves.gaussian import Gaussian
+from dpcore.effort import effort, too_dear
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import kind
 from dpcore.language import parse
-from dpcore.limits import checkpoint, limits
+from dpcore.limits import checkpoint
 from dpcore.theorems import domain
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.record import reason
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -81,9 +83,7 @@ def copies(mechanism: TradeOff | str, k: int) -> Copies:
     return Copies(region, count, limit(region))
 
 
-def convergence(
-    mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None, *, patience: float = 4.0
-) -> pd.DataFrame:
+def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate the distance to the central limit as the number of copies grows.
 
     Parameters
@@ -91,29 +91,31 @@ def convergence(
     mechanism : a region, or its expression.
     delta : at which epsilon is compared, in (0, 1].
     ks : numbers of copies; by default those of `rungs`.
-    patience : seconds allowed; rows that do not fit have kind ``none`` and say so.
 
     Returns
     -------
     DataFrame
         `k, mu, gamma, bound, distance, distance_lower, optimistic, optimistic_lower, epsilon, epsilon_lower,
         epsilon_clt, verdict, kind, note`. `bound` is what gamma promises about `distance` = sup|f - G|, inf where it
-        says nothing. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
+        says nothing. Rows whose work, counted before, is too much in sum have kind ``none`` and say so. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     wanted = domain.positive_probability(delta, "delta")
     counts = [domain.integer(k, "k", high=LARGEST_K) for k in (rungs(region) if ks is None else ks)]
     first = copies(region, 1)
-    rows = {}
-    with limits(deadline=patience):
-        # one copy and many copies are the quick ones, so they come first
-        for step, k in enumerate(sorted(set(counts), key=lambda count: (count > 1, -count))):
-            row = Copies(region, k, first.found)
-            try:
-                checkpoint(step / len(counts))
-                rows[k] = _row(row, wanted)
-            except BudgetError as error:
-                rows[k] = (*_known(row, wanted), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, "none", str(error))
+    rows, spent = {}, 0.0
+    # one copy and many copies are the quick ones, so they come first
+    for step, k in enumerate(sorted(set(counts), key=lambda count: (count > 1, -count))):
+        row = Copies(region, k, first.found)
+        checkpoint(step / len(counts))
+        spent += effort(row.composed)
+        why = too_dear(spent)
+        try:
+            rows[k] = () if why else _row(row, wanted)
+        except BudgetError as error:
+            why = reason(error)
+        if why:
+            rows[k] = (*_known(row, wanted), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, "none", why)
     return pd.DataFrame([_ordered(k, rows[k]) for k in counts], columns=list(COLUMNS))
 
 

@@ -9,12 +9,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from dpcore.algebra import Assume, Power, factors
-from dpcore.composition.totals import composed
 from dpcore.errors import DomainError, RelationError
 from dpcore.language import parse
 from dpcore.ledger.groups import group_factors
 from dpcore.notices import collected, notice
 from dpcore.registry import RELATIONS, shown
+from dpcore.theorems.releases import composed
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 

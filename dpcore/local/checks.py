@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.local.bounds import BOUNDS, Bound, Case
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise

@@ -126,16 +126,19 @@ def test_rates_by_simulation() -> None:
     assert power >= row["tpr_lower"] - room
 
 
-def test_the_ladder_of_steps() -> None:
+def test_the_ladder_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     with limits(tolerance=1e-3):
         frame = gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
     assert list(frame.columns) == ["k", "theorem", "title", "epsilon", "epsilon_lower", "kind", "note"]
     assert frame.loc[frame["theorem"] == CERTIFIED, "k"].tolist() == [1, 1000]
     assert frame.attrs["late"] == []
-    with pytest.raises(BudgetError, match="within 0 seconds"):
-        gradient_ladder(1.5, 0.04, 1e-5, [1000], patience=0.0)
+    with limits(deadline=0.0), pytest.raises(BudgetError, match="time allowed"):
+        gradient_ladder(1.5, 0.04, 1e-5, [1000])
     with pytest.raises(DomainError, match="at least one"):
         gradient_ladder(1.5, 0.04, 1e-5, [])
+    monkeypatch.setattr("dpcore.effort.MOST_OF_A_ROW", 1e6)
+    with pytest.raises(BudgetError, match="too much work"):
+        gradient_ladder(1.5, 0.04, 1e-5, [1000])
 
 
 def test_the_figure_of_rates() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 import dpcore
 from dpcore.composition import ladder, tails, totals
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.tails import epsilon_of_copies
 from dpcore.curves.polygon import Polygon
 from dpcore.engine.splines import laplace_power
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.tails import epsilon_of_copies
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff

@@ -32,7 +32,7 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 
