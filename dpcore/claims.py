@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore import gate
 from dpcore.conversion import gaussian_mu
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT
 from dpcore.guarantees import DP, DPTV, GDP, TV
 from dpcore.kinds import WORDS, kind
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
@@ -22,6 +22,7 @@ from dpcore.mechanisms.laplace_sum import LaplaceSum
 from dpcore.mechanisms.normal_laplace import NormalLaplace
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.mechanisms.staircase import Staircase
+from dpcore.tradeoff import parameters_of, written
 from dpcore.words import best_advantage, kind_of, outward
 
 if TYPE_CHECKING:
@@ -213,14 +214,10 @@ def _one_dimensional(mechanism: Histogram) -> Claim:
 
 def calibration_text(mechanism: Atom, k: int = 1) -> str:
     """Return the expression to calibrate: the noise of the mechanism (or the loss of a statement) left open, used k times."""
-    if k < 1:
-        msg = f"k must be an integer from 1 upwards, got {k!r}."
-        raise DomainError(msg)
-    text = mechanism.text
+    copies = COUNT.check(k)
     if isinstance(mechanism, (GaussianClassic, GaussianAnalytic)):
         text = "gaussian(?)"
     else:
-        name, arguments = text.split("(", maxsplit=1)
-        rest = arguments.split(", ", maxsplit=1)[1:] or [")"]
-        text = f"{name}(?{', ' if rest != [')'] else ''}{rest[0]}"
-    return text if k == 1 else f"{text}^{k}"
+        others = [(p, getattr(mechanism, name)) for name, p in parameters_of(type(mechanism))][1:]
+        text = f"{mechanism.entry.name}({', '.join(['?', *written(others)])})"
+    return text if copies == 1 else f"{text}^{copies}"

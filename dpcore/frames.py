@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
+from dpcore.domains import ALPHA, ANY_LOSS, DELTA
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import EXACT, kinds
 from dpcore.lists import parse_list
@@ -50,7 +51,7 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
     """
     parts = []
     for region in _several(regions):
-        at = _default_epsilons(region) if epsilon is None else _values("epsilon", epsilon)
+        at = _default_epsilons(region) if epsilon is None else ANY_LOSS.array(epsilon)
         lower, upper = region.delta_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
         parts.append(_part(region, what, epsilon=at, delta=upper, delta_lower=lower))
@@ -71,7 +72,7 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
         `region, delta, epsilon, epsilon_lower, kind, theorem, neighbours`; `inf` where no epsilon reaches that delta.
         The largest loss, at delta 0, is exact for a certified product as well.
     """
-    at = _values("delta", parse_list(DEFAULT_DELTA) if delta is None else delta)
+    at = DELTA.array(parse_list(DEFAULT_DELTA) if delta is None else delta)
     parts = []
     for region in _several(regions):
         lower, upper = region.epsilon_bounds(at)
@@ -94,7 +95,7 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
         `region, alpha, beta, beta_upper, kind, theorem, neighbours`; `beta` is the safe side, and `kind` is ``lower``
         where it is a bound.
     """
-    at = _values("alpha", parse_list(DEFAULT_ALPHA) if alpha is None else alpha)
+    at = ALPHA.array(parse_list(DEFAULT_ALPHA) if alpha is None else alpha)
     parts = []
     for region in _several(regions):
         lower, upper = region.beta_bounds(at)
@@ -182,19 +183,6 @@ def _several(regions: Regions) -> list[TradeOff]:
         msg = f"A table is made of regions such as dp(1), got a value of type {wrong[0]}."
         raise DomainError(msg)
     return cast("list[TradeOff]", found)
-
-
-def _values(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return the values asked as a flat array; what a region cannot answer it says itself."""
-    try:
-        found = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        msg = f"{name} must be numbers, got a value of type {type(values).__name__}."
-        raise DomainError(msg) from None
-    if np.isnan(found).any():
-        msg = f"{name} must be numbers, got nan."
-        raise DomainError(msg)
-    return found
 
 
 def _default_epsilons(region: TradeOff) -> NDArray[np.float64]:

@@ -158,8 +158,8 @@ def check_dual(region: TradeOff) -> bool:
     broken = good & ~((line <= beta + slack) & (line >= beta - height - slack))
     if broken.any():
         place = int(np.argmax(broken))
-        numbers = f"beta({_RATES[place]!r}) = {float(beta[place])!r} and delta({float(epsilon[place])!r})"
-        raise _refusal(region, f"{numbers} contradict each other".replace("np.float64(", "").replace("))", ")"))
+        numbers = f"beta({float(_RATES[place])!r}) = {float(beta[place])!r} and delta({float(epsilon[place])!r})"
+        raise _refusal(region, f"{numbers} contradict each other")
     return True
 
 

@@ -1,4 +1,4 @@
-"""How hard to work: the width asked of a bracket, the time and memory allowed, and whom to tell.
+"""How hard to work: the width asked of a bracket, the time and memory allowed, and who receives progress.
 
 The settings live in a context variable, so that a page or a script states them once around a whole
 computation and no function has to hand them down.
@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dpcore.errors import BudgetError, DomainError
+from dpcore.domains import TOLERANCE
+from dpcore.errors import BudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,12 +57,9 @@ def limits(
     progress : called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
     """
     now = current()
-    if tolerance is not None and not 1e-12 <= tolerance < 1:
-        msg = f"tolerance must be in [1e-12, 1), got {tolerance!r}."
-        raise DomainError(msg)
     changed = replace(
         now,
-        tolerance=now.tolerance if tolerance is None else tolerance,
+        tolerance=now.tolerance if tolerance is None else TOLERANCE.check(tolerance),
         ends_at=now.ends_at if deadline is None else min(now.ends_at, time.monotonic() + deadline),
         memory=now.memory if memory is None else memory,
         progress=now.progress if progress is None else progress,

@@ -7,127 +7,47 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from fractions import Fraction
-from numbers import Integral, Real
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from dpcore.domains import COUNT, DELTA, EPSILON, ETA, MU, PROBABILITY, REGION, SCALE, SENSITIVITY, SIGMA
 from dpcore.errors import DomainError
+from dpcore.parameter import REQUIRED, Choice, Parameter, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from dpcore.tradeoff import TradeOff
 
-REQUIRED: Final = object()
+__all__ = [
+    "COUNT",
+    "DELTA",
+    "EPSILON",
+    "ETA",
+    "MU",
+    "PROBABILITY",
+    "REGION",
+    "RELATIONS",
+    "REQUIRED",
+    "RESERVED",
+    "SCALE",
+    "SENSITIVITY",
+    "SIGMA",
+    "Choice",
+    "Entry",
+    "Oracle",
+    "Parameter",
+    "check_names",
+    "entries",
+    "knows",
+    "lookup",
+    "register",
+    "shown",
+    "unknown",
+]
+
 RESERVED: Final = ("log", "sqrt", "inf", "union")
 RELATIONS: Final = ("any", "substitution", "add/remove")
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter: what it is called, what it may be, and what it means.
-
-    `kind` is one of number, integer, numbers, points, region, regions (any number of them) and text. `least` is the
-    smallest size a number other than 0 may have: below it products and squares leave the range of doubles.
-    """
-
-    name: str
-    kind: str = "number"
-    default: Any = REQUIRED
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = False
-    high_open: bool = False
-    infinite: bool = False
-    least: float = 0.0
-    unit: str = ""
-    label: str = ""
-    meaning: str = ""
-    example: Any = None
-
-    def check(self, value: Any) -> Any:
-        """Return the value in its own type, or raise a sentence that names it and its domain."""
-        if type(value) is float and self.low < value < self.high and abs(value) >= self.least and self.kind == "number":
-            return value
-        return _CHECKS[self.kind](self, value)
-
-    @property
-    def domain(self) -> str:
-        """The allowed values in words."""
-        right = ")" if self.high_open or self.high == math.inf else "]"
-        what = "an integer" if self.kind == "integer" else "a number"
-        also = " or inf" if self.infinite else ""
-        if self.least > max(self.low, 0.0):
-            before = "" if self.low_open else "0 or "
-            size = " of size" if self.low < 0.0 else ""
-            return f"{before}{what}{size} in [{_plain(self.least)}, {_plain(self.high)}{right}{also}"
-        left = "(" if self.low_open or self.low == -math.inf else "["
-        return f"{what} in {left}{_plain(self.low)}, {_plain(self.high)}{right}{also}"
-
-    @property
-    def domain_words(self) -> str:
-        """The domain, or what kind of thing is wanted."""
-        words = {
-            "region": "a region",
-            "regions": "regions",
-            "text": "a text",
-            "numbers": "a list of numbers",
-            "points": "a list of [alpha, beta] pairs",
-        }
-        return words.get(self.kind, self.domain)
-
-    @property
-    def required(self) -> bool:
-        """Whether it has no default."""
-        return self.default is REQUIRED
-
-    def but(self, **changes: Any) -> Parameter:
-        """Return this parameter with some of its facts changed."""
-        return dataclasses.replace(self, **changes)
-
-    def field(self, default: Any = REQUIRED, **changes: Any) -> Any:
-        """Return a dataclass field that carries this parameter."""
-        changed = self.but(default=default, **changes)
-        if default is REQUIRED:
-            return field(metadata={"parameter": changed})
-        return field(default=default, metadata={"parameter": changed})
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(Parameter):
-    """A parameter with a few named values: a text of kind ``text`` that must be one of `choices`."""
-
-    choices: tuple[str, ...] = ()
-
-    def check(self, value: Any) -> Any:
-        """Return the text, or say which ones are allowed."""
-        if value not in self.choices:
-            near = difflib.get_close_matches(str(value), self.choices, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
-            raise DomainError(msg)
-        return value
-
-    @property
-    def domain_words(self) -> str:
-        """The values allowed."""
-        return "one of " + ", ".join(self.choices)
-
-
-def _plain(value: float) -> str:
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
-        return str(int(value))
-    return repr(float(value))
-
-
-def shown(value: Any) -> str:
-    """Return a short text of any value for an error message."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no whole number of more than 4300 digits
-        text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a number of too many digits"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
@@ -145,101 +65,6 @@ def check_names(parameters: Iterable[Parameter], values: Iterable[str], owner: s
     for name in values:
         if name not in names:
             raise DomainError(unknown("parameter", name, names, owner))
-
-
-def _refuse(parameter: Parameter, value: Any) -> DomainError:
-    return DomainError(f"{parameter.name} must be {parameter.domain}, got {shown(value)}.")
-
-
-def _check_number(parameter: Parameter, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (Real, Fraction)):
-        raise _refuse(parameter, value)
-    try:
-        number = float(value)
-    except OverflowError:
-        raise _refuse(parameter, value) from None
-    if math.isnan(number) or (math.isinf(number) and not (parameter.infinite and number > 0)):
-        raise _refuse(parameter, value)
-    below = number < parameter.low or (parameter.low_open and number == parameter.low)
-    below |= 0.0 < abs(number) < parameter.least
-    above = number > parameter.high or (parameter.high_open and number == parameter.high)
-    if below or (above and math.isfinite(number)):
-        raise _refuse(parameter, value)
-    return number + 0.0
-
-
-def _check_integer(parameter: Parameter, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float, Integral)):
-        raise _refuse(parameter, value)
-    if isinstance(value, float) and not value.is_integer():
-        raise _refuse(parameter, value)
-    whole = int(value)
-    if whole < parameter.low or whole > parameter.high:
-        raise _refuse(parameter, value)
-    return whole
-
-
-def _items(parameter: Parameter, value: Any) -> list[Any]:
-    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
-        msg = f"{parameter.name} must be a list, got {shown(value)}."
-        raise DomainError(msg)
-    items = list(value)
-    if not items:
-        msg = f"{parameter.name} must have at least one item, got an empty list."
-        raise DomainError(msg)
-    return items
-
-
-def _check_numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
-    one = parameter.but(kind="number")
-    return tuple(one.check(item) for item in _items(parameter, value))
-
-
-def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float], ...]:
-    one = parameter.but(kind="number")
-    out = []
-    for item in _items(parameter, value):
-        pair = _items(parameter, item)
-        if len(pair) != 2:
-            msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
-            raise DomainError(msg)
-        out.append((one.check(pair[0]), one.check(pair[1])))
-    return tuple(out)
-
-
-def _scalar(value: Any) -> Any:
-    if type(value) is float:
-        return value
-    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
-
-
-def _check_region(parameter: Parameter, value: Any) -> Any:
-    if not getattr(value, "is_region", False):
-        msg = f"{parameter.name} must be a region such as dp(1), got {shown(value)}."
-        raise DomainError(msg)
-    return value
-
-
-def _check_regions(parameter: Parameter, value: Any) -> tuple[Any, ...]:
-    return tuple(_check_region(parameter, item) for item in _items(parameter, value))
-
-
-def _check_text(parameter: Parameter, value: Any) -> str:
-    if not isinstance(value, str):
-        msg = f"{parameter.name} must be a text in double quotes, got {shown(value)}."
-        raise DomainError(msg)
-    return value
-
-
-_CHECKS: Final[dict[str, Callable[[Parameter, Any], Any]]] = {
-    "number": lambda parameter, value: _check_number(parameter, _scalar(value)),
-    "integer": lambda parameter, value: _check_integer(parameter, _scalar(value)),
-    "numbers": _check_numbers,
-    "points": _check_points,
-    "region": _check_region,
-    "regions": _check_regions,
-    "text": _check_text,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,79 +214,3 @@ def lookup(name: str) -> Entry:
     hint = f"; did you mean {near[0]}?" if near else f"; known names: {', '.join(sorted(_entries))}."
     msg = f"Unknown name {shown(name)}{hint}"
     raise DomainError(msg)
-
-
-# Where doubles end. The exact numbers are promised to 1e-10, and a loss of 1e6 has a last place of 1e-10; a mu is squared;
-# scales are divided by each other and squared; what multiplies a probability must not vanish.
-_LARGEST_LOSS = 1e6
-_SMALLEST = 1e-300
-_SMALLEST_ROOT = 1e-100
-_SIZES = 1e-50, 1e50
-
-EPSILON = Parameter(
-    "epsilon",
-    low=0.0,
-    high=_LARGEST_LOSS,
-    infinite=True,
-    least=_SMALLEST,
-    label="ε",
-    unit="nats",
-    meaning="bound on the privacy loss; 0 is perfect privacy",
-    example=1.0,
-)
-DELTA = Parameter(
-    "delta",
-    low=0.0,
-    high=1.0,
-    label="δ",
-    meaning="by how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise",
-    example=0.01,
-)
-ETA = Parameter(
-    "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2
-)
-MU = Parameter(
-    "mu",
-    low=0.0,
-    high=_LARGEST_LOSS,
-    infinite=True,
-    least=_SMALLEST_ROOT,
-    label="μ",
-    meaning="shift of a unit Gaussian; 0 is perfect",
-    example=1.0,
-)
-SIGMA = Parameter(
-    "sigma",
-    low=0.0,
-    high=_SIZES[1],
-    low_open=True,
-    infinite=True,
-    least=_SIZES[0],
-    label="σ",
-    meaning="standard deviation of the noise",
-    example=1.0,
-)
-SCALE = Parameter(
-    "scale",
-    low=0.0,
-    high=_SIZES[1],
-    low_open=True,
-    infinite=True,
-    least=_SIZES[0],
-    label="b",
-    meaning="scale of the noise",
-    example=1.0,
-)
-SENSITIVITY = Parameter(
-    "sensitivity",
-    low=0.0,
-    high=_SIZES[1],
-    low_open=True,
-    least=_SIZES[0],
-    label="Δ",
-    meaning="how far the answer moves between neighbours",
-    example=1.0,
-)
-PROBABILITY = Parameter("p", low=0.0, high=1.0, label="p", meaning="a probability", example=0.1)
-COUNT = Parameter("k", "integer", low=1, label="k", meaning="how many", example=2)
-REGION = Parameter("region", "region", label="region", meaning="any region of the language", example="dp(1)")

@@ -13,26 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.binary_divergence import Statement
+from dpcore.domains import LOSS_OR_INF, ORDER
 from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MU = LOSS_OR_INF.but(name="mu")
 _LARGE = 300.0  # beyond this exponent the leading term is all there is, up to exponentially small corrections
-
-
-def _checked(order: float) -> float:
-    if not order >= 1.0:
-        msg = f"order must be in [1, inf], got {order!r}."
-        raise DomainError(msg)
-    return float(order)
-
-
-def _not_negative(name: str, value: float) -> float:
-    if not value >= 0.0:
-        msg = f"{name} must be in [0, inf], got {value!r}."
-        raise DomainError(msg)
-    return float(value)
 
 
 def _from_excess(order: float, total: float) -> float:
@@ -58,7 +46,7 @@ def gaussian(mu: float, order: float) -> float:
     >>> gaussian(0.5, 8)
     1.0
     """
-    order, mu = _checked(order), _not_negative("mu", mu)
+    order, mu = ORDER.check(order), _MU.check(mu)
     return 0.0 if mu == 0.0 else order * mu * mu / 2.0
 
 
@@ -74,7 +62,7 @@ def laplace(epsilon: float, order: float) -> float:
     >>> round(laplace(1.0, 2), 12)
     0.619123629999
     """
-    a, e = _checked(order), _not_negative("epsilon", epsilon)
+    a, e = float(ORDER.check(order)), float(LOSS_OR_INF.check(epsilon))
     if math.isinf(a) or math.isinf(e) or e == 0.0:
         return e
     exponent = (a - 1.0) * e
@@ -96,7 +84,7 @@ def randomized_response(epsilon: float, order: float) -> float:
     >>> round(randomized_response(1.0, 2), 12)
     0.735325664056
     """
-    a, e = _checked(order), _not_negative("epsilon", epsilon)
+    a, e = float(ORDER.check(order)), float(LOSS_OR_INF.check(epsilon))
     if math.isinf(a) or math.isinf(e) or e == 0.0:
         return e
     exponent = (a - 1.0) * e
@@ -114,7 +102,7 @@ def pmf(first: Sequence[float], second: Sequence[float], order: float) -> float:
     Infinite where `first` gives mass to an outcome that `second` excludes; 0 exactly for equal vectors. For a
     guarantee take the larger of the two directions.
     """
-    a = _checked(order)
+    a = ORDER.check(order)
     q, p = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if q.shape != p.shape or q.ndim != 1 or q.size == 0:
         msg = f"the two vectors must have the same positive length, got shapes {q.shape} and {p.shape}."

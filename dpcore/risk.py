@@ -27,6 +27,7 @@ from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, fa
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
+from dpcore.domains import FPR, PRIOR
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import EXACT, kind, kinds, settled
 from dpcore.limits import checkpoint
@@ -67,8 +68,8 @@ def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None
         measures without one; `words` rounds outward. `kind` is ``exact``, or the side on which `value` is certified:
         ``upper`` for what an attacker gains, ``lower`` for the errors that remain.
     """
-    rates = _inside(fpr if fpr is not None else DEFAULT_FPR, "fpr", open_=False)
-    priors = _inside(prior if prior is not None else DEFAULT_PRIOR, "prior", open_=True)
+    rates = FPR.array(DEFAULT_FPR if fpr is None else fpr)
+    priors = PRIOR.array(DEFAULT_PRIOR if prior is None else prior)
     parts = []
     for region in _several(regions):
         measure, at, value, what, words = zip(*_rows(region, rates, priors), strict=True)
@@ -156,7 +157,7 @@ def advantage(region: TradeOff) -> float:
 
 def true_positive_rate(region: TradeOff, fpr: ArrayLike) -> FloatArray:
     """Return the largest share of members an attacker finds at each false-positive rate; small rates keep digits."""
-    return tangents.power(region.curve, _inside(fpr, "fpr", open_=False))
+    return tangents.power(region.curve, FPR.array(fpr))
 
 
 def equal_error_rate(region: TradeOff) -> float:
@@ -169,7 +170,7 @@ def best_posterior(region: TradeOff, prior: ArrayLike) -> FloatArray:
 
     The belief after an answer of likelihood ratio e^L has odds e^L pi / (1 - pi), largest at the largest loss.
     """
-    before = _inside(prior, "prior", open_=True)
+    before = PRIOR.array(prior)
     loss, _ = largest_loss(region)
     against = (1.0 - before) / before * math.exp(-loss)
     return np.asarray(1.0 / (1.0 + against), dtype=np.float64)
@@ -183,7 +184,7 @@ def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
     and, the region being symmetric, the same with pi and 1 - pi exchanged. Never below max(pi, 1 - pi), which needs
     no answer at all.
     """
-    before = _inside(prior, "prior", open_=True)
+    before = PRIOR.array(prior)
     rare = np.minimum(before, 1.0 - before)
     value = 1.0 - rare * (1.0 - tangents.upper_deltas(region.curve, _odds_against(before)))
     return np.asarray(np.minimum(value, 1.0), dtype=np.float64)
@@ -303,22 +304,6 @@ def area_words(value: float) -> str:
 
 
 # ---- input ---------------------------------------------------------------------------------------------------
-
-
-def _inside(values: ArrayLike, name: str, *, open_: bool) -> FloatArray:
-    """Return numbers of [0, 1] (or its inside) as a flat array, or a sentence about the first that is not one."""
-    domain = "in (0, 1), both ends excluded" if open_ else "in [0, 1]"
-    msg = f"{name} must be one or more numbers {domain}, got "
-    raw = np.asarray(values)
-    if raw.dtype.kind not in "iuf" or raw.size == 0 or raw.ndim > 1:
-        msg += f"{shown(values)}."
-        raise DomainError(msg)
-    array = np.atleast_1d(raw).astype(np.float64)
-    wrong = ~((array > 0.0) & (array < 1.0)) if open_ else ~((array >= 0.0) & (array <= 1.0))
-    if wrong.any():
-        msg += f"{float(array[wrong][0])!r}."
-        raise DomainError(msg)
-    return np.asarray(array, dtype=np.float64)
 
 
 def _several(regions: Regions) -> Sequence[TradeOff]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import ALPHA
 from dpcore.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
@@ -22,7 +23,6 @@ from dpcore.mechanisms.laplace import Histogram, Laplace, LaplaceVector
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.mechanisms.uniform import Uniform
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -65,9 +65,7 @@ class Pair(ABC):
 
     def at_rate(self, alpha: float) -> Test:
         """Return the test that accuses a share `alpha` of those outside the data."""
-        if not 0.0 <= alpha <= 1.0:
-            msg = f"alpha must be in [0, 1], got {shown(alpha)}."
-            raise DomainError(msg)
+        ALPHA.check(alpha)
         threshold = self.quantile(alpha, inside=False)
         own = self.mass(threshold, inside=False)
         missing = alpha - self.above(threshold, inside=False)
@@ -82,7 +80,7 @@ class Pair(ABC):
 class Test:
     """Accuse above `threshold`, and with probability `share` at the threshold itself."""
 
-    __test__ = False  # its name is no invitation to a test runner
+    __test__ = False  # pytest would collect a class of this name
 
     pair: Pair
     threshold: float

@@ -10,7 +10,6 @@ import dataclasses
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cache
-from numbers import Integral
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast, overload
 
@@ -22,6 +21,7 @@ from dpcore.curves.bound import published
 from dpcore.curves.combined import closed
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure
+from dpcore.domains import ALPHA, ANY_LOSS, COUNT, DELTA
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import settled
 from dpcore.lazy import Lazy
@@ -39,6 +39,7 @@ Whole: TypeAlias = int | np.integer[Any]
 """What a number and an integer may be; booleans, which type checkers take for integers, are refused."""
 MOST_CORNERS = 10**7
 _NEGLIGIBLE = 1e-290
+_EXPONENT = COUNT.but(name="The exponent k")
 ATOM, POWER, PRODUCT, BOTH = 3, 2, 1, 0
 
 
@@ -153,7 +154,7 @@ class TradeOff(ABC):
 
     def delta_bounds(self, epsilon: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of delta(epsilon) as arrays; equal for exact regions."""
-        at = _reals(epsilon, "epsilon", infinite=True)
+        at = ANY_LOSS.array(epsilon)
         lower, upper = gate.delta_bounds(self, at)
         if self.curve.certified:
             _check_width("delta at epsilon", at, lower, upper)
@@ -171,7 +172,7 @@ class TradeOff(ABC):
 
     def epsilon_bounds(self, delta: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
-        at = _reals(delta, "delta", low=0.0, high=1.0)
+        at = DELTA.array(delta)
         lower, upper = gate.epsilon_bounds(self, at)
         if self.curve.certified:
             _check_width("epsilon at delta", at, lower, upper)
@@ -185,11 +186,11 @@ class TradeOff(ABC):
 
     def beta(self, alpha: Real | Collection[Real]) -> float | FloatArray:
         """Return the smallest false-negative rate at false-positive rate alpha in [0, 1], the safe (lower) side."""
-        return _answer(alpha, gate.beta_safe(self, _reals(alpha, "alpha", low=0.0, high=1.0)))
+        return _answer(alpha, gate.beta_safe(self, ALPHA.array(alpha)))
 
     def beta_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of beta(alpha) as arrays; lower is safe. Refused where wider than the tolerance."""
-        at = _reals(alpha, "alpha", low=0.0, high=1.0)
+        at = ALPHA.array(alpha)
         lower, upper = gate.beta_bounds(self, at)
         if self.curve.certified:
             _check_width("beta at alpha", at, lower, upper)
@@ -203,11 +204,11 @@ class TradeOff(ABC):
 
     def power(self, alpha: Real | Collection[Real]) -> float | FloatArray:
         """Return the attacker's largest true-positive rate at false-positive rate alpha in [0, 1], the safe (upper) side."""
-        return _answer(alpha, gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))[1])
+        return _answer(alpha, gate.power_bounds(self, ALPHA.array(alpha))[1])
 
     def power_bounds(self, alpha: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of the attacker's largest true-positive rate 1 - beta(alpha) as arrays; upper is safe."""
-        lower, upper = gate.power_bounds(self, _reals(alpha, "alpha", low=0.0, high=1.0))
+        lower, upper = gate.power_bounds(self, ALPHA.array(alpha))
         return settled((lower, upper), "upper", exact=self.curve.exact, scale=np.minimum(upper, 1.0 - upper))
 
     @property
@@ -312,10 +313,7 @@ class TradeOff(ABC):
 
 def exponent(k: object) -> int:
     """Return k as an integer from 1 upwards, or say what is wrong with it."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
-        msg = f"The exponent k must be an integer from 1 upwards, got {shown(k)}."
-        raise DomainError(msg)
-    return int(k)
+    return cast("int", _EXPONENT.check(k))
 
 
 def joinable(other: object, sign: str) -> TradeOff:
@@ -373,7 +371,12 @@ def _arguments_of(cls: type) -> Callable[[Any], Any]:
 
 
 def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
-    """Return ``name(a, b)``: positional while nothing is skipped, by name after a default that is left out."""
+    """Return ``name(a, b)``, the arguments as the language writes them."""
+    return f"{name}({', '.join(written(arguments))})"
+
+
+def written(arguments: list[tuple[Parameter, Any]]) -> list[str]:
+    """Return arguments as they are written: positional while nothing is skipped, by name after a default left out."""
     shown_arguments: list[str] = []
     skipped = False
     for parameter, value in arguments:
@@ -384,7 +387,7 @@ def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
         else:
             text = literal(value)
             shown_arguments.append(f"{parameter.name}={text}" if skipped else text)
-    return f"{name}({', '.join(shown_arguments)})"
+    return shown_arguments
 
 
 def literal(value: Any) -> str:
@@ -405,33 +408,6 @@ def literal(value: Any) -> str:
 def shorten(text: str, most: int = 60) -> str:
     """Return a text short enough for a message."""
     return text if len(text) <= most else text[: most - 3] + "..."
-
-
-def _reals(value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> FloatArray:
-    """Return real numbers as a flat array, or raise a sentence that names the first bad one."""
-    try:
-        raw = np.asarray(value)
-    except ValueError:  # lists of different lengths
-        raw = np.empty((0, 0))
-    bad_type = raw.dtype == bool or raw.dtype.kind not in "iuf" or raw.ndim > 1
-    if raw.dtype.kind == "O" and raw.ndim <= 1:  # integers of any size, fractions, or a mixture of them
-        bad_type = not all(isinstance(x, (int, float, Fraction)) and not isinstance(x, bool) for x in raw.ravel())
-    if bad_type or raw.size == 0:
-        msg = f"{name} must be a real number or a flat list of them, got {shown(value)}."
-        raise DomainError(msg)
-    try:
-        array = np.atleast_1d(raw).astype(np.float64)
-    except OverflowError:
-        msg = f"{name} must be a number of the range of doubles, got {shown(value)}."
-        raise DomainError(msg) from None
-    right = (array >= low) & (array <= high)
-    if not infinite and not (np.isfinite(low) and np.isfinite(high)):
-        right &= np.isfinite(array)
-    if not right.all():
-        limits = f"in [{low:g}, {high:g}]" if np.isfinite(low) else "a real number"
-        msg = f"{name} must be {limits}, got {float(array[~right][0])!r}."
-        raise DomainError(msg)
-    return np.asarray(array, dtype=np.float64)
 
 
 def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray) -> None:

@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
+from dpcore.domains import ALPHA, ANY_LOSS, COUNT, DELTA, LOSS_OR_INF
 from dpcore.kinds import WORDS, kind
 
 if TYPE_CHECKING:
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
     from dpcore.tradeoff import TradeOff
 
+_DIGITS = COUNT.but(name="digits", high=10**6)
+_VALUE = ANY_LOSS.but(name="A number in words")
+_RATE = ALPHA.but(name="A rate")
+_PRIOR = ALPHA.but(name="prior")
 _SNAP = Decimal("1e-13")  # rounding noise of a double; what is this close to a round number is that number
 _LARGEST_WRITTEN = 15  # above 10^15 people a power of ten reads better than its zeros
 _LARGEST_EXPONENT = 700.0  # e^700 still is a double
@@ -28,12 +32,8 @@ def outward(value: float, digits: int, up: bool = True) -> str:
     digits : how many significant digits, from 1 upwards.
     up : round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
     """
-    if digits < 1:
-        msg = f"digits must be an integer from 1 upwards, got {digits!r}."
-        raise DomainError(msg)
-    if math.isnan(value):
-        msg = "A number in words must be a number, got nan."
-        raise DomainError(msg)
+    digits = _DIGITS.check(digits)
+    _VALUE.check(value)
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if value == 0:
@@ -114,16 +114,14 @@ def best_advantage(region: TradeOff) -> tuple[float, str]:
 
 def best_power(region: TradeOff, fpr: float) -> tuple[float, str]:
     """Return the attacker's power at a false-positive rate and what that number is."""
-    low, high = (float(bound[0]) for bound in region.power_bounds(_rate(fpr)))
+    low, high = (float(bound[0]) for bound in region.power_bounds(fpr))
     return high, WORDS[kind(low, high, "upper")]
 
 
 def statement_sentence(epsilon: float, delta: float = 0.0) -> str:
     """Say what (epsilon, delta) promises: P1(S) <= e^epsilon P0(S) + delta for every set of answers S."""
-    if math.isnan(epsilon) or epsilon < 0:
-        msg = f"epsilon must be in [0, inf], got {epsilon!r}."
-        raise DomainError(msg)
-    _rate(delta, "delta")
+    LOSS_OR_INF.check(epsilon)
+    DELTA.check(delta)
     if delta == 1 or math.isinf(epsilon):
         return "Nothing is promised: the answer may give one person's data away."
     if epsilon == 0 and delta == 0:
@@ -151,11 +149,9 @@ def odds(epsilon: float, prior: float = 0.5, delta: float = 0.0) -> str:
     delta : float, default 0.0
         From 0 to 1.
     """
-    if math.isnan(epsilon) or epsilon < 0:
-        msg = f"epsilon must be in [0, inf], got {epsilon!r}."
-        raise DomainError(msg)
-    _rate(prior, "prior")
-    _rate(delta, "delta")
+    LOSS_OR_INF.check(epsilon)
+    _PRIOR.check(prior)
+    DELTA.check(delta)
     if prior in (0.0, 1.0):
         return f"An attacker who is already certain stays so: {of_100(prior)} (exact)."
     if math.isinf(epsilon) or delta >= 0.5:
@@ -187,19 +183,12 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
-def _rate(rate: float, name: str = "A rate") -> float:
-    if not 0.0 <= rate <= 1.0:
-        msg = f"{name} must be in [0, 1], got {rate!r}."
-        raise DomainError(msg)
-    return float(rate)
-
-
 def _crowd(rate: float, *, up: bool) -> int:
     """Return the power of ten of the crowd in which a rate is best counted, from 2 upwards.
 
     The smallest that gives a whole number or at least two digits, and that does not round a rate below 1 to all.
     """
-    if _rate(rate) in (0.0, 1.0):
+    if _RATE.check(rate) in (0.0, 1.0):
         return 2
     size = 2
     while True:

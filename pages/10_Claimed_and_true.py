@@ -8,8 +8,8 @@ from dpcore.app.panels import preset_note
 
 page.setup(
     "Claimed and true",
-    "Type what a paper, a vendor or a program claims about its noise. Here the claim stands beside the certified truth: "
-    "it is safe, or noise is wasted, or it is wrong, each by so much.",
+    "Enter what a paper, a vendor or a program claims about its noise. The page compares the claim with the certified "
+    "truth and says whether it is safe, wastes noise, or is wrong, and by how much.",
 )
 page.preset_row("Claimed_and_true", claimed.DEFAULTS)
 note = st.container()

@@ -1,4 +1,4 @@
-"""Local privacy: the best channel between a private letter and an analyst's question."""
+"""Local privacy: the channel that keeps one person's value private and still answers an analyst's question best."""
 
 import streamlit as st
 
@@ -7,9 +7,9 @@ from dpcore.app import local_panels as parts
 
 page.setup(
     "Local privacy",
-    "Nobody hands over the private letter: everybody sends an answer drawn at random through a channel. An analyst who "
-    "wants to tell two hypotheses about the letters apart sees only the answers. Which channel keeps most of the "
-    "difference, what can no channel keep, and how many people must be asked?",
+    "Nobody hands over their private value: everybody sends a random answer drawn through a channel, and the analyst, who "
+    "wants to tell two hypotheses about the values apart, sees only the answers. Which channel keeps most of the "
+    "difference, how much can no channel keep, and how many people must be asked?",
 )
 page.preset_row("Local_privacy", local.DEFAULTS)
 note = st.container()

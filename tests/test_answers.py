@@ -247,7 +247,7 @@ def test_wishes_move_within_their_ranges() -> None:
         (lambda: Question(COUNT, Advantage(0.1)), "both a wish about privacy and an error"),
         (lambda: Question(NOISE, Advantage(0.1), k=0), "k must be an integer"),
         (lambda: Question(NOISE, error=-1.0), "error must be"),
-        (lambda: Question(NOISE, error=1.0, probability=1.0), "probability must be below 1"),
+        (lambda: Question(NOISE, error=1.0, probability=1.0), r"probability must be a number in \(0, 1\), got 1.0"),
         (lambda: Question(NOISE, error=1.0, width=0.0), "width must be"),
         (lambda: Question(NOISE, error=1.0, q=0.0), "q must be"),
         (lambda: Advantage(1.0), r"advantage must be a number in \(0, 1\), got 1.0"),

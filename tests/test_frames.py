@@ -111,8 +111,10 @@ def test_what_is_not_a_region_or_a_number() -> None:
         frames.curve([])
     with pytest.raises(DomainError, match="nan"):
         frames.deltas(parse("dp(1)"), [0.0, math.nan])
-    with pytest.raises(DomainError, match="numbers"):
-        frames.deltas(parse("dp(1)"), ["x"])  # type: ignore[list-item]  # the mistake under test
+    for bad in (["x"], ["0.5"], [True], [[0.5]], [10**400]):
+        for table, name in ((frames.deltas, "epsilon"), (frames.epsilons, "delta"), (frames.curve, "alpha")):
+            with pytest.raises(DomainError, match=f"^{name} must be a number in .*, got "):
+                table(parse("dp(1)"), bad)  # type: ignore[operator]  # the mistakes under test
 
 
 def crossings(a: str, b: str) -> pd.DataFrame:

@@ -192,7 +192,7 @@ def test_erasing_and_wrong_channels() -> None:
     assert erased.total_variation == pytest.approx(0.75 * whole.total_variation, rel=1e-14)
     assert KL.between(*erased.outputs(THREE)) == pytest.approx(0.75 * KL.between(*whole.outputs(THREE)), rel=1e-13)
     assert whole.erased(0.0) is whole
-    with pytest.raises(DomainError, match=r"share erased must be in \[0, 1\]"):
+    with pytest.raises(DomainError, match=r"share erased must be a number in \[0, 1\]"):
         whole.erased(1.5)
     with pytest.raises(DomainError, match="one row per letter"):
         Channel(((1.0,),), ("a", "b"), ("0",))

@@ -204,18 +204,18 @@ def test_a_number_gets_a_float_and_a_list_an_array(region: TradeOff, question: s
     "bad", [10**400, -(10**400), Fraction(10) ** 400, [0.5, 10**400]], ids=["+", "-", "fraction", "list"]
 )
 def test_a_number_beyond_doubles_is_refused_in_a_sentence(question: str, bad: Any) -> None:
-    with pytest.raises(DomainError, match=r"must be a number of the range of doubles, got "):
+    with pytest.raises(DomainError, match=r"^(alpha|delta|epsilon) must be a number in .*, got "):
         getattr(dpcore.dp(1), question)(bad)
 
 
 @pytest.mark.parametrize("bad", ["x", None, True, [], [[0.5]], [[0.5], [0.1, 0.2]], [0.5, "x"], [True], 1j])
 def test_what_is_no_number_is_refused_in_a_sentence(bad: Any) -> None:
-    with pytest.raises(DomainError, match=r"^alpha must be a real number or a flat list of them, got "):
+    with pytest.raises(DomainError, match=r"^alpha must be a number in \[0, 1\], got "):
         dpcore.dp(1).beta(bad)
 
 
 def test_the_message_about_a_bad_number_names_it() -> None:
-    with pytest.raises(DomainError, match=r"^delta must be in \[0, 1\], got 2\.0\.$"):
+    with pytest.raises(DomainError, match=r"^delta must be a number in \[0, 1\], got 2\.0 \(number 2 of 2\)\.$"):
         dpcore.dp(1).epsilon([0.1, 2.0])
 
 
@@ -287,7 +287,7 @@ parse(1)  # 14 Argument 1 to "parse" has incompatible type "int"; expected "str"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_type_checker_knows_the_names_and_finds_every_mistake(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.lstrip(), encoding="utf-8")

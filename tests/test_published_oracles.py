@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from dpcore.theorems.bounds import kov_simplified
 from scipy.special import ndtri
 
 from dpcore import parse
@@ -23,6 +22,7 @@ from dpcore.errors import DomainWarning
 from dpcore.limits import limits
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.theorems import kov_simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable

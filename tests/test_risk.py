@@ -281,6 +281,4 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["region"] for row in rows} == {"dp(1.0)", "gdp(1.0)"}
     assert [row["at"] for row in rows if row["measure"] == "true_positive_rate"][:2] == ["1e-12", "1e-07"]
     assert main(["risk", "dp(1)", "--prior", "0"]) == 2
-    assert (
-        capsys.readouterr().err == "error: prior must be one or more numbers in (0, 1), both ends excluded, got 0.0.\n"
-    )
+    assert capsys.readouterr().err == "error: prior must be a number in (0, 1), got 0.0.\n"

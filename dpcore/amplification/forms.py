@@ -27,6 +27,7 @@ import pandas as pd
 from dpcore.algebra import Assume, Subsample
 from dpcore.errors import DomainError, RelationError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
+from dpcore.parameter import one_of
 from dpcore.rounding import up
 from dpcore.theorems import domain
 from dpcore.tradeoff import shorten
@@ -138,10 +139,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
 
 def _checked(region: TradeOff, scheme: str) -> str:
     """Return the relation of a scheme, or say that the region speaks of another."""
-    if scheme not in RELATIONS:
-        msg = f"scheme must be one of {', '.join(RELATIONS)}, got {str(scheme)[:40]!r}."
-        raise DomainError(msg)
-    wanted = RELATIONS[scheme]
+    wanted = RELATIONS[one_of("scheme", RELATIONS).check(scheme)]
     if region.neighbours not in ("any", wanted):
         msg = (
             f"A {scheme} sample is about {wanted} neighbours, {shorten(str(region))} about {region.neighbours} neighbours; "

@@ -9,9 +9,9 @@ import streamlit as st
 from dpcore.app import audit_data, figure, work
 from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, Result, View, code, measured_csv, regions, shown_bounds
 from dpcore.app.figure import csv_of, plain
-from dpcore.app.inputs import RATE, Interval, number_field
-from dpcore.audit.bounds import LEAST, MOST
+from dpcore.app.inputs import number_field
 from dpcore.charts import theme
+from dpcore.domains import CONFIDENCE, DELTA
 from dpcore.errors import DomainError, DpcoreError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def ask() -> View | None:
             "Confidence",
             "audit_confidence",
             DEFAULTS["audit_confidence"],
-            Interval(LEAST, MOST),
+            CONFIDENCE,
             trouble=trouble,
             help_text="How often, over many audits, all bounds shall be right. Choose it before looking.",
         )
@@ -38,7 +38,7 @@ def ask() -> View | None:
             "At δ",
             "audit_delta",
             DEFAULTS["audit_delta"],
-            RATE,
+            DELTA,
             trouble=trouble,
             help_text="The smallest ε not ruled out is stated at this δ; typed as 1e-5.",
         )

@@ -10,7 +10,8 @@ from dpcore.app import choosing as page
 from dpcore.app import figure, inputs, work
 from dpcore.app.figure import plain
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
-from dpcore.calibration.wishes import Advantage, Attack, Posterior, Statement
+from dpcore.calibration.wishes import LARGEST_EPSILON, Advantage, Attack, Posterior, Statement
+from dpcore.domains import LOSS, POSITIVE, PROBABILITY, SHARE
 from dpcore.errors import BudgetError, DpcoreError
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.calibration.wishes import Wish
+    from dpcore.parameter import Parameter
 
-OPEN_RATE = inputs.Interval(low_open=True)
-AMOUNT = inputs.Interval(0.0, 1e15, low_open=True)
+AMOUNT = POSITIVE.but(high=1e15)
 ACCUSED = (
     "0: no single answer, however rare, brings the belief above. A rate such as 0.01: of the people accused by anybody "
     "who wrongly accuses at least that many."
@@ -63,9 +64,7 @@ def _control(label: str, key: str, options: Sequence[str], default: str) -> str:
     return chosen or first
 
 
-def _fields(
-    names: Sequence[tuple[str, str, inputs.Interval, str]], trouble: DeltaGenerator, *, columns: int = 3
-) -> Numbers:
+def _fields(names: Sequence[tuple[str, str, Parameter, str]], trouble: DeltaGenerator, *, columns: int = 3) -> Numbers:
     """Show some number fields side by side; each is (label, key, allowed, help)."""
     places = st.columns(columns)
     found: list[float | None] = []
@@ -77,10 +76,15 @@ def _fields(
 
 def _wish_fields(kind: str, trouble: DeltaGenerator) -> Numbers:
     """Show the numbers of the wish."""
-    rate = inputs.RATE
+    rate = PROBABILITY
     fields = {
         page.STATEMENT: [
-            ("ε", "choose_epsilon", inputs.Interval(0.0, 1e4), "Bound on the privacy loss of all answers together."),
+            (
+                "ε",
+                "choose_epsilon",
+                LOSS.but(high=LARGEST_EPSILON),
+                "Bound on the privacy loss of all answers together.",
+            ),
             ("δ", "choose_delta", rate, "What may exceed that bound, of all answers together."),
         ],
         page.ADVANTAGE: [
@@ -109,7 +113,7 @@ def _error_fields(unknown: str, kind: str, trouble: DeltaGenerator) -> Numbers:
     miss = (
         "in all but",
         "choose_miss",
-        inputs.Interval(0.0, 0.99, low_open=True),
+        SHARE.but(high=0.99),
         "How often the error may be larger.",
     )
     label = "Error of the mean" if unknown == RECORDS else "Error of an answer"
@@ -117,7 +121,7 @@ def _error_fields(unknown: str, kind: str, trouble: DeltaGenerator) -> Numbers:
         return _fields(
             [(label, "choose_error", AMOUNT, "At most, in the units of the answer."), miss], trouble, columns=2
         )
-    return _fields([("Errors in all but", *miss[1:])], trouble, columns=2)
+    return _fields([("Share of larger errors", *miss[1:])], trouble, columns=2)
 
 
 def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:
@@ -143,12 +147,12 @@ def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:
         width = inputs.number_field(
             label, "choose_width", page.DEFAULTS["choose_width"], AMOUNT, trouble=trouble, help_text=words
         )
-    more: list[tuple[str, str, inputs.Interval, str]] = [
-        ("ε is stated at δ", "choose_stated", inputs.RATE, "For the comparison of the answers.")
+    more: list[tuple[str, str, Parameter, str]] = [
+        ("ε is stated at δ", "choose_stated", PROBABILITY, "For the comparison of the answers.")
     ]
     if unknown == NOISE:
         words = "Below 1: Gaussian noise on Poisson samples, as in private training, is compared too."
-        more.append(("Sampling rate q", "choose_q", OPEN_RATE, words))
+        more.append(("Sampling rate q", "choose_q", SHARE, words))
     found = _fields(more, trouble, columns=2)
     return (k, width, found[0], found[1] if len(found) > 1 else 1.0)
 

@@ -153,7 +153,7 @@ def source_words(asked: Asked) -> str:
         return ""
     about = next(one for one in ACCOUNTANTS if one.name == found.name)
     if found.kind == "none":
-        return f"{found.title} has nothing to report here: {found.note}"
+        return f"{found.title} does not apply here. {found.note}"
     value = f"about {found.epsilon:.6g}" if found.kind == "approximate" else outward(found.epsilon, 6)
     kind = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no promise"}[found.kind]
     note = f"; {found.note}" if found.note else ""

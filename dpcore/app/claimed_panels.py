@@ -12,6 +12,7 @@ from dpcore.accountants import ACCOUNTANTS
 from dpcore.app import claimed as page
 from dpcore.app import figure, inputs, work
 from dpcore.app.figure import plain
+from dpcore.domains import LOSS
 from dpcore.errors import BudgetError, DpcoreError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _numbers(below: DeltaGenerator) -> tuple[int | None, float | None, float | N
             "Claimed ε",
             "claimed_epsilon",
             page.DEFAULTS["claimed_epsilon"],
-            inputs.Interval(0.0, page.LARGEST_EPSILON),
+            LOSS.but(high=page.LARGEST_EPSILON),
             optional=True,
             help_text="Leave it empty to take what the accountant reports.",
             trouble=below,
@@ -115,7 +116,7 @@ def view() -> str:
 def show_accountants(asked: page.Asked, *, dark: bool) -> None:
     """Draw what every accountant reports."""
     try:
-        with work.patience("Asking around"):
+        with work.patience("Computing what each accountant reports"):
             some = page.drawable(asked)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")

@@ -15,6 +15,7 @@ from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
 from dpcore.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.domains import LOSS, SLACK
 from dpcore.errors import DpcoreError
 from dpcore.notices import collected
 from dpcore.tradeoff import literal
@@ -87,7 +88,7 @@ def _mechanism() -> str | None:
     below = st.container()
     with first:
         epsilon = inputs.number_field(
-            "ε", "epsilon", DEFAULTS["epsilon"], inputs.Interval(0.0, 100.0), trouble=below, disabled=known
+            "ε", "epsilon", DEFAULTS["epsilon"], LOSS.but(high=100.0), trouble=below, disabled=known
         )
     with second:
         delta = inputs.number_field("δ", "delta", DEFAULTS["delta"], trouble=below, disabled=known)
@@ -121,9 +122,7 @@ def _counts() -> tuple[int | None, float | None, float | None]:
             "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
             "In the comparison they spend what is best."
         )
-        slack = inputs.number_field(
-            "Slack δ~", "slack", DEFAULTS["slack"], inputs.Interval(low_open=True), help_text=words, trouble=below
-        )
+        slack = inputs.number_field("Slack δ~", "slack", DEFAULTS["slack"], SLACK, help_text=words, trouble=below)
     inputs.log_slider("Number of mechanisms k", "k", KS, k)
     return k, delta, slack
 

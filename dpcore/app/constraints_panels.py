@@ -189,7 +189,7 @@ def ask_step(answer: Split) -> int:
         st.session_state["cons_step"] = last
     step = int(
         st.slider(
-            "Steps of the peeling",
+            "Peeling steps",
             0,
             last,
             min(DEFAULTS["cons_step"], last),

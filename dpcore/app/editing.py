@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import catalogue, forms, listing, page, work, written
+from dpcore.domains import COUNT, DELTA, EPSILON, SLACK
 from dpcore.errors import DomainError, DpcoreError
+from dpcore.language.numbers import meant, read_value
 from dpcore.tradeoff import Atom
 
 if TYPE_CHECKING:
@@ -212,18 +214,14 @@ def take_fields(index: int) -> None:
 
 def copies() -> int:
     """Return k as its field says."""
-    value = st.session_state.get("edit_k", 1)
-    if not str(value).isdecimal() or len(str(value)) > forms.MOST_DIGITS or int(value) < 1:
-        msg = f"k must be an integer from 1 upwards, got {str(value)[:40]!r}."
-        raise DomainError(msg)
-    return int(value)
+    return int(read_value(COUNT, str(st.session_state.get("edit_k", 1))))
 
 
 def kov_item() -> Item:
     """Return the item of the four fields of the simplified theorem."""
-    values = [forms.number(str(st.session_state.get(f"kov_{name}", ""))) for name in KOV_FIELDS]
-    k = int(values[2]) if isinstance(values[2], float) and values[2].is_integer() and values[2] >= 1 else values[2]
-    return catalogue.simplified(values[0], values[1], k, values[3])
+    kinds = (EPSILON, DELTA, COUNT, SLACK)
+    fields = (str(st.session_state.get(f"kov_{name}", "")) for name in KOV_FIELDS)
+    return catalogue.simplified(*(meant(kind, text) for kind, text in zip(kinds, fields, strict=True)))
 
 
 def take_kov(index: int) -> None:

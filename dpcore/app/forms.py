@@ -12,7 +12,7 @@ from dpcore import registry
 from dpcore.app import work
 from dpcore.app.written import LARGEST_FIELD, Written, expression, of
 from dpcore.errors import DpcoreError
-from dpcore.language import parse
+from dpcore.language import numbers, parse
 from dpcore.tradeoff import Atom
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpcore.registry import Entry, Parameter
 
 MOST_COLUMNS = 4
-MOST_DIGITS = 30
 _RATES = [round(0.01 * step, 2) for step in range(101)]
 _SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
     100.0
@@ -67,8 +66,8 @@ def atom_form(
 def slider(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> None:
     """Show a slider for the first number of a region; it writes into the exact field beside it before `on_change`."""
     parameter = next((p for p in written.entry.parameters if p.kind == "number"), None)
-    value = math.inf if parameter is None else number(str(written.shown[parameter.name]))
-    if parameter is None or not isinstance(value, float | int) or not math.isfinite(value):
+    value = math.inf if parameter is None else numbers.number(str(written.shown[parameter.name]))
+    if parameter is None or value is None or not math.isfinite(value):
         return
     place = f"{key}_{parameter.name}"
     rates = parameter.high <= 1
@@ -149,12 +148,10 @@ def _field(
 
 def meant(parameter: Parameter, shown: Any) -> Any:
     """Return what a field says; what is no value of its kind is left to the parameter's own check."""
-    if parameter.kind == "integer":
-        return int(shown) if str(shown).isdecimal() and len(str(shown)) <= MOST_DIGITS else shown
-    if parameter.kind == "number":
-        return number(shown)
+    if parameter.kind in {"number", "integer"}:
+        return numbers.meant(parameter, str(shown))
     if parameter.kind in {"numbers", "points"}:
-        return numbers(shown)
+        return lists(shown)
     if parameter.kind == "region":
         return parse(shown)
     if parameter.kind == "regions":
@@ -162,19 +159,7 @@ def meant(parameter: Parameter, shown: Any) -> Any:
     return shown
 
 
-def number(text: str) -> Any:
-    """Return a typed number: 0.6, 1e-6, log(3), 1/3, inf; what is none is left to the parameter's own check."""
-    try:
-        return float(text)
-    except ValueError:
-        try:
-            # any number the language can write stands as the mu of a Gaussian guarantee
-            return getattr(parse(f"gdp({text})"), "mu", text)
-        except DpcoreError:
-            return text
-
-
-def numbers(text: str) -> Any:
+def lists(text: str) -> Any:
     """Return a list of numbers or of pairs typed in square brackets; anything else is returned as it is."""
     try:
         return json.loads(text)

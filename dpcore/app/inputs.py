@@ -3,87 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dpcore.app import page
 from dpcore.app.figure import plain
-from dpcore.errors import DomainError, DpcoreError
-from dpcore.language import parse
+from dpcore.domains import COUNT, PROBABILITY
+from dpcore.errors import DomainError
+from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from streamlit.delta_generator import DeltaGenerator
 
-MOST_CHARACTERS = 40
+    from dpcore.parameter import Parameter
+
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The numbers a field takes."""
-
-    low: float = 0.0
-    high: float = 1.0
-    low_open: bool = False
-
-    def __contains__(self, value: float) -> bool:
-        """Whether a number may be typed."""
-        return self.low <= value <= self.high and not (self.low_open and value == self.low)
-
-    def __str__(self) -> str:
-        """Return the interval as it is written."""
-        return f"{'(' if self.low_open else '['}{self.low:g}, {self.high:g}]"
-
-
-RATE = Interval()
-
-
-def read_number(text: str, name: str, allowed: Interval = RATE) -> float:
-    """Return a number typed as 0.6, 1e-6, log(3) or 1/3, or say which numbers are allowed."""
-    msg = f"{name} must be a number in {allowed}, got {_shown(text)}."
-    value = _value(text)
-    if value is None or value not in allowed:
-        raise DomainError(msg)
-    return value + 0.0
-
-
-def read_integer(text: str, name: str, low: int, high: int) -> int:
-    """Return an integer typed as 1000, 1e6 or 1 000 000, or say which are allowed."""
-    msg = f"{name} must be an integer from {low} to {high}, got {_shown(text)}."
-    value = _value("".join(text.split()).replace("_", ""))
-    if value is None or value != math.floor(value) or not low <= value <= high:
-        raise DomainError(msg)
-    return int(value)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "...")
-
-
-def _value(text: str) -> float | None:
-    """Return the finite number a text means, None for anything else."""
-    if len(text) > MOST_CHARACTERS:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        try:
-            value = float(getattr(parse(f"gdp({text})"), "mu", math.nan))  # the language's own numbers: log(3), 1/3
-        except DpcoreError:
-            return None
-    return value if math.isfinite(value) else None
 
 
 def number_field(
     label: str,
     key: str,
     default: str,
-    allowed: Interval = RATE,
+    allowed: Parameter = PROBABILITY,
     *,
     trouble: DeltaGenerator,
     optional: bool = False,
@@ -95,7 +40,7 @@ def number_field(
     Parameters
     ----------
     label, key, default : name shown, name in the link, text at first.
-    allowed : the numbers it takes.
+    allowed : the numbers it takes; a message calls them by the label.
     trouble : where a wrong number is explained; None is returned then.
     optional : the field may be empty, which is returned as nan.
     disabled : the field is shown but not used, nor checked.
@@ -105,7 +50,7 @@ def number_field(
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     try:
-        return read_number(text.strip(), label, allowed)
+        return float(read_value(allowed, text.strip(), label))
     except DomainError as error:
         trouble.error(plain(str(error)))
         return None
@@ -135,7 +80,7 @@ def integer_field(
     """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
     text = _typed(label, key, default, help_text)
     try:
-        return read_integer(text.strip(), label, low, high)
+        return int(read_value(COUNT.but(low=low, high=high), text.strip(), label))
     except DomainError as error:
         trouble.error(plain(str(error)))
         return None

@@ -9,12 +9,14 @@ import streamlit as st
 
 from dpcore.app import page, work
 from dpcore.app.figure import csv_of, numbers, plain, trouble
-from dpcore.app.inputs import choice, read_integer
+from dpcore.app.inputs import choice
 from dpcore.app.settings import Kind, values_of, written
 from dpcore.charts import Look
 from dpcore.charts.lab import lab_figure
+from dpcore.domains import SEED
 from dpcore.errors import DpcoreError
 from dpcore.foundations import LABS, Lab, lab
+from dpcore.language.numbers import read_value
 from dpcore.limits import limits
 
 if TYPE_CHECKING:
@@ -120,7 +122,7 @@ def ask_seed(chosen: Lab) -> int:
         help="The same seed draws the same numbers, so that the link shows the same picture.",
     )
     try:
-        return read_integer(text.strip(), "The seed", 0, MOST_SEED)
+        return int(read_value(SEED.but(high=MOST_SEED), text.strip(), "The seed"))
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return int(DEFAULTS["lab_seed"])

@@ -218,7 +218,7 @@ def group_words(view: View) -> str:
 def total_words(view: View, table: pd.DataFrame) -> str:
     """Say how many releases there are, under which relation, and their total variation, which is delta at epsilon 0."""
     rows, releases = len(view.ledger), sum(row.count for row in view.ledger.rows)
-    relation = {"any": "whichever neighbours the rows mean"}.get(
+    relation = {"any": "for any neighbouring relation"}.get(
         view.ledger.neighbours, f"{view.ledger.neighbours} neighbours"
     )
     tv = outward(float(table["delta"].iloc[0]), 4)

@@ -11,8 +11,8 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import csv_of, numbers, plain
-from dpcore.app.inputs import Interval
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
+from dpcore.domains import DELTA, LOSS
 from dpcore.errors import BudgetError, DpcoreError, RelationError
 from dpcore.ledger import (
     ASSUMPTION,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MOST_TOLD = 10
 _SHELF, _TOLD = "_ledger_shelf", "_ledger_told"
-_EPSILON, _DELTA = Interval(0.0, 1e6), Interval(0.0, 1.0)
+_EPSILON, _DELTA = LOSS.but(high=1e6), DELTA
 _HELP = {
     "label": "What was released.",
     "expression": "The region of one release: laplace(0.1), gaussian(5), dp(1, 1e-6), poisson_gaussian(1, 0.01) ...",

@@ -181,11 +181,11 @@ def array_words(asked: Rows) -> str:
     """Say which mechanisms row n holds."""
     pure, failing, varying = (array.statement(asked.n) for array in three(asked))
     each = (
-        f"ε = {pure.epsilon:.4g}; the same with δ = {failing.delta:.4g}; "
-        f"ε = {varying.epsilon:.4g} with η = {varying.eta:.4g}"
+        f"ε = {pure.epsilon:.4g}; or also δ = {failing.delta:.4g}; "
+        f"or ε = {varying.epsilon:.4g} and η = {varying.eta:.4g}"
     )
     many = "1 mechanism" if asked.n == 1 else f"{grouped(asked.n)} mechanisms"
-    return f"Row n = {grouped(asked.n)} holds {many} of: {each} (rounded)."
+    return f"Row n = {grouped(asked.n)} has {many} with {each} (rounded)."
 
 
 # ---- code ----------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.app import figure, inputs, work
 from dpcore.app import limits_page as page
 from dpcore.app.figure import plain
+from dpcore.domains import LOSS, POSITIVE, SHARE
 from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
             "Compared at δ",
             "lim_delta",
             page.DEFAULTS["lim_delta"],
-            inputs.Interval(low_open=True),
+            SHARE,
             trouble=below,
             help_text="The limit's ε and the true ε are compared at this δ: what may exceed the bound ε.",
         )
@@ -85,7 +86,7 @@ def ask_arrays() -> page.Rows | None:
             "μ of the limit",
             "lim_mu",
             page.DEFAULTS["lim_mu"],
-            inputs.Interval(0.0, 10.0, low_open=True),
+            POSITIVE.but(high=10.0),
             trouble=below,
         )
     with columns[1]:
@@ -94,7 +95,7 @@ def ask_arrays() -> page.Rows | None:
             "Sum d of the δ",
             "lim_failing",
             page.DEFAULTS["lim_failing"],
-            inputs.Interval(0.0, 10.0),
+            LOSS.but(high=10.0),
             trouble=below,
             help_text=words,
         )
@@ -104,7 +105,7 @@ def ask_arrays() -> page.Rows | None:
             "Power c",
             "lim_c",
             page.DEFAULTS["lim_c"],
-            inputs.Interval(0.0, 0.5, low_open=True),
+            SHARE.but(high=0.5),
             trouble=below,
             help_text=words,
         )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpcore.app import work
-from dpcore.app.inputs import read_number
 from dpcore.charts import Look, region_figure
 from dpcore.charts.local import channel_figure, sweep_figure
+from dpcore.domains import PROBABILITY
 from dpcore.errors import DomainError
+from dpcore.language.numbers import read_value
 from dpcore.local import (
     MEASURES,
     Channel,
@@ -107,7 +108,7 @@ def read_masses(text: str, name: str) -> tuple[float, ...]:
     if len(parts) > MOST_LETTERS:
         msg = f"{name} must have 2 to {MOST_LETTERS} letters, got {len(parts)}."
         raise DomainError(msg)
-    return tuple(read_number(part, f"A probability of {name}") for part in parts)
+    return tuple(read_value(PROBABILITY, part, f"A probability of {name}") for part in parts)
 
 
 def read_names(text: str) -> tuple[str, ...]:

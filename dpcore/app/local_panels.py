@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.app.figure import plain
-from dpcore.app.inputs import Interval, integer_field, log_slider, number_field
+from dpcore.app.inputs import integer_field, log_slider, number_field
 from dpcore.app.local import (
     CHANNELS,
     DEFAULTS,
@@ -25,12 +25,13 @@ from dpcore.app.local import (
     read_names,
     regime_sentence,
 )
+from dpcore.domains import DELTA, LOSS, SHARE
 from dpcore.errors import DpcoreError
 from dpcore.local import Hypotheses, Promise, not_applicable, why_not
 from dpcore.local.hypotheses import MOST_LETTERS
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2", "3", "4", "5", "7", "10")
-_ERROR = Interval(0.0, 0.499, low_open=True)
+_ERROR = SHARE.but(high=0.499)
 
 
 def ask() -> View | None:
@@ -150,12 +151,12 @@ def _promise() -> Promise | None:
     trouble = st.container()
     with fields[0]:
         epsilon = number_field(
-            "ε", "local_epsilon", "1", Interval(0.0, MOST_PAGE_EPSILON), trouble=trouble,
+            "ε", "local_epsilon", "1", LOSS.but(high=MOST_PAGE_EPSILON), trouble=trouble,
             help_text="Another letter makes any answers likelier by a factor of at most e^ε, plus δ.",
         )  # fmt: skip
     with fields[1]:
         delta = number_field(
-            "δ", "local_delta", "0", Interval(0.0, 0.999), trouble=trouble,
+            "δ", "local_delta", "0", DELTA.but(high=0.999), trouble=trouble,
             help_text="0 for pure local privacy.",
         )  # fmt: skip
     with fields[2]:

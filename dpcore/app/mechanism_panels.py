@@ -15,6 +15,7 @@ from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
 from dpcore.errors import DpcoreError
 from dpcore.language import parse
+from dpcore.language.numbers import read_value
 from dpcore.registry import COUNT, DELTA, EPSILON
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from dpcore.registry import Entry, Parameter
 
 MOST_COPIES = 10**6
-LONGEST_NUMBER = 40
 CHART = "mechanism_regions"
 
 
@@ -76,8 +76,7 @@ def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
     """Show a field for a number that the link carries; a wrong one is explained under it and None returned."""
     text = st.text_input(label, DEFAULTS[key], key=key, bind="query-params", help=words).strip()
     try:
-        value = forms.number(text) if len(text) <= LONGEST_NUMBER else text
-        return parameter.check(int(value) if isinstance(value, float) and value.is_integer() else value)
+        return read_value(parameter, text)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None

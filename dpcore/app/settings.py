@@ -13,6 +13,7 @@ from dpcore.app import forms, page
 from dpcore.app.figure import plain
 from dpcore.charts import theme
 from dpcore.errors import DomainError, DpcoreError
+from dpcore.language import numbers
 from dpcore.registry import Choice, Parameter
 from dpcore.tradeoff import literal
 
@@ -156,9 +157,8 @@ def meant(parameter: Parameter, text: str) -> Any:
     if parameter.kind == "text":
         return text
     if parameter.kind in {"numbers", "points"}:
-        return forms.numbers(text)
-    value = forms.number(text) if len(text) <= forms.MOST_DIGITS else text
-    return int(value) if parameter.kind == "integer" and isinstance(value, float) and value.is_integer() else value
+        return forms.lists(text)
+    return numbers.meant(parameter, text)
 
 
 def said(parameter: Parameter, value: Any) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.app import figure, inputs, work
 from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
+from dpcore.domains import SHARE, SIGMA
 from dpcore.errors import DpcoreError
 from dpcore.words import of_100
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 LONGEST = 2000
-POSITIVE = inputs.Interval(low_open=True)
 
 
 def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
@@ -42,7 +42,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
     first, second = st.columns(2)
     below = st.container()
     with first:
-        p = inputs.number_field("Share p", "sub_p", page.DEFAULTS["sub_p"], POSITIVE, trouble=below)
+        p = inputs.number_field("Share p", "sub_p", page.DEFAULTS["sub_p"], SHARE, trouble=below)
     with second:
         delta = inputs.number_field(
             "δ stated before sampling",
@@ -87,18 +87,18 @@ def ask_steps() -> page.Steps | None:
             "Noise σ",
             "sub_sigma",
             page.DEFAULTS["sub_sigma"],
-            inputs.Interval(0.1, 100.0),
+            SIGMA.but(low=0.1, high=100.0, low_open=False, infinite=False),
             trouble=below,
             help_text="Standard deviation of the noise divided by the sensitivity: the noise multiplier.",
         )
     with columns[1]:
-        q = inputs.number_field("Sampling rate q", "sub_q", page.DEFAULTS["sub_q"], POSITIVE, trouble=below)
+        q = inputs.number_field("Sampling rate q", "sub_q", page.DEFAULTS["sub_q"], SHARE, trouble=below)
     with columns[2]:
         steps = inputs.integer_field(
             "Steps T", "sub_steps", page.DEFAULTS["sub_steps"], low=1, high=page.LARGEST_T, trouble=below
         )
     with columns[3]:
-        delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], POSITIVE, trouble=below)
+        delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], SHARE, trouble=below)
     inputs.log_slider("Number of steps", "sub_steps", page.TS, steps)
     if sigma is None or q is None or steps is None or delta is None:
         return None

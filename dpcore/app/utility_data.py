@@ -9,8 +9,9 @@ import streamlit as st
 
 from dpcore.app import uploads, work
 from dpcore.app.figure import plain
-from dpcore.app.inputs import Interval, read_integer, read_number
+from dpcore.domains import COUNT, REAL
 from dpcore.errors import DpcoreError
+from dpcore.language.numbers import read_value
 from dpcore.utility.dataset import OTHER
 from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared, read_labels, read_numbers
 from dpcore.utility.samples import part, sample, samples
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MADE_UP, UPLOAD = "made-up", "your CSV"
 MOST_MADE_UP = 10**6
 FIRST = "ages: age in years"
-BOUND = Interval(-1e12, 1e12)
+BOUND = REAL.but(low=-1e12, high=1e12)
 KINDS = ("numbers", "answers")
 _CLIPPING = {"clip": "move them to the nearer bound", "drop": "leave their rows out"}
 _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their rows out"}
@@ -170,8 +171,8 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
             texts[name] = st.text_input(
                 label, "", key=f"utility_{name}", bind="query-params", placeholder=shown, help="May be empty."
             ).strip()
-    n = read_integer(texts["n"], size, 1, most) if texts["n"] else None
-    low, high = (read_number(texts[k], fields[k][0], BOUND) if texts.get(k) else None for k in ("low", "high"))
+    n = read_value(COUNT.but(high=most), texts["n"], size) if texts["n"] else None
+    low, high = (read_value(BOUND, texts[k], fields[k][0]) if texts.get(k) else None for k in ("low", "high"))
     return {"n": n, "low": low, "high": high}
 
 
@@ -241,7 +242,7 @@ def _bounds() -> tuple[float, float, str] | None:
             icon=":material/straighten:",
         )
         return None
-    return read_number(low, "Lower bound", BOUND), read_number(high, "Upper bound", BOUND), outside
+    return read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound"), outside
 
 
 def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
@@ -277,7 +278,7 @@ def _read(
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
     st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
     text = str(st.session_state.get("utility_n", "")).strip()
-    n = read_integer(text, "First n records", 1, reading.dataset.n) if text else None
+    n = read_value(COUNT.but(high=reading.dataset.n), text, "First n records") if text else None
     call = ", ".join(repr(value) for value in (column, *how))
     read = "read_labels" if len(how) == 2 else "read_numbers"
     imports = [*uploads.IMPORTS, f"from dpcore.utility.reading import {read}"]

@@ -8,10 +8,12 @@ import streamlit as st
 
 from dpcore.app import page, utility_data
 from dpcore.app.figure import plain
-from dpcore.app.inputs import choice, read_integer
+from dpcore.app.inputs import choice
 from dpcore.app.settings import values_of
 from dpcore.app.utility import DEFAULTS, KIND, RELEASES, View, movable, read
+from dpcore.domains import SEED
 from dpcore.errors import DpcoreError
+from dpcore.language.numbers import read_value
 from dpcore.utility import PAIRS, pair
 
 if TYPE_CHECKING:
@@ -203,7 +205,7 @@ def _ask_seed() -> int:
         help="The same number draws the same noise, so that the link shows the same release.",
     )
     try:
-        seed = read_integer(text.strip(), "Draw number", 0, MOST_SEED)
+        seed = int(read_value(SEED.but(high=MOST_SEED), text.strip(), "Draw number"))
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         seed = int(DEFAULTS["utility_seed"])

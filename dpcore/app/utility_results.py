@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.app import page, work
 from dpcore.app.figure import plain, show_or_say
-from dpcore.app.inputs import Interval, choice, read_integer, read_number
+from dpcore.app.inputs import choice
 from dpcore.app.settings import label_of, meant, said
 from dpcore.app.utility import (
     KIND,
@@ -24,14 +24,16 @@ from dpcore.app.utility import (
     read,
 )
 from dpcore.charts.pairs import pair_grid
+from dpcore.domains import COUNT, LOSS
 from dpcore.errors import DpcoreError
+from dpcore.language.numbers import read_value
 from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
     from dpcore.registry import Parameter
 
 STEPS = 61  # of the slider
-TARGET = Interval(0.0, 1e15)
+TARGET = LOSS.but(name="The target", high=1e15)
 
 
 def slider(view: View) -> None:
@@ -86,7 +88,7 @@ def _take_exact(moves: str) -> None:
     try:
         chosen = read(st.session_state["utility"])
         known = numbers_of(chosen)
-        _set(moves, meant(known[moves], text) if moves in known else read_integer(text, "n", 1, 10**9), text)
+        _set(moves, meant(known[moves], text) if moves in known else read_value(COUNT.but(high=10**9), text, "n"), text)
     except DpcoreError as error:
         st.session_state["_utility_told"] = str(error)
 
@@ -170,7 +172,7 @@ def ask_needed(view: View) -> None:
         st.caption("Type the error you can bear; the closed forms are solved for the parameter.")
         return
     try:
-        target = read_number(text, "The target", TARGET)
+        target = read_value(TARGET, text)
         with work.patience("Solving"):
             found = view.kept(
                 ("needed", *view.key, of, target), lambda: view.pair.needed(view.measure, target, view.source.data, of)

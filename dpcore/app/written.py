@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore import registry
 from dpcore.errors import DpcoreError
-from dpcore.language.grammar import parse_syntax
-from dpcore.language.syntax import Call, Number, Power
+from dpcore.language.grammar import parse_number, parse_syntax
+from dpcore.language.syntax import Call, Power
 from dpcore.tradeoff import Atom, TradeOff, literal, parameters_of
 
 if TYPE_CHECKING:
@@ -123,8 +123,6 @@ def _means(shown: Any, value: Any) -> bool:
     if isinstance(value, TradeOff):
         return True  # it was parsed from the text
     try:
-        tree = parse_syntax(f"gdp({shown})")
+        return parse_number(str(shown)) == float(value)
     except DpcoreError:
         return False
-    number = tree.arguments[0].value if isinstance(tree, Call) and len(tree.arguments) == 1 else None
-    return isinstance(number, Number) and float(number.value) == value

@@ -30,17 +30,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from dpcore import domains
 from dpcore.audit.measurements import Counts, Measurement, Scores
-from dpcore.errors import DomainError
+from dpcore.domains import DELTA, FPR
 from dpcore.guarantees import Points
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
     from dpcore.tradeoff import TradeOff
 
 CONFIDENCE = 0.95
-LEAST, MOST = 0.5, 0.999999
 MOST_CORNERS = 60
 _LARGEST_EXPONENT = 700.0  # e^700 still is a double
 _DIGITS = 9  # of the corners of the proved region, rounded towards more errors
@@ -61,7 +60,7 @@ class Audit:
 
     def __post_init__(self) -> None:
         """Check the confidence."""
-        checked_confidence(self.confidence)
+        domains.CONFIDENCE.check(self.confidence)
 
     @cached_property
     def limits(self) -> Bounds:
@@ -141,14 +140,6 @@ def audit(measurement: Measurement, confidence: float = CONFIDENCE) -> Audit:
     return Audit(measurement, confidence)
 
 
-def checked_confidence(confidence: float) -> float:
-    """Return a confidence that an audit can have, or say which those are."""
-    if not LEAST <= confidence <= MOST:
-        msg = f"confidence must be in [{LEAST:g}, {MOST:g}], got {shown(confidence)}."
-        raise DomainError(msg)
-    return float(confidence)
-
-
 def perfect(measurement: Measurement) -> Measurement:
     """Return what an attack without any error would have measured in as many trials."""
     if isinstance(measurement, Scores):
@@ -163,9 +154,7 @@ def perfect(measurement: Measurement) -> Measurement:
 
 def epsilons(points: Bounds, delta: float) -> FloatArray:
     """Return for each point the smallest epsilon >= 0 whose (epsilon, delta) curve lies below it; inf where none does."""
-    if not 0.0 <= delta <= 1.0:
-        msg = f"delta must be in [0, 1], got {shown(delta)}."
-        raise DomainError(msg)
+    DELTA.check(delta)
     alpha, beta = points
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.fmax((1.0 - beta - delta) / alpha, (1.0 - alpha - delta) / beta)
@@ -188,9 +177,7 @@ def etas(points: Bounds) -> FloatArray:
 
 def power_of(points: Bounds, fpr: float) -> float:
     """Return 1 - beta on the envelope of the points at a false-positive rate."""
-    if not 0.0 <= fpr <= 1.0:
-        msg = f"fpr must be in [0, 1], got {shown(fpr)}."
-        raise DomainError(msg)
+    FPR.check(fpr)
     alpha, beta = points
     last = alpha.size - 1 - int(np.argmax(alpha[::-1] <= fpr))  # at a jump the lower end counts
     return float(1.0 - beta[last]) if alpha[last] == fpr else float(1.0 - np.interp(fpr, alpha, beta))

@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainccinv, gammaln
 
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT, SHARE
 from dpcore.limits import checkpoint
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +40,8 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 MOST_TRIALS = 10**7
-LEAST_LEVEL = 1e-12
+TRIALS = COUNT.but(name="The number of trials", high=MOST_TRIALS)
+_LEVEL = SHARE.but(name="The level of a limit", low=1e-12, low_open=False, high_open=True)
 MOST_RANKS = 1500
 _SINGLE = 40  # the rarest counts, all of which are ranks
 _OUTWARD = 1.0 + 1e-9  # more than the quantile function is off
@@ -177,9 +177,5 @@ def _chances(numbers: IntArray, mean: float) -> FloatArray:
 
 
 def _check(trials: int, level: float) -> None:
-    if not 1 <= trials <= MOST_TRIALS:
-        msg = f"The number of trials must be an integer in [1, {MOST_TRIALS}], got {shown(trials)}."
-        raise DomainError(msg)
-    if not LEAST_LEVEL <= level < 1.0:
-        msg = f"The level of a limit must be in [{LEAST_LEVEL:g}, 1), got {shown(level)}."
-        raise DomainError(msg)
+    TRIALS.check(trials)
+    _LEVEL.check(level)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from dpcore.audit.confidence import MOST_TRIALS, ranks, simultaneous_limits, upper_limits
+from dpcore.audit.confidence import MOST_TRIALS, TRIALS, ranks, simultaneous_limits, upper_limits
+from dpcore.domains import ALPHA, ANY_LOSS
 from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.parameter import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
     Pairs = tuple[IntArray, IntArray]
 
+_NUMBER = TRIALS.but(low=0)
 MOST_TESTS = 10_000
 MOST_THRESHOLDS = 4000
 _ROUNDING = 1e-6  # what a rate times its trials may be off a whole number
@@ -47,7 +49,7 @@ class Scores:
         ends = (math.inf, -math.inf)
         for name, end, missing in zip(("outsiders", "members"), ends, self.unscored, strict=True):
             scored = _scores(getattr(self, name), name)
-            count = _whole(missing, f"unscored {name}", 0)
+            count = _NUMBER.but(name=f"unscored {name}").check(missing)
             every = np.sort(np.concatenate((scored, np.full(count, end))))
             if not 1 <= every.size <= MOST_TRIALS:
                 msg = f"An audit needs 1 to {MOST_TRIALS} {name}, got {every.size}."
@@ -122,7 +124,7 @@ class Counts:
         """Check the counts: whole numbers, as many of each, with trials on both sides."""
         for name in ("tp", "fp", "tn", "fn"):
             values = np.atleast_1d(np.asarray(getattr(self, name)))
-            counts = [_whole(value, name, 0) for value in values.tolist()]
+            counts = [_NUMBER.but(name=name).check(value) for value in values.tolist()]
             object.__setattr__(self, name, np.array(counts, dtype=np.int64))
         sizes = {getattr(self, name).size for name in ("tp", "fp", "tn", "fn")}
         if len(sizes) != 1 or not 1 <= self.tp.size <= MOST_TESTS:
@@ -138,7 +140,7 @@ class Counts:
     def one(cls, *, tp: float, fp: float, tn: float, fn: float) -> Counts:
         """Return the outcome of one test from numbers as a file has them; one that is no whole number is refused."""
         given = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
-        return cls(**{name: np.array([_whole(value, name, 0)]) for name, value in given.items()})
+        return cls(**{name: np.array([_NUMBER.but(name=name).check(value)]) for name, value in given.items()})
 
     @classmethod
     def of_rates(cls, fpr: ArrayLike, fnr: ArrayLike, outsiders: ArrayLike, members: ArrayLike) -> Counts:
@@ -187,10 +189,8 @@ def either(risk: float) -> float:
 
 def errors_of(rate: float, trials: float, name: str = "rate") -> int:
     """Return the number of errors behind a measured rate: a whole number, or rounded up where no count has this rate."""
-    count = _whole(trials, "The number of trials", 1)
-    if not 0.0 <= rate <= 1.0:
-        msg = f"{name} must be in [0, 1], got {shown(rate)}."
-        raise DomainError(msg)
+    count = int(TRIALS.check(trials))
+    ALPHA.but(name=name).check(rate)
     near = round(rate * count)
     return near if abs(rate * count - near) <= _ROUNDING * max(1.0, near) else math.ceil(rate * count)
 
@@ -205,26 +205,9 @@ def _limits(errors: IntArray, trials: IntArray, level: float) -> FloatArray:
 
 
 def _scores(values: object, name: str) -> FloatArray:
-    """Return scores as numbers, or say which is none."""
-    if not isinstance(values, (Sequence, np.ndarray)):
+    """Return scores as numbers, none of them perhaps, or say which is no number."""
+    if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str) or not np.ndim(values):
         msg = f"{name} must be a list of scores, got {shown(values)}."
         raise DomainError(msg)
-    raw = np.asarray(values)
-    if raw.ndim != 1 or raw.dtype.kind not in "iuf":
-        msg = f"{name} must be a flat list of numbers, got {shown(values)}."
-        raise DomainError(msg)
-    scores = raw.astype(np.float64)
-    if np.isnan(scores).any():
-        where = int(np.flatnonzero(np.isnan(scores))[0])
-        msg = f"A score must be a number, got nan at place {where} of the {name}; count it as unscored instead."
-        raise DomainError(msg)
-    return np.asarray(scores, dtype=np.float64)
-
-
-def _whole(value: object, name: str, least: int) -> int:
-    """Return a whole number, or say what it must be."""
-    number = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
-    if not least <= number <= MOST_TRIALS or number != math.floor(number):
-        msg = f"{name} must be a whole number from {least} to {MOST_TRIALS}, got {shown(value)}."
-        raise DomainError(msg)
-    return int(number)
+    score = ANY_LOSS.but(name=f"A score of the {name} (what has none is counted as unscored)")
+    return score.array(values) if len(values) else np.zeros(0)

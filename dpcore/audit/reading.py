@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpcore.audit.columns import COUNTS, RATES, SCORES, Columns, find, label_in, number
 from dpcore.audit.measurements import MOST_TESTS, Counts, Measurement, Scores, errors_of
+from dpcore.domains import ALPHA
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
 from dpcore.utility.sheet import Sheet, filled, open_csv, rows_of
@@ -225,9 +226,8 @@ def _counts(values: dict[str, float]) -> tuple[int, int, int, int]:
 def _rates(values: dict[str, float], notes: _Notes) -> tuple[int, int, int, int]:
     out, own = values.get("n0", values.get("n", 0.0)), values.get("n1", values.get("n", 0.0))
     for name in ("fpr", "fnr", "tpr"):
-        if name in values and not 0.0 <= values[name] <= 1.0:
-            msg = f"{name} must be in [0, 1], got {values[name]!r}"
-            raise DomainError(msg)
+        if name in values:
+            ALPHA.but(name=name).check(values[name])
     missed = values["fnr"] if "fnr" in values else 1.0 - values["tpr"]
     fp, fn = errors_of(values["fpr"], out, "fpr"), errors_of(missed, own, "fnr")
     notes.rounded += abs(fp - values["fpr"] * out) > 1e-3 or abs(fn - missed * own) > 1e-3

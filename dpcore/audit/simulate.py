@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpcore.audit.measurements import Scores
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT
 from dpcore.mechanisms.gaussian import Gaussian, GaussianNoise
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.mechanisms.laplace import Histogram, Laplace, LaplaceVector
@@ -23,7 +23,6 @@ from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.mechanisms.staircase import Staircase
 from dpcore.mechanisms.uniform import Uniform
-from dpcore.registry import shown
 from dpcore.threshold import Choice, Noisy, pair_of
 
 if TYPE_CHECKING:
@@ -54,12 +53,10 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
     rng : source of randomness.
     outsiders, members : how many trials of either kind, from 1 to 1 000 000.
     """
-    for name, count in (("outsiders", outsiders), ("members", members)):
-        if not 1 <= count <= MOST or count != int(count):
-            msg = f"{name} must be an integer from 1 to {MOST}, got {shown(count)}."
-            raise DomainError(msg)
+    trials = COUNT.but(high=MOST)
+    out, own = trials.but(name="outsiders").check(outsiders), trials.but(name="members").check(members)
     attack = attack_on(region)
-    return Scores(attack.draw(rng, int(outsiders), False), attack.draw(rng, int(members), True))
+    return Scores(attack.draw(rng, out, False), attack.draw(rng, own, True))
 
 
 def attack_on(region: TradeOff) -> Attack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
 from dpcore.calibration.unknown import locate
+from dpcore.domains import ANY_LOSS
 from dpcore.errors import DomainError
 from dpcore.kinds import kind
 from dpcore.language.build import build
@@ -164,10 +165,8 @@ def _written(name: str, value: Any) -> str:
     """Write a number or a list of numbers as the language does."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_written(name, item) for item in value)}]"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        msg = f"{name} must be a number or a list of numbers, got {registry.shown(value)}."
-        raise DomainError(msg)
-    return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
+    number = ANY_LOSS.but(name=name).check(value)
+    return repr(int(value)) if isinstance(value, Integral) else repr(number)
 
 
 def largest_k(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scipy.special import ndtr, ndtri
 
-from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.domains import COUNT, POSITIVE, PRIOR
+from dpcore.parameter import one_of
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
@@ -90,19 +89,12 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     >>> round(epsilon_for_error("laplace", 2.0, 0.05).value, 6)
     1.497866
     """
-    if mechanism not in _KNOWN:
-        msg = f"mechanism must be one of {', '.join(_KNOWN)}, got {shown(mechanism)}."
-        raise DomainError(msg)
+    one_of("mechanism", _KNOWN).check(mechanism)
     integer = mechanism == "geometric"
-    t = _positive("error", error, zero=integer)
-    d = _positive("sensitivity", sensitivity)
-    if integer and d != int(d):
-        msg = f"sensitivity must be an integer for geometric noise, got {shown(sensitivity)}."
-        raise DomainError(msg)
-    p = _positive("probability", probability)
-    if p >= 1:
-        msg = f"probability must be a number in (0, 1), got {shown(probability)}."
-        raise DomainError(msg)
+    t = POSITIVE.but(name="error", low_open=not integer).check(error)
+    whole = COUNT.but(name="The sensitivity of geometric noise", high=1e300)
+    d = float((whole if integer else POSITIVE.but(name="sensitivity")).check(sensitivity))
+    p = PRIOR.but(name="probability").check(probability)
     name, guess, tail = _KNOWN[mechanism]
     more = math.inf if name == "epsilon" else 0.0
     value = guess(t, p, d)
@@ -119,11 +111,3 @@ def _expression(mechanism: str, name: str, value: float, sensitivity: float) -> 
         return f"laplace({value!r})"
     moved = int(sensitivity) if mechanism == "geometric" else sensitivity
     return f"{mechanism}({name}={value!r}, sensitivity={moved!r})"
-
-
-def _positive(name: str, value: Any, *, zero: bool = False) -> float:
-    wrong = isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(float(value))
-    if wrong or float(value) < 0 or (float(value) == 0 and not zero):
-        msg = f"{name} must be a number in {'[' if zero else '('}0, inf), got {shown(value)}."
-        raise DomainError(msg)
-    return float(value)

@@ -15,11 +15,13 @@ import pandas as pd
 from dpcore.calibration import calibrate
 from dpcore.calibration.candidates import RESPONSE, SAMPLED, STAIRCASE, TITLES, Candidate
 from dpcore.calibration.wishes import Advantage, Statement
+from dpcore.domains import COUNT as COUNTED
+from dpcore.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
 from dpcore.errors import BudgetError, DomainError, DpcoreError
 from dpcore.guarantees import DP, TV
 from dpcore.language import parse
 from dpcore.limits import checkpoint
-from dpcore.theorems import domain
+from dpcore.parameter import one_of
 from dpcore.utility.survey import hoeffding
 from dpcore.words import kind_of
 
@@ -68,20 +70,15 @@ class Question:
 
     def __post_init__(self) -> None:
         """Check the numbers, and that the question can be answered."""
-        if self.unknown not in UNKNOWNS:
-            msg = f"unknown must be one of {', '.join(UNKNOWNS)}, got {str(self.unknown)[:40]!r}."
-            raise DomainError(msg)
-        domain.integer(self.k, "k", high=LARGEST_K)
-        domain.number(self.width, "width", low_open=True)
-        domain.number(self.probability, "probability", 0.0, 1.0, low_open=True)
-        domain.probability(self.delta, "delta")
-        domain.probability(self.fpr, "fpr")
-        domain.positive_probability(self.q, "q")
-        if self.probability == 1:
-            msg = "probability must be below 1: an error allowed to be larger always is no wish."
-            raise DomainError(msg)
+        one_of("unknown", UNKNOWNS).check(self.unknown)
+        COUNTED.but(high=LARGEST_K).check(self.k)
+        POSITIVE.but(name="width").check(self.width)
+        PRIOR.but(name="probability").check(self.probability)
+        DELTA.check(self.delta)
+        FPR.check(self.fpr)
+        SHARE.but(name="q").check(self.q)
         if self.error is not None:
-            domain.number(self.error, "error", low_open=True)
+            POSITIVE.but(name="error").check(self.error)
         both = self.unknown in (COUNT, RECORDS)
         if both and (self.wish is None or self.error is None):
             msg = f"To find {self.unknown}, both a wish about privacy and an error are needed."

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dpcore import gate
 from dpcore.curves.combined import Either
+from dpcore.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
 from dpcore.errors import DomainError
 from dpcore.limits import limits
-from dpcore.registry import shown
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
@@ -169,17 +168,6 @@ def _pair(bounds: tuple[Any, Any]) -> tuple[float, float]:
     return float(bounds[0][0]), float(bounds[1][0])
 
 
-def number(name: str, value: Any, domain: str, low: float, high: float) -> float | None:
-    """Return a number of a target, or None if it was left out."""
-    if value is None:
-        return None
-    wrong = isinstance(value, bool) or not isinstance(value, Real)
-    if wrong or not low <= float(value) <= high or math.isinf(float(value)):
-        msg = f"{name} must be a number in {domain}, got {shown(value)}."
-        raise DomainError(msg)
-    return float(value)
-
-
 @dataclass(frozen=True)
 class Asked:
     """The numbers given; None for those left out."""
@@ -193,13 +181,8 @@ class Asked:
     @classmethod
     def read(cls, **given: Any) -> Asked:
         """Check the numbers and that they speak of one kind of target."""
-        asked = cls(
-            number("epsilon", given["epsilon"], "[0, inf)", 0.0, math.inf),
-            number("delta", given["delta"], "[0, 1]", 0.0, 1.0),
-            number("advantage", given["advantage"], "[0, 1]", 0.0, 1.0),
-            number("tpr", given["tpr"], "[0, 1]", 0.0, 1.0),
-            number("fpr", given["fpr"], "[0, 1]", 0.0, 1.0),
-        )
+        known = (LOSS, DELTA, ADVANTAGE, TPR, FPR)
+        asked = cls(*(None if given[p.name] is None else p.check(given[p.name]) for p in known))
         names = [", ".join(names) for names in asked.groups if any(getattr(asked, n) is not None for n in names)]
         if len(names) > 1:
             msg = "One target is needed, got several: give epsilon and delta, or advantage, or tpr and fpr."

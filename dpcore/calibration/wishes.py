@@ -16,11 +16,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
+from dpcore.domains import DELTA, FPR, LOSS, PRIOR
 from dpcore.errors import DomainError
 from dpcore.words import of_100, outward
 
 _DOWN = 1 - 1e-15
 LARGEST_EPSILON = 1e4
+_EPSILON = LOSS.but(high=LARGEST_EPSILON)
+_DELTA, _FPR = DELTA.but(high_open=True), FPR.but(high_open=True)
+_ADVANTAGE, _TPR, _POSTERIOR = (PRIOR.but(name=name) for name in ("advantage", "tpr", "posterior"))
 
 
 class Wish(Protocol):
@@ -44,15 +48,6 @@ class Wish(Protocol):
         """Return the wish with its number multiplied, None where no such wish exists."""
 
 
-def _inside(name: str, value: float, low: float, high: float, *, ends: str = "()") -> float:
-    """Return a number of an interval, or say which are allowed."""
-    inside = low <= value <= high and not (ends[0] == "(" and value == low) and not (ends[1] == ")" and value == high)
-    if not inside:
-        msg = f"{name} must be a number in {ends[0]}{low:g}, {high:g}{ends[1]}, got {value!r}."
-        raise DomainError(msg)
-    return float(value)
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
     """(epsilon, delta)-DP of everything together."""
@@ -63,8 +58,8 @@ class Statement:
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        _inside("epsilon", self.epsilon, 0.0, LARGEST_EPSILON, ends="[]")
-        _inside("delta", self.delta, 0.0, 1.0, ends="[)")
+        _EPSILON.check(self.epsilon)
+        _DELTA.check(self.delta)
 
     @property
     def given(self) -> dict[str, float]:
@@ -96,7 +91,7 @@ class Advantage:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        _inside("advantage", self.advantage, 0.0, 1.0)
+        _ADVANTAGE.check(self.advantage)
 
     @property
     def given(self) -> dict[str, float]:
@@ -130,8 +125,8 @@ class Attack:
 
     def __post_init__(self) -> None:
         """Check both rates and their order."""
-        _inside("fpr", self.fpr, 0.0, 1.0, ends="[)")
-        _inside("tpr", self.tpr, 0.0, 1.0)
+        _FPR.check(self.fpr)
+        _TPR.check(self.tpr)
         if self.tpr <= self.fpr:
             msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
             raise DomainError(msg)
@@ -173,9 +168,9 @@ class Posterior:
 
     def __post_init__(self) -> None:
         """Check the numbers, their order, and that something is asked."""
-        _inside("prior", self.prior, 0.0, 1.0)
-        _inside("posterior", self.posterior, 0.0, 1.0)
-        _inside("fpr", self.fpr, 0.0, 1.0, ends="[)")
+        PRIOR.check(self.prior)
+        _POSTERIOR.check(self.posterior)
+        _FPR.check(self.fpr)
         if self.posterior <= self.prior:
             msg = f"posterior must be above the prior {self.prior!r}, got {self.posterior!r}: an answer can only add."
             raise DomainError(msg)

@@ -99,7 +99,9 @@ def pair_takeaway(region: TradeOff) -> str:
     if finite.empty:
         return "The worst mechanism gives every person away: nothing is promised."
     often = (
-        f"in {of_100(sure)} answers about a person in the data it is infinite, a proof" if sure else "never infinite"
+        f"infinite, which proves that the person is in the data, in {of_100(sure)} answers"
+        if sure
+        else "never infinite"
     )
     return (
         f"The worst mechanism that the statements allow has {len(table)} kinds of answers; its loss is at most "

@@ -22,6 +22,7 @@ from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
 from dpcore.kinds import kinds
 from dpcore.language import parse
+from dpcore.parameter import one_of
 from dpcore.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ def _chosen(families: Sequence[str], view: str) -> list[Family]:
     if unknown or not 1 <= len(families) <= 4 or len(set(families)) < len(families):
         msg = f"families are one to four of {', '.join(FAMILIES)}, got {shown(list(families))}."
         raise DomainError(msg)
-    if view not in ("region", "profile"):
-        msg = f"view must be region or profile, got {shown(view)}."
-        raise DomainError(msg)
+    one_of("view", ("region", "profile")).check(view)
     chosen = [FAMILIES[name] for name in families]
     silent = [family.title for family in chosen if view == "profile" and not family.delta]
     if silent:

@@ -17,6 +17,7 @@ from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import fill
 from dpcore.limits import checkpoint
+from dpcore.parameter import one_of
 from dpcore.registry import shown
 from dpcore.tradeoff import literal
 
@@ -66,10 +67,7 @@ MEASURES: Final[dict[str, Measure]] = {
 
 def measure_named(name: str) -> Measure:
     """Return a measure, or say which there are."""
-    if name not in MEASURES:
-        msg = f"measure must be one of {', '.join(MEASURES)}, got {shown(name)}."
-        raise DomainError(msg)
-    return MEASURES[name]
+    return MEASURES[one_of("measure", MEASURES).check(name)]
 
 
 def measure_table(

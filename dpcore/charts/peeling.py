@@ -77,7 +77,11 @@ def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         ],
         ignore_index=True,
     )
-    x = alt.X("drop:Q", title="Way down u = (largest loss - loss) / 2", axis=alt.Axis(tickCount=7, format=".6~g"))
+    x = alt.X(
+        "drop:Q",
+        title="Half the distance to the largest loss, u",
+        axis=alt.Axis(tickCount=7, format=".6~g"),
+    )
     high = 1.5 * max(1.0, float(weight.max()), float(known.max()))
     # a level that nothing explains lies at the lower edge
     scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)

@@ -14,7 +14,7 @@ from dpcore.charts.sampling import Regions, facts, named
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
+from dpcore.domains import POSITIVE
 from dpcore.kinds import WORDS, kind, kinds
 from dpcore.limits import checkpoint
 from dpcore.words import outward
@@ -45,10 +45,8 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is the safe side, ``exact`` or an ``upper`` bound.
     """
     items = named(regions)
-    top = max(_end(region) for region in items.values()) if epsilon_max is None else float(epsilon_max)
-    if not 0.0 < top < np.inf:
-        msg = f"epsilon_max must be a finite number above 0, got {top!r}."
-        raise DomainError(msg)
+    ends = (_end(region) for region in items.values())
+    top = POSITIVE.but(name="epsilon_max").check(max(ends) if epsilon_max is None else epsilon_max)
     parts = []
     for label, region in items.items():
         epsilon, lower, delta = _sampled(region, top)

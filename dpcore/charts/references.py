@@ -11,8 +11,9 @@ import pandas as pd
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, checked, number
 from dpcore.charts.theme import PLAIN, Look
+from dpcore.domains import ALPHA
 from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.parameter import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Pair = tuple[float, float]
 
 LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label")
+_RATE = ALPHA.but(name="A rate")
 
 
 def with_references(
@@ -54,7 +56,7 @@ def _ends(line: Mapping[str, Any]) -> tuple[Pair, Pair]:
     if not wrong and "start" in line and "end" in line:
         return _pair(line["start"]), _pair(line["end"])
     if not wrong and ("alpha" in line) != ("beta" in line):
-        rate = _rate(line.get("alpha", line.get("beta")))
+        rate = _RATE.check(line.get("alpha", line.get("beta")))
         return ((rate, 0.0), (rate, 1.0)) if "alpha" in line else ((0.0, rate), (1.0, rate))
     msg = f"A line has alpha, or beta, or start and end, and a label; got {shown(dict(line))}."
     raise DomainError(msg)
@@ -64,14 +66,7 @@ def _pair(value: Any) -> Pair:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         msg = f"A point is a pair [alpha, beta], got {shown(value)}."
         raise DomainError(msg)
-    return _rate(value[0]), _rate(value[1])
-
-
-def _rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        msg = f"A rate must be a number in [0, 1], got {shown(value)}."
-        raise DomainError(msg)
-    return float(value)
+    return _RATE.check(value[0]), _RATE.check(value[1])
 
 
 def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> pd.DataFrame:

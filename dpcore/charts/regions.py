@@ -12,7 +12,7 @@ from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.sampling import Regions, area, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
+from dpcore.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def region_chart(
     selected : label of the region to draw in front.
     corners : mark the exact corners of polygons that have at most 60.
     """
-    if axes not in AXES:
-        msg = f"axes must be one of {', '.join(AXES)}, got {str(axes)[:40]!r}."
-        raise DomainError(msg)
+    one_of("axes", AXES).check(axes)
     given = {name: table[name].to_numpy() for name in _COLUMNS}
     given["label"] = np.asarray(given["label"], dtype=object)
     series = Series(given["label"].tolist(), dark=look.dark, places=look.places)

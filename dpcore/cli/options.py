@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from dpcore.errors import DpcoreError, ParseError
+from dpcore.domains import POSITIVE, TOLERANCE
+from dpcore.errors import DomainError, DpcoreError, ParseError
+from dpcore.language.numbers import read_value
 from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpcore.parameter import Parameter
+
+_DEADLINE = POSITIVE.but(name="deadline")
 _NEGATIVE = re.compile(r"-(?:[0-9.]|inf\b)")
 _OPTION = re.compile(r"--[A-Za-z][A-Za-z0-9-]*")
 
@@ -38,13 +43,17 @@ class Parser(argparse.ArgumentParser):
         shown = f"{text}: 0,0.5,1 or 0:3:0.1 or 1e-9..1e-2/8 (default: {default})".replace("%", "%%")
         self.add_argument(option, metavar="LIST", type=number_list, help=shown)
 
+    def add_value(self, option: str, parameter: Parameter, text: str, **more: Any) -> None:
+        """Add an option that takes one value of a parameter; what is none is refused before anything is computed."""
+        self.add_argument(option, type=Reader(parameter), help=text, **more)
+
 
 def add_common(parser: Parser, *, table: bool) -> None:
     """Add the options of every command."""
     if table:
         parser.add_argument("--format", choices=("csv", "json"), default="csv", help="form of the table (default: csv)")
-    parser.add_argument("--tolerance", type=number, help="relative width asked of a bracket (default: 1e-6)")
-    parser.add_argument("--deadline", type=positive, metavar="SECONDS", help="stop with an error after this time")
+    parser.add_value("--tolerance", TOLERANCE, "relative width asked of a bracket (default: 1e-6)")
+    parser.add_value("--deadline", _DEADLINE, "stop with an error after this time", metavar="SECONDS")
 
 
 def join_negative(words: list[str]) -> list[str]:
@@ -68,22 +77,15 @@ def number_list(text: str) -> NDArray[np.float64]:
         raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
 
 
-def number(text: str) -> float:
-    """Read one finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        msg = f"{text[:60]!r} is not a finite number"
-        raise argparse.ArgumentTypeError(msg)
-    return value
+@dataclass(frozen=True)
+class Reader:
+    """What reads the one value of an option."""
 
+    parameter: Parameter
 
-def positive(text: str) -> float:
-    """Read one finite number above 0."""
-    value = number(text)
-    if value <= 0:
-        msg = f"{text[:60]!r} is not above 0"
-        raise argparse.ArgumentTypeError(msg)
-    return value
+    def __call__(self, text: str) -> Any:
+        """Return the value; argparse keeps the words of an `ArgumentTypeError` only."""
+        try:
+            return read_value(self.parameter, text)
+        except DomainError as error:
+            raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.options import number_list
-from dpcore.errors import DomainError, DomainWarning, ParseError
+from dpcore.domains import COUNT
+from dpcore.errors import DomainWarning, ParseError
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MOVABLE = ("n", "lower", "upper")
 MOST_EXAMPLE = 10**6
+_RECORDS = COUNT.but(name="n")
 
 
 def configure(parser: Parser) -> None:
@@ -55,7 +57,7 @@ def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
     """Return what of the data has several values: name -> values."""
     given = {name: getattr(arguments, name) for name in MOVABLE}
     found = {name: values.tolist() for name, values in given.items() if values is not None and len(values) > 1}
-    return {name: [_whole(v) for v in values] if name == "n" else values for name, values in found.items()}
+    return {name: [_RECORDS.check(v) for v in values] if name == "n" else values for name, values in found.items()}
 
 
 def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
@@ -66,13 +68,13 @@ def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
         raise ParseError(msg)
     if arguments.data is not None:
         data = _read(pair, arguments)
-        return data if arguments.n is None else _first(data, _whole(float(arguments.n[0])))
+        return data if arguments.n is None else _first(data, _RECORDS.check(float(arguments.n[0])))
     if arguments.column is not None or arguments.categories is not None:
         msg = "--column and --categories speak of a file; name it with --data."
         raise ParseError(msg)
     from dpcore.utility.samples import part  # noqa: PLC0415  # pandas is slow to import
 
-    made = pair.example() if arguments.n is None else _example(pair, _whole(float(arguments.n[0])))
+    made = pair.example() if arguments.n is None else _example(pair, _RECORDS.check(float(arguments.n[0])))
     low, high = (None if x is None else float(x[0]) for x in (arguments.lower, arguments.upper))
     return part(made, low=low, high=high)
 
@@ -96,23 +98,13 @@ def moved_table(
 
 
 def _example(pair: Pair, n: int) -> Dataset:
-    if not 1 <= n <= MOST_EXAMPLE:
-        msg = f"n must be an integer from 1 to {MOST_EXAMPLE}, got {n}."
-        raise DomainError(msg)
-    return pair.example(n)
+    return pair.example(_RECORDS.but(high=MOST_EXAMPLE).check(n))
 
 
 def _first(data: Dataset, n: int) -> Dataset:
     from dpcore.utility.samples import part  # noqa: PLC0415  # pandas is slow to import
 
     return part(data, n=n)
-
-
-def _whole(value: float) -> int:
-    if value != value // 1 or abs(value) > 1e15:
-        msg = f"n must be an integer, got {value!r}."
-        raise DomainError(msg)
-    return int(value)
 
 
 def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:

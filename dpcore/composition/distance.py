@@ -26,7 +26,7 @@ from scipy.special import erfcx, ndtr, ndtri_exp
 
 from dpcore.central_limit.moments import Bracket
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
+from dpcore.domains import POSITIVE, PROBABILITY
 from dpcore.limits import checkpoint
 from dpcore.theorems.gaussians import joined
 
@@ -75,12 +75,8 @@ class Goal:
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        if not (0.0 < self.mu < math.inf):
-            msg = f"mu must be a number in (0, inf), got {self.mu!r}."
-            raise DomainError(msg)
-        if not 0.0 <= self.lost <= 1.0:
-            msg = f"lost must be a number in [0, 1], got {self.lost!r}."
-            raise DomainError(msg)
+        POSITIVE.but(name="mu").check(self.mu)
+        PROBABILITY.but(name="lost").check(self.lost)
 
     @property
     def region(self) -> TradeOff:

@@ -26,7 +26,7 @@ from dpcore.constraints.pair import polygon_of
 from dpcore.constraints.peeling import Peeled, peel
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
+from dpcore.domains import PROBABILITY
 from dpcore.guarantees import DP, TV
 from dpcore.tradeoff import Atom, shorten
 from dpcore.words import outward
@@ -118,9 +118,7 @@ def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
         The factors are unique up to order. `is_product` is None where errors as large as `tolerance` could make
         either answer right.
     """
-    if not 0.0 <= tolerance <= 0.01:
-        msg = f"tolerance must be in [0, 0.01], got {tolerance!r}."
-        raise DomainError(msg)
+    PROBABILITY.but(name="tolerance", high=0.01).check(tolerance)
     if not isinstance(published(region.curve), Polygon):
         return _no_polygon(region, tolerance)
     polygon = polygon_of(region)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from dpcore.conversion import concentrated, gaussian, groups, renyi, statements, variation
 from dpcore.conversion.gaussian import RANGE_FORMULA
 from dpcore.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_way
 from dpcore.curves.gaussian_range import ALPHA
+from dpcore.domains import COUNT, DELTA, LOSS, ORDER, SHARE
 from dpcore.errors import DomainError
-from dpcore.registry import COUNT, shown
-from dpcore.theorems import domain
+from dpcore.parameter import one_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpcore.parameter import Parameter
     from dpcore.tradeoff import TradeOff
 
 COLUMNS = ("region", "to", "parameters", "formula", "kind", "theorem", "neighbours")
@@ -66,11 +65,11 @@ def convert(
         msg = f"convert takes a region such as dp(1), got {shown(region)}."
         raise DomainError(msg)
     options = Options(
-        _numbers(delta, "delta", DEFAULT_DELTA if epsilon is None else (), high=1.0),
-        _numbers(epsilon, "epsilon", ()),
-        DEFAULT_ORDER if order is None else _orders(order),
+        _numbers(DELTA, delta, DEFAULT_DELTA if epsilon is None else ()),
+        _numbers(LOSS, epsilon, ()),
+        _numbers(ORDER, order, DEFAULT_ORDER),
         COUNT.but(high=10_000).check(k),
-        domain.number(alpha, "alpha", 0.0, 0.5, low_open=True),
+        SHARE.but(name="alpha", high=0.5).check(alpha),
     )
     chosen = applicable(region, _notion(to))
     rows = [(values, kind, c) for c in chosen for values, kind in c.rows(region, options)]
@@ -94,23 +93,10 @@ def applicable(region: TradeOff, to: str) -> list[Conversion]:
     return found
 
 
-def _orders(value: object) -> tuple[float, ...]:
-    """Return orders of [1, inf]."""
-    items = np.ravel(np.asarray(value, dtype=object)).tolist()
-    if not items:
-        return domain.numbers(value, "order")  # refuses an empty list
-    return tuple(math.inf if item == math.inf else domain.number(item, "order", 1.0) for item in items)
-
-
-def _numbers(value: object, name: str, default: tuple[float, ...], **interval: float | bool) -> tuple[float, ...]:
-    return default if value is None else domain.numbers(value, name, **interval)
+def _numbers(parameter: Parameter, value: object, default: tuple[float, ...]) -> tuple[float, ...]:
+    items = list(value) if isinstance(value, Iterator) else value
+    return default if items is None else tuple(parameter.array(items).tolist())
 
 
 def _notion(to: object) -> str:
-    names = list(dict.fromkeys(c.target for c in CONVERSIONS))
-    if isinstance(to, str) and to in names:
-        return to
-    near = difflib.get_close_matches(to, names, 1) if isinstance(to, str) else []
-    hint = f"; did you mean {near[0]}?" if near else "."
-    msg = f"to must be one of {', '.join(names)}, got {shown(to)}{hint}"
-    raise DomainError(msg)
+    return str(one_of("to", dict.fromkeys(c.target for c in CONVERSIONS)).check(to))

@@ -22,13 +22,13 @@ References
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
-from math import isfinite, log, log10, pi
+from math import log, log10, pi
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcore import limits
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT, LOSS_OR_INF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 _CHUNK = 1 << 15
+_COUNT = COUNT.but(high=2**52)
 _LEAST_LOG = -746.0
 """Below this logarithm a mass is zero in double precision."""
 _LARGEST_EPSILON = 1e4
@@ -173,13 +174,7 @@ def window(epsilon: float, k: int, floor: float = 1e-320) -> tuple[int, int]:
 
 
 def _checked(epsilon: float, k: int) -> _Law:
-    if not epsilon >= 0:
-        msg = f"epsilon must be in [0, inf], got {epsilon!r}."
-        raise DomainError(msg)
-    if not (isfinite(k) and k == int(k) and 1 <= k <= 2**52):
-        msg = f"k must be a whole number in [1, 2^52], got {k!r}."
-        raise DomainError(msg)
-    return _law(float(epsilon), int(k))
+    return _law(LOSS_OR_INF.check(epsilon), _COUNT.check(k))
 
 
 def binomial_masses(

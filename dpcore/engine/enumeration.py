@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore import limits
+from dpcore.domains import COUNT
 from dpcore.engine.binomial import deviance, stirling_error
-from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Columns = tuple[Column, Column, Column]
 
 _UNSORTED = 4096
+_COUNT = COUNT.but(low=0)
 """Up to so many atoms it is cheaper to let equal losses stand than to look for them."""
 
 
@@ -243,9 +244,7 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tupl
     P1 at infinite losses are known, `infinite`, each sum is put right: what rounding leaves of it, weighed by how far the
     numbers of copies are from their means, grows with the square root of k alone (`power_rounding`).
     """
-    if k < 0 or k != int(k):
-        msg = f"k must be a whole number of at least 0, got {k!r}."
-        raise DomainError(msg)
+    _COUNT.check(k)
     m = loss.size
     if k == 0 or m == 0:
         return (np.zeros(1), np.ones(1), np.ones(1)) if k == 0 else (loss, p, q)

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from math import exp, fsum, gcd, isfinite, log, log1p
+from math import exp, fsum, gcd, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore import limits
+from dpcore.domains import COUNT
 from dpcore.engine import lattice_windows
 from dpcore.errors import DomainError
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Weights = tuple[IntArray, FloatArray, int]
     Stretch = tuple[int, FloatArray]
 
+_COUNT = COUNT.but(name="The number of copies", low=0)
 _DIRECT_WIDTH = 4000
 _ROUGH_WIDTH = 30_000
 _FEW_COPIES = 64
@@ -127,9 +129,7 @@ def _sum_law(parts: Sequence[Weights], floor: float) -> tuple[IntArray, FloatArr
     used = []
     base = 0
     for index, weight, k in parts:
-        if k < 0 or not isfinite(k) or k != int(k):
-            msg = f"The number of copies must be a whole number of at least 0, got {k!r}."
-            raise DomainError(msg)
+        _COUNT.check(k)
         if not k:
             continue
         positive = weight > 0

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import bdtrc
 
+from dpcore.domains import COUNT, POSITIVE
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint, claim
 
@@ -56,6 +57,8 @@ MAX_EPSILON = 500.0
 # Inside the top cell the density grows by exp(2 sqrt(k ε0)); this must stay inside the range of a double.
 MAX_REACH = 8e4
 _LEFT_OUT, _FAR = 1e-22, 9.75
+_EPSILON = POSITIVE.but(name="epsilon", high=MAX_EPSILON)
+_CELLS = COUNT.but(name="cells")
 _RENORMALISE = 8
 _BLOCK = 16384
 # A term this far below its cell's largest coefficient is past its peak; as a subnormal it would only be slow.
@@ -86,10 +89,7 @@ class LaplacePower:
     def __init__(self, epsilon: float, k: int, cells: int | None = None) -> None:
         self.epsilon, self.k = _checked(epsilon, k)
         half = (self.k + 1) // 2
-        if cells is not None and cells < 1:
-            msg = f"cells must be at least 1, got {cells!r}."
-            raise DomainError(msg)
-        self.cells = half if cells is None else min(half, operator.index(cells))
+        self.cells = half if cells is None else min(half, _CELLS.check(cells))
         self.complete = self.cells == half
         self.lowest = -math.inf if self.complete else (self.k - 2 * self.cells) * self.epsilon
         self.order = _order(self.epsilon, self.k)
@@ -257,9 +257,7 @@ def reach(epsilon: float, k: int) -> bool:
 
 def _checked(epsilon: float, k: int) -> tuple[float, int]:
     epsilon, k = float(epsilon), operator.index(k)
-    if not 0 < epsilon <= MAX_EPSILON:
-        msg = f"epsilon must be in (0, {MAX_EPSILON:g}], got {epsilon!r}."
-        raise DomainError(msg)
+    _EPSILON.check(epsilon)
     if k < 1 or k * epsilon > MAX_REACH:
         msg = f"k must be at least 1 and k epsilon at most {MAX_REACH:g}, got k={k} with epsilon={epsilon!r}."
         raise DomainError(msg)

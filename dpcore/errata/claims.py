@@ -9,6 +9,7 @@ from typing import Final
 import pandas as pd
 
 from dpcore.errors import DomainError
+from dpcore.parameter import one_of
 
 EQUAL, AT_MOST, AT_LEAST, BESIDE = "=", "at most", "at least", "beside"
 SAYS: Final = (EQUAL, AT_MOST, AT_LEAST, BESIDE)
@@ -34,9 +35,8 @@ class Claim:
 
     def __post_init__(self) -> None:
         """Refuse what no reader could make sense of."""
-        if self.says not in SAYS or self.kind not in KINDS:
-            msg = f"says must be one of {', '.join(SAYS)} and kind one of {', '.join(KINDS)}, got {self.says!r}, {self.kind!r}."
-            raise DomainError(msg)
+        one_of("says", SAYS).check(self.says)
+        one_of("kind", KINDS).check(self.kind)
         if math.isnan(self.stated) or math.isnan(self.true):
             msg = f"A claim needs two numbers, got {self.stated!r} and {self.true!r}."
             raise DomainError(msg)

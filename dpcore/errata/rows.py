@@ -21,6 +21,7 @@ from dpcore.errata import (
     variation,
 )
 from dpcore.errors import DomainError
+from dpcore.parameter import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,9 +78,7 @@ class Row:
 
     def __post_init__(self) -> None:
         """Check the kind, and that every false statement, and no other, has its range and its computation."""
-        if self.kind not in KINDS:
-            msg = f"The kind of an errata row must be one of {', '.join(KINDS)}, got {self.kind!r} in {self.name}."
-            raise DomainError(msg)
+        one_of(f"The kind of the errata row {self.name}", KINDS).check(self.kind)
         if self.kind == FALSE and not self.name_of_evidence:
             msg = f"The row {self.name} calls a statement false and names no evidence."
             raise DomainError(msg)

@@ -31,9 +31,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 import numpy as np
 import pandas as pd
 
+from dpcore.domains import REAL
 from dpcore.errors import DomainError
 from dpcore.limits import current, limits
-from dpcore.registry import Parameter, check_names, shown, unknown
+from dpcore.parameter import one_of
+from dpcore.registry import Parameter, check_names, unknown
 from dpcore.tradeoff import parameters_of
 
 if TYPE_CHECKING:
@@ -94,12 +96,11 @@ class Check:
 
     def __post_init__(self) -> None:
         """Refuse kinds and verdicts that nobody knows and values that are no numbers."""
-        _one_of("kind", self.kind, KINDS)
-        _one_of("verdict", self.verdict, VERDICTS)
+        one_of("kind", KINDS).check(self.kind)
+        one_of("verdict", VERDICTS).check(self.verdict)
         for what, number in (("value", self.value), ("printed value", self.printed), ("error", self.error)):
-            if number is not None and not np.isfinite(number):
-                msg = f"The {what} of {self.quantity!r} must be finite, got {number!r}."
-                raise DomainError(msg)
+            if number is not None:
+                REAL.but(name=f"The {what} of {self.quantity!r}").check(number)
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,8 @@ def series(
     high: Any = None,
 ) -> pd.DataFrame:
     """Return the rows of one series of a `Plot`; values that are not finite are refused, never dropped."""
-    _one_of("kind", kind, KINDS)
-    _one_of("mark", mark, MARKS)
+    one_of("kind", KINDS).check(kind)
+    one_of("mark", MARKS).check(mark)
     across = list(x) if np.ndim(x) else [x]
     heights = np.atleast_1d(np.asarray(y, dtype=np.float64))
     bottom = heights if low is None else np.atleast_1d(np.asarray(low, dtype=np.float64))
@@ -317,9 +318,3 @@ def _rising() -> Iterator[None]:
 
     with limits(progress=told):
         yield
-
-
-def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        msg = f"{what} must be one of {', '.join(known)}, got {shown(value)}."
-        raise DomainError(msg)

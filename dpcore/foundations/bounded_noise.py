@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from dpcore.domains import POSITIVE, REAL
 from dpcore.errors import DomainError
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 
@@ -37,9 +38,7 @@ def check(bounds: Bounds, sensitivity: float) -> None:
     if not bounds.lower < bounds.upper:
         msg = f"lower must be below upper, got {bounds.lower!r} and {bounds.upper!r}."
         raise DomainError(msg)
-    if not 0 < sensitivity <= bounds.upper - bounds.lower:
-        msg = f"sensitivity must be in (0, {bounds.upper - bounds.lower!r}], the length of the interval, got {sensitivity!r}."
-        raise DomainError(msg)
+    POSITIVE.but(name="sensitivity", high=bounds.upper - bounds.lower).check(sensitivity)
 
 
 def norm(answer: float, scale: float, bounds: Bounds) -> float:
@@ -155,9 +154,7 @@ def clamped_mean_square(answer: float, scale: float, bounds: Bounds) -> float:
 
 
 def _ends(answer: float, scale: float, bounds: Bounds) -> tuple[float, float, float, float, float]:
-    if not bounds.lower <= answer <= bounds.upper:
-        msg = f"The answer must be in [{bounds.lower!r}, {bounds.upper!r}], got {answer!r}."
-        raise DomainError(msg)
+    REAL.but(name="The answer", low=bounds.lower, high=bounds.upper).check(answer)
     h, k = answer - bounds.lower, bounds.upper - answer
     return h, k, math.exp(-h / scale), math.exp(-k / scale), -math.expm1(-h / scale) - math.expm1(-k / scale)
 

@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import Group
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT, LOSS, SHARE
 from dpcore.guarantees import DP, GDP
 from dpcore.mechanisms.gaussian import largest_mu
 from dpcore.mechanisms.laplace import Laplace
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def group_delta(epsilon: float, delta: float, k: int) -> float:
     """Return delta (1 + e^epsilon + ... + e^((k-1) epsilon)), rounded up; above 1 it promises nothing."""
-    _count(k)
+    COUNT.check(k)
     return up(delta * math.fsum(math.exp(j * epsilon) for j in range(k)))
 
 
@@ -44,7 +44,7 @@ def groups(epsilon: float, delta: float, k: int) -> dict[str, TradeOff]:
 
     The concrete ones are normal noise of the least variance and Laplace noise: groups move their answers k times as far.
     """
-    _count(k)
+    COUNT.check(k)
     return {
         "printed statement": group_statement(epsilon, delta, k),
         "worst mechanism": Group(DP(epsilon, delta), k),
@@ -55,18 +55,18 @@ def groups(epsilon: float, delta: float, k: int) -> dict[str, TradeOff]:
 
 def sequence_epsilon(epsilon: float, k: int) -> float:
     """Return k epsilon, rounded up: the printed cost of k answers about the same data."""
-    _count(k)
+    COUNT.check(k)
     return sum_up([(epsilon, k)])
 
 
 def parts_epsilon(epsilons: Sequence[float]) -> float:
     """Return the largest epsilon: the printed cost of answers about disjoint parts, right if one part changes."""
-    return max(_some(epsilons))
+    return float(LOSS.array(epsilons).max())
 
 
 def replaced_epsilon(epsilons: Sequence[float]) -> float:
     """Return the sum of the two largest epsilons: the cost when a replaced record may move from part to part."""
-    worst = sorted(_some(epsilons), reverse=True)[:2]
+    worst = sorted(LOSS.array(epsilons).tolist(), reverse=True)[:2]
     return sum_up((epsilon, 1) for epsilon in worst)
 
 
@@ -85,26 +85,11 @@ def least_flip(epsilon: float, delta: float) -> float:
 
 def flipped(flip: float) -> RandomizedResponse:
     """Return randomized response that flips the answer with this probability, in (0, 1/2]."""
-    if not 0 < flip <= 0.5:
-        msg = f"flip must be in (0, 0.5], got {flip!r}."
-        raise DomainError(msg)
+    SHARE.but(name="flip", high=0.5).check(flip)
     return RandomizedResponse(math.log1p(-flip) - math.log(flip))
 
 
 def flipped_delta(flip: float, epsilon: float, k: int) -> float:
     """Return the exact delta at epsilon of k answers to the same question, each flipped independently."""
-    _count(k)
+    COUNT.check(k)
     return float((flipped(flip) ** k).delta(epsilon))
-
-
-def _count(k: int) -> None:
-    if k < 1:
-        msg = f"k must be an integer from 1 upwards, got {k!r}."
-        raise DomainError(msg)
-
-
-def _some(epsilons: Sequence[float]) -> Sequence[float]:
-    if not len(epsilons) or min(epsilons) < 0:
-        msg = f"epsilons must be a list of numbers in [0, inf), got {list(epsilons)!r}."
-        raise DomainError(msg)
-    return epsilons

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from dpcore.errors import DomainError
+from dpcore.domains import COUNT
 from dpcore.mechanisms.gaussian import Gaussian, largest_mu
 
 
@@ -109,9 +109,7 @@ def chance_band(replications: int) -> tuple[float, float]:
     ratio of two sums of n of them about 10/n. Both noises being equally good, ratios away from 1 inside the band are
     chance.
     """
-    if replications < 1:
-        msg = f"replications must be an integer from 1 upwards, got {replications!r}."
-        raise DomainError(msg)
+    COUNT.but(name="replications").check(replications)
     spread = 1.959963984540054 * math.sqrt(10.0 / replications)
     return math.exp(-spread), math.exp(spread)
 

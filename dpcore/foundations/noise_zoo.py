@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcore import divergences
+from dpcore.domains import ORDER
 from dpcore.errors import DomainError
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
@@ -74,9 +75,7 @@ def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
     Closed forms where they are known, Gauss-Legendre quadrature of the densities for the two sums (``approximate``:
     right to about 1e-10). Infinite where an answer is possible on one side only.
     """
-    if not order >= 1.0:
-        msg = f"order must be in [1, inf], got {order!r}."
-        raise DomainError(msg)
+    ORDER.check(order)
     if isinstance(noise, (LaplaceSum, NormalLaplace)):
         if math.isinf(order):
             return noise.sensitivity / noise.scale, "exact"

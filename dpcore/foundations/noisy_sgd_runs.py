@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpcore.domains import PROBABILITY
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
-from dpcore.registry import Parameter, shown
+from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,9 +76,7 @@ class Mean:
 
     def __post_init__(self) -> None:
         """Check the range: it bounds the gradient."""
-        if not self.values or not all(0.0 <= value <= 1.0 for value in self.values):
-            msg = f"values must be numbers in [0, 1], at least one, got {shown(self.values)}."
-            raise DomainError(msg)
+        PROBABILITY.but(name="A value").array(self.values)
 
     dimension = 1
     smoothness = 1.0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.domains import POSITIVE, PRIOR
 from dpcore.errors import DomainError
 from dpcore.guarantees import GDP
 from dpcore.registry import shown, unknown
@@ -128,13 +129,9 @@ class Autoregression:
         ):
             msg = f"covariance must be symmetric and positive semidefinite, got {shown(self.covariance)}."
             raise DomainError(msg)
-        good = all(e > 0 for e in self.epsilon) and all(0 < d < 1 for d in self.delta) and self.reach > 0
-        if not good or not np.isfinite([*self.epsilon, self.reach]).all():
-            msg = (
-                "epsilon and reach must be above 0 and finite, delta in (0, 1), "
-                f"got {shown(self.epsilon)}, {self.reach!r}, {shown(self.delta)}."
-            )
-            raise DomainError(msg)
+        POSITIVE.but(name="epsilon").array(self.epsilon)
+        PRIOR.but(name="delta").array(self.delta)
+        POSITIVE.but(name="reach").check(self.reach)
 
     @property
     def n(self) -> int:
@@ -180,9 +177,7 @@ class Autoregression:
                 raise DomainError(msg)
             weights = np.linalg.solve(a.T, ones)
             return weights, max(0.0, float(weights @ sigma @ weights))
-        if not prior > 0:
-            msg = f"prior must be a variance above 0, or inf for a flat prior, got {prior!r}."
-            raise DomainError(msg)
+        POSITIVE.but(name="prior, a variance,", infinite=True).check(prior)
         gain = prior * np.linalg.solve(prior * a @ a.T + sigma, a @ ones)
         return gain, max(0.0, float(prior * (self.n - gain @ a @ ones)))
 

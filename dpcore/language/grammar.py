@@ -49,6 +49,21 @@ def parse_syntax(text: str, *, allow_unknown: bool = False) -> Region:
     return _Parser(text, allow_unknown=allow_unknown).whole()
 
 
+def parse_number(text: str) -> float:
+    """Read a text as a NUMBER of the grammar, and nothing after it; an `int` if it was typed as plain digits.
+
+    Raises
+    ------
+    ParseError
+        If the text is no number; names the reason, the place and what was expected.
+    """
+    parser = _Parser(text, allow_unknown=False)
+    found = parser.number()
+    if parser.token.kind != "end":
+        parser.unexpected("the end of the number")
+    return found.value
+
+
 class _Parser:
     """A cursor over the tokens; each method reads one rule of the grammar."""
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.curves.gaussian import Gaussian
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.errors import DpcoreError
 from dpcore.ledger.bounds import total
 from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
 from dpcore.limits import checkpoint
-from dpcore.registry import shown
+from dpcore.parameter import one_of
 from dpcore.rounding import sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
@@ -81,9 +81,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
         ``none`` with cost inf where no epsilon reaches delta with or without the row.
     """
     wanted = domain.probability(delta, "delta")
-    if by not in BY:
-        msg = f"by must be one of {', '.join(BY)}, got {shown(by)}."
-        raise DomainError(msg)
+    one_of("by", BY).check(by)
     found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
     rows = [
         (row + 1, r.label, r.expression, r.count, r.group, found[row].upper, found[row].lower, *found[row][2:])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, lru_cache
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from dpcore.algebra import Assume, Power, factors
+from dpcore.domains import COUNT
 from dpcore.errors import DomainError, RelationError
 from dpcore.language import parse
+from dpcore.language.numbers import read_value
 from dpcore.ledger.groups import group_factors
 from dpcore.notices import collected, notice
 from dpcore.registry import RELATIONS, shown
@@ -27,8 +27,8 @@ NEEDED = COLUMNS[:3]
 MOST_ROWS = 100_000
 LARGEST_COUNT = 10**15
 LONGEST_TEXT = 2000
-_MOST_DIGITS = 40  # of a number that is read at all; longer ones overflow a double
-_INTEGER = re.compile(r"[+-]?[0-9]+(?:\.0|[eE][0-9]{1,2})?")
+_COUNT = COUNT.but(name="count", high=LARGEST_COUNT)
+_LIMIT = COUNT.but(name="group_limit", high=MOST_ROWS)
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Release:
             if not isinstance(value, str) or (name != "expression" and len(value) > LONGEST_TEXT):
                 msg = f"{name} must be a text of at most {LONGEST_TEXT} characters, got {shown(value)}."
                 raise DomainError(msg)
-        object.__setattr__(self, "count", whole(self.count, "count", LARGEST_COUNT))
+        object.__setattr__(self, "count", read_value(_COUNT, self.count))
         if self.group_limit is not None:
-            object.__setattr__(self, "group_limit", whole(self.group_limit, "group_limit", MOST_ROWS))
+            object.__setattr__(self, "group_limit", read_value(_LIMIT, self.group_limit))
         object.__setattr__(self, "group", " ".join(self.group.split()))
         region, told = _region(self.expression)
         object.__setattr__(self, "region", region)
@@ -92,37 +92,6 @@ def _region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     with collected() as notices:
         region = parse(text)
     return region, tuple(notices)
-
-
-def whole(value: Any, name: str, most: int) -> int:
-    """Return a whole number from 1 to `most`, given as a number or typed as 1000, 1 000, 1000.0 or 1e3.
-
-    1.000 is refused: in half of the world it is one thousand.
-    """
-    found = _whole(value)
-    if found is None or not 1 <= found <= most:
-        msg = f"{name} must be a whole number from 1 to {grouped(most)}, got {_brief(value)}."
-        raise DomainError(msg)
-    return found
-
-
-def _whole(value: Any) -> int | None:
-    """Return a value as an integer, None where it is no whole number or has more digits than anybody counts to."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, Integral):
-        return int(value)
-    text = "".join(value.split()).replace("_", "") if isinstance(value, str) else repr(value)
-    if not _INTEGER.fullmatch(text) or len(text) > _MOST_DIGITS:
-        return None
-    return int(text) if text.lstrip("+-").isdigit() else int(float(text))
-
-
-def _brief(value: Any) -> str:
-    """Return a value as a message shows it; digits of an integer too long to print are counted."""
-    if isinstance(value, Integral) and abs(int(value)) >= 10**_MOST_DIGITS:
-        return f"a number of more than {_MOST_DIGITS} digits"
-    return shown(value)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.algebra import Union
+from dpcore.domains import PROBABILITY
 from dpcore.errors import DomainError
 from dpcore.guarantees import Pmf
 from dpcore.local.hypotheses import SUM_TOLERANCE
@@ -118,9 +119,7 @@ class Channel:
 
     def erased(self, share: float) -> Channel:
         """Return the channel whose answer is replaced by a visible mark with this probability."""
-        if not 0.0 <= share <= 1.0:
-            msg = f"The share erased must be in [0, 1], got {share!r}."
-            raise DomainError(msg)
+        PROBABILITY.but(name="The share erased").check(share)
         if share == 0:
             return self
         rows = tuple((*((1.0 - share) * value for value in row), share) for row in self.rows)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcore.domains import PROBABILITY
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
 from dpcore.registry import DELTA, EPSILON, ETA, shown
@@ -115,16 +115,12 @@ def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
     if not 2 <= len(found) <= MOST_LETTERS:
         msg = f"{name} must have 2 to {MOST_LETTERS} letters, got {len(found)}."
         raise DomainError(msg)
-    for value in found:
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not 0.0 <= float(value) <= 1.0 + SUM_TOLERANCE:
-            msg = f"A probability of {name} must be a number in [0, 1], got {shown(value)}."
-            raise DomainError(msg)
-    total = math.fsum(map(float, found))
+    masses = PROBABILITY.but(name=f"A probability of {name}", high=1.0 + SUM_TOLERANCE).array(found).tolist()
+    total = math.fsum(masses)
     if abs(total - 1.0) > SUM_TOLERANCE:
         msg = f"{name} must add up to 1 within {SUM_TOLERANCE:g}, got {total!r}."
         raise DomainError(msg)
-    return tuple(float(value) / total + 0.0 for value in found)
+    return tuple(value / total for value in masses)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import DomainError
+from dpcore.domains import LOSS
 from dpcore.limits import checkpoint
 from dpcore.local.bounds import Case
 from dpcore.local.channels import binary, randomized_response
@@ -58,7 +58,7 @@ def utilities(question: Hypotheses, promise: Promise, measure: Measure, epsilons
         binary mechanism and randomized response, all exact, and every bound that applies, ``upper`` or ``lower``.
         Infinite values are left out.
     """
-    asked = _checked(epsilons)
+    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
     for done, epsilon in enumerate(asked):
         checkpoint(done / len(asked))
@@ -89,7 +89,7 @@ def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: I
 
     Columns as in `utilities`. The bounds speak of the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
     """
-    asked = _checked(epsilons)
+    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
     for done, epsilon in enumerate(asked):
         checkpoint(done / len(asked))
@@ -123,7 +123,7 @@ def regimes(question: Hypotheses, promise: Promise, measure: Measure, epsilons: 
         attain the optimum; empty where the best channel cannot be computed.
     """
     rows = []
-    for epsilon in _checked(epsilons):
+    for epsilon in sorted(set(LOSS.array(list(epsilons)).tolist())):
         here = promise.at(epsilon)
         if why_not(question, here):
             break
@@ -154,11 +154,3 @@ def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
         also = "" if said else " is as good as the best channel"
         said.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
     return f"At the ε drawn, {' and '.join(said)}." if said else ""
-
-
-def _checked(epsilons: Iterable[float]) -> list[float]:
-    found = sorted({float(epsilon) for epsilon in epsilons})
-    if not found:
-        msg = "A table over ε needs at least one ε, got none."
-        raise DomainError(msg)
-    return found

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
 from dpcore.charts.theme import PLAIN
+from dpcore.domains import COUNT, TOLERANCE
 from dpcore.errors import DpcoreError
+from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
 from dpcore.limits import limits
 from dpcore.registry import shown
@@ -26,6 +28,7 @@ from dpcore.specs.presets import several
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
     from dpcore.charts.theme import Look
+    from dpcore.parameter import Parameter
 
 TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
 LOOKS: Final = (
@@ -33,6 +36,8 @@ LOOKS: Final = (
 )  # fmt: skip
 COMMON: Final = (*TEXTS, "link", "height", "tolerance")
 _LONGEST: Final = 80  # of a name in a message
+_HEIGHT: Final = COUNT.but(name="height", low=100, high=2000)
+_TOLERANCE: Final = TOLERANCE.but(high=0.1, high_open=False)
 NAME: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 
 
@@ -256,16 +261,19 @@ def check_common(spec: Spec) -> None:
 
 def _height(spec: Spec) -> int:
     height = spec.get("height", 0)
-    if isinstance(height, bool) or not isinstance(height, int) or not (height == 0 or 100 <= height <= 2000):
-        spec.fail(f"an integer from 100 to 2000 is wanted, got {shown(height)}.", "height")
-    return height
+    return 0 if type(height) is int and height == 0 else int(_checked(spec, _HEIGHT, height))
 
 
 def _tolerance(spec: Spec) -> float | None:
     value = spec.get("tolerance")
-    if value is not None and (isinstance(value, bool) or not isinstance(value, float) or not 1e-12 <= value <= 0.1):
-        spec.fail(f"a number from 1e-12 to 0.1 is wanted, got {shown(value)}.", "tolerance")
-    return value
+    return None if value is None else float(_checked(spec, _TOLERANCE, value))
+
+
+def _checked(spec: Spec, parameter: Parameter, value: Any) -> Any:
+    try:
+        return read_value(parameter, value)
+    except DpcoreError as error:
+        raise spec.problem(str(error), parameter.name) from error
 
 
 def _value(spec: Spec, name: str, one: Any) -> Any:

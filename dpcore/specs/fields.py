@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field
 from typing import Any, Final
 
+from dpcore.domains import REAL
 from dpcore.errors import DomainError, DpcoreError, ParseError
 from dpcore.language import parse
 from dpcore.language.grammar import parse_syntax
+from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
 from dpcore.language.syntax import unknowns
 from dpcore.lists import parse_list
@@ -96,7 +98,7 @@ def flag(default: bool = False) -> Any:
 def number(default: Any = REQUIRED, **domain: Any) -> Any:
     """Hold a number, or a text that the language reads as one, such as ``log(3)``."""
     parameter = Parameter("value", **domain)
-    return make(lambda value: parameter.check(_meant(value)), default, parameter.domain)
+    return make(lambda value: read_value(parameter, value), default, parameter.domain)
 
 
 def rate(default: Any = None) -> Any:
@@ -117,7 +119,7 @@ def axes() -> Any:
 def integer(default: Any = REQUIRED, low: float = 0, high: float = 10**9) -> Any:
     """Hold an integer."""
     parameter = Parameter("value", "integer", low=low, high=high)
-    return make(parameter.check, default, parameter.domain)
+    return make(lambda value: read_value(parameter, value), default, parameter.domain)
 
 
 def numbers(default: Any = REQUIRED) -> Any:
@@ -193,16 +195,6 @@ def _pattern(value: Any) -> str:
     return given
 
 
-def _meant(value: Any) -> Any:
-    """Return the number that a text such as ``log(3)`` stands for; what is none is left to the domain's check."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return getattr(parse(f"gdp({value})"), "mu", value)  # any number of the language may stand there
-    except DpcoreError:
-        return value
-
-
 class Listed(tuple[float, ...]):
     """Numbers that were written as a list such as ``0:3:0.1``; `text` keeps it."""
 
@@ -218,8 +210,7 @@ def _numbers(value: Any) -> tuple[float, ...]:
     if not items:
         msg = "at least one number is wanted, got an empty list."
         raise DomainError(msg)
-    plain = Parameter("value")
-    return tuple(plain.check(_meant(item)) for item in items)
+    return tuple(read_value(REAL, item) for item in items)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

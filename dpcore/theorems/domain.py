@@ -1,12 +1,12 @@
-"""Input checks of the theorems: a number outside its domain is named together with the range allowed."""
+"""Inputs of the theorems: shorthands of `Parameter` for numbers, and lists of (epsilon, delta) statements."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from numbers import Integral, Real
+from collections.abc import Iterable, Iterator
 
 from dpcore.errors import DomainError
+from dpcore.parameter import Parameter
 
 LARGEST_CLOSED_K = 10**300
 LARGEST_LATTICE_K = 10**9
@@ -16,38 +16,13 @@ Statement = tuple[float, float, int]
 
 
 def number(value: object, name: str, low: float = 0.0, high: float = math.inf, *, low_open: bool = False) -> float:
-    """Return `value` as a finite float of the stated interval.
-
-    Parameters
-    ----------
-    value : any object; truth values, texts, complex numbers and arrays are refused.
-    name : what the value is called in the message.
-    low, high : ends of the interval.
-    low_open : whether the low end itself is excluded.
-    """
-    interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
-    msg = f"{name} must be a finite number in {interval}, got {value!r}."
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise DomainError(msg)
-    try:
-        result = float(value)
-    except OverflowError:
-        raise DomainError(msg) from None
-    if not (math.isfinite(result) and low <= result <= high) or (low_open and result == low):
-        raise DomainError(msg)
-    return result + 0.0  # turns -0.0 into 0.0
+    """Return `value` as a finite float of the stated interval."""
+    return float(Parameter(name, low=low, high=high, low_open=low_open).check(value))
 
 
 def integer(value: object, name: str, low: int = 1, high: int = LARGEST_CLOSED_K) -> int:
     """Return `value` as an int of [low, high]."""
-    allowed = f"from {low} to 10^{len(str(high)) - 1}" if high >= 10**6 else f"from {low} to {high}"
-    msg = f"{name} must be an integer {allowed}, got {value!r}."
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise DomainError(msg)
-    result = int(value)
-    if not low <= result <= high:
-        raise DomainError(msg)
-    return result
+    return int(Parameter(name, "integer", low=low, high=high).check(value))
 
 
 def probability(value: object, name: str) -> float:
@@ -60,17 +35,15 @@ def positive_probability(value: object, name: str) -> float:
     return number(value, name, 0.0, 1.0, low_open=True)
 
 
-def numbers(value: object, name: str, **interval: float | bool) -> tuple[float, ...]:
-    """Return one number, or every number of a list, each checked by `number` with `interval`."""
-    low, high = float(interval.get("low", 0.0)), float(interval.get("high", math.inf))
-    low_open = bool(interval.get("low_open", False))
-    items = _items(value) if not isinstance(value, str) else None
-    if items is None:
-        return (number(value, name, low, high, low_open=low_open),)
-    if not items:
-        msg = f"{name} must be a number or a list of at least one number, got {value!r}."
-        raise DomainError(msg)
-    return tuple(number(item, name, low, high, low_open=low_open) for item in items)
+def numbers(
+    value: object, name: str, low: float = 0.0, high: float = math.inf, *, low_open: bool = False
+) -> tuple[float, ...]:
+    """Return one number, or every number of a list, each a finite float of the stated interval."""
+    return tuple(
+        Parameter(name, low=low, high=high, low_open=low_open)
+        .array(_items(value) if isinstance(value, Iterator) else value)
+        .tolist()
+    )
 
 
 def statements(value: object) -> tuple[Statement, ...]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.errors import DomainError
 from dpcore.guarantees import DP
 from dpcore.registry import SENSITIVITY, Parameter
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     from dpcore.utility.dataset import Dataset
 
 THRESHOLD = Parameter("threshold", label="T", meaning="what an answer is compared with", example=100.0)
-QUERIES = Parameter("answers", "numbers", meaning="true answers of the queries, in the order asked", example=(3.0, 9.0))
+QUERIES = Parameter(
+    "answers", "numbers", most=MOST, meaning="true answers of the queries, in the order asked", example=(3.0, 9.0)
+)
 _REACH = 60.0  # scales of the threshold's noise on both sides; the rest has a mass of e^-60
 
 
@@ -210,13 +211,6 @@ class ThresholdList(Threshold):
     answers: tuple[float, ...] = QUERIES.field((10.0, 40.0, 55.0, 70.0, 130.0))
     threshold: float = THRESHOLD.field(100.0)
     sensitivity: float = SENSITIVITY.field(1.0)
-
-    def __post_init__(self) -> None:
-        """Check the fields and the number of queries."""
-        super().__post_init__()
-        if len(self.answers) > MOST:
-            msg = f"answers must be a list of 1 to {MOST} numbers, got {len(self.answers)}."
-            raise DomainError(msg)
 
     def queries(self, data: Dataset, n: int | None = None) -> FloatArray:  # noqa: ARG002  the answers are given
         """Return the answers."""

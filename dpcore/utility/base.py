@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
+from dpcore.domains import REAL
 from dpcore.errors import DomainError
-from dpcore.registry import EPSILON, Parameter, check_names, shown, unknown
+from dpcore.parameter import one_of
+from dpcore.registry import EPSILON, Parameter, check_names, unknown
 from dpcore.tradeoff import parameters_of
 from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
 
@@ -103,12 +105,8 @@ class Fact:
 
     def __post_init__(self) -> None:
         """Refuse a kind that nobody knows and a value that is no number."""
-        if self.kind not in KINDS:
-            msg = f"kind must be one of {', '.join(KINDS)}, got {shown(self.kind)}."
-            raise DomainError(msg)
-        if not np.isfinite(self.value):
-            msg = f"The fact about {self.measure} must have a finite value, got {self.value!r}."
-            raise DomainError(msg)
+        one_of("kind", KINDS).check(self.kind)
+        REAL.but(name=f"The fact about {self.measure}").check(self.value)
 
 
 @dataclass(frozen=True)

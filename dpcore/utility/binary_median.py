@@ -39,7 +39,7 @@ CUT = Parameter(
     meaning="records above this share of the range say yes",
     example=0.5,
 )
-UNBIASED = "every ε-DP mechanism that prefers the wrong answer on no data (course, part 3)"
+UNBIASED = "every ε-DP mechanism that is right at least as often as wrong on every dataset (course, part 3)"
 SYMMETRIC = "every ε-DP mechanism that treats yes and no alike, p(n-s) = 1-p(s) (course, part 3)"
 
 

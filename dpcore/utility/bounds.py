@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
-from dpcore.registry import shown
+from dpcore.parameter import one_of
 from dpcore.utility.simulate import RELEASES, cases_table, facts
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ class Parts:
 
 def at_bound(data: Dataset, side: str, value: float) -> Dataset:
     """Return the data with one public bound changed."""
-    if side not in SIDES:
-        msg = f"side must be one of {', '.join(SIDES)}, got {shown(side)}."
-        raise DomainError(msg)
+    one_of("side", SIDES).check(side)
     return data.within(data.low, value) if side == "upper" else data.within(value, data.high)
 
 

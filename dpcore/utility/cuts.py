@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln
 
+from dpcore.domains import PRIOR
 from dpcore.errors import DomainError
 from dpcore.given import Given
 from dpcore.registry import PROBABILITY, Choice, Parameter
@@ -75,9 +76,8 @@ def weight_for(epsilon: float, delta: float, rows: int, vertices: int, compositi
     """Return the weight w of the complete graph that is mixed in; it must stay below n."""
     if composition == EXACT:
         return _exact_weight(epsilon, delta, rows, vertices)
-    if composition == BASIC and epsilon >= 1.0:
-        msg = f"epsilon must be a number in (0, 1) for {BASIC} composition, got {epsilon!r}."
-        raise DomainError(msg)
+    if composition == BASIC:
+        PRIOR.but(name=f"epsilon of {BASIC} composition").check(epsilon)
     inside = 2.0 / delta if composition == BASIC else math.e + 2.0 * epsilon / delta
     w = 4.0 * math.sqrt(4.0 * rows * math.log(inside)) * math.log(4.0 * rows / delta) / epsilon
     if w >= vertices:

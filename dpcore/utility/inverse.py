@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.domains import REAL
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
 from dpcore.registry import Parameter, shown
@@ -194,7 +195,5 @@ def _words(pair: Pair, measure: Measure, goal: float, parameter: Parameter, valu
 
 
 def _finite(target: Any) -> float:
-    if isinstance(target, bool) or not isinstance(target, (int, float)) or not math.isfinite(target):
-        msg = f"target must be a finite number, got {shown(target)}."
-        raise DomainError(msg)
+    target = REAL.but(name="target").check(target)
     return float(target)

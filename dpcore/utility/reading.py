@@ -17,6 +17,7 @@ import numpy as np
 
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
+from dpcore.parameter import one_of
 from dpcore.registry import shown
 from dpcore.utility.dataset import OTHER, Dataset
 from dpcore.utility.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
@@ -77,9 +78,7 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         msg = f"The lower bound must be below the upper bound, both finite; got {low!r} and {high!r}."
         raise DomainError(msg)
-    if outside not in OUTSIDE:
-        msg = f"outside must be one of {', '.join(OUTSIDE)}, got {shown(outside)}."
-        raise DomainError(msg)
+    one_of("outside", OUTSIDE).check(outside)
     found, notes = array("d"), _Notes()
     for cells in _chunks(sheet, sheet.place(column), notes):
         found.extend(_all_numbers(cells) or _each_number(cells, notes, comma=sheet.delimiter != ","))
@@ -177,9 +176,7 @@ def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
     if not len(categories):
         raise DomainError(UNDECLARED)
     names = declared(categories)
-    if others not in OTHERS:
-        msg = f"others must be one of {', '.join(OTHERS)}, got {shown(others)}."
-        raise DomainError(msg)
+    one_of("others", OTHERS).check(others)
     if others == OTHERS[0] and OTHER not in names:
         names = (*names, OTHER)
     if len(names) < 2:

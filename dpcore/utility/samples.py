@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from dpcore.domains import COUNT
 from dpcore.errors import DomainError
 from dpcore.registry import shown
 from dpcore.utility.dataset import Dataset
@@ -110,10 +111,7 @@ def part(data: Dataset, *, n: int | None = None, low: float | None = None, high:
     n : from 1 to as many as there are.
     low, high : bounds of a column of numbers; answers from a list have none.
     """
-    if n is not None and not 1 <= n <= data.n:
-        msg = f"n must be an integer from 1 to {data.n}, the records there are, got {n!r}."
-        raise DomainError(msg)
-    cut = data if n is None else data.first(n)
+    cut = data if n is None else data.first(COUNT.but(name="n", high=data.n).check(n))
     if low is None and high is None:
         return cut
     return cut.within(data.lower if low is None else low, data.upper if high is None else high)

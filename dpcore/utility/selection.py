@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from dpcore.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.registry import SENSITIVITY, Choice, Parameter
 from dpcore.utility.base import enter
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from dpcore.utility.base import Fact
     from dpcore.utility.dataset import Dataset
 
-TABLE: Final = Parameter("scores", "numbers", meaning="one score per candidate", example=(30.0, 28.0, 20.0))
+TABLE: Final = Parameter(
+    "scores", "numbers", fewest=2, most=MOST, meaning="one score per candidate", example=(30.0, 28.0, 20.0)
+)
 MOVES = Choice(
     "moves",
     "text",
@@ -45,13 +46,6 @@ class ScoreTable(Picking):
     scores: tuple[float, ...] = TABLE.field((30.0, 28.0, 25.0, 20.0, 10.0))
     sensitivity: float = SENSITIVITY.field(1.0)
     moves: str = MOVES.field("any")
-
-    def __post_init__(self) -> None:
-        """Check the fields and the number of candidates."""
-        super().__post_init__()
-        if not 2 <= len(self.scores) <= MOST:
-            msg = f"scores must be a list of 2 to {MOST} numbers, got {len(self.scores)}."
-            raise DomainError(msg)
 
     def table(self, data: Dataset, n: int | None = None) -> FloatArray:  # noqa: ARG002  the scores are given
         """Return the scores."""

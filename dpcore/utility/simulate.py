@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpcore.domains import COUNT
 from dpcore.errors import DomainError
 from dpcore.limits import checkpoint, claim
-from dpcore.registry import Parameter, shown
+from dpcore.registry import Parameter
 from dpcore.utility.base import QUANTILE, RATE, Fact, Measure, Pair
 
 if TYPE_CHECKING:
@@ -186,10 +187,7 @@ def moved(pair: Pair, parameter: str, value: float) -> tuple[Pair, int | None]:
     if parameter != "n" or "n" in {p.name for p in pair.parameters()}:
         whole = {p.name: p.kind for p in pair.parameters()}.get(parameter) == "integer"
         return pair.but(**{parameter: int(value) if whole and float(value).is_integer() else value}), None
-    if value != int(value) or value < 1:
-        msg = f"n must be an integer from 1, got {shown(value)}."
-        raise DomainError(msg)
-    return pair, int(value)
+    return pair, COUNT.but(name="n").check(value)
 
 
 def drawn(frame: pd.DataFrame, measure: str, *, deviations: float = 2.0) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.parameter import one_of
 from dpcore.utility.choosing import softmax
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def winners(scores: FloatArray, noise: str) -> FloatArray:
     noise : gumbel, exponential or laplace.
     """
     s = np.asarray(scores, dtype=np.float64)
-    if noise not in _LAWS:
-        msg = f"noise must be one of {', '.join(_LAWS)}, got {shown(noise)}."
-        raise DomainError(msg)
+    one_of("noise", _LAWS).check(noise)
     if s.size > MOST and noise != "gumbel":
         msg = f"Exact chances are computed for at most {MOST} candidates, got {s.size}."
         raise DomainError(msg)

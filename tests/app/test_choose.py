@@ -49,9 +49,9 @@ def test_the_first_view() -> None:
     frame = app.dataframe[-1].value
     assert len(frame) == 6
     assert not frame.isna().any().any()
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
@@ -110,14 +110,17 @@ def test_a_link_that_contradicts_itself_gets_a_page() -> None:
     [
         ({"choose_epsilon": "-1"}, "ε must be a number in [0, 10000]"),
         ({"choose_delta": "1"}, "delta must be a number in [0, 1)"),
-        ({"choose_k": "1e12"}, "Answers k must be an integer from 1 to 100000"),
-        ({"choose_width": "0"}, "Sensitivity Δ must be a number in (0, 1e+15]"),
+        ({"choose_k": "1e12"}, "Answers k must be an integer in [1, 100000]"),
+        ({"choose_width": "0"}, "Sensitivity Δ must be a number in (0, 1000000000000000]"),
         ({"choose_q": "0"}, "Sampling rate q must be a number in (0, 1]"),
         ({"choose_wish": "advantage", "choose_advantage": "1"}, "advantage must be a number in (0, 1)"),
         ({"choose_wish": "TPR at FPR", "choose_tpr": "0.01", "choose_fpr": "0.5"}, "tpr must be above fpr"),
         ({"choose_wish": "posterior", "choose_posterior": "0.05"}, "posterior must be above the prior"),
         ({"choose_wish": "posterior", "choose_posterior": "0.9", "choose_accused": "0.5"}, "every noise meets that"),
-        ({"choose_wish": "error", "choose_error": "<b>"}, "Error of an answer must be a number in (0, 1e+15]"),
+        (
+            {"choose_wish": "error", "choose_error": "<b>"},
+            "Error of an answer must be a number in (0, 1000000000000000]",
+        ),
         ({"choose_miss": "nan", "choose_stated": "9" * 50_000}, "ε is stated at δ must be"),
     ],
 )

@@ -8,8 +8,9 @@ import pytest
 
 from dpcore.accountants import SAFE, WRONG
 from dpcore.app import claimed, work
-from dpcore.app.inputs import read_number
 from dpcore.app.page import Preset, presets
+from dpcore.domains import LOSS
+from dpcore.language.numbers import read_value
 from dpcore.limits import limits
 from tests.app import visits
 from tests.app.visits import errors, said, sources_without
@@ -38,7 +39,7 @@ VERDICTS = {
 
 def asked(preset: Preset) -> claimed.Asked:
     state = {**claimed.DEFAULTS, **preset.state}
-    epsilon = read_number(state["claimed_epsilon"], "ε", claimed_range()) if state["claimed_epsilon"] else None
+    epsilon = read_value(claimed_range(), state["claimed_epsilon"]) if state["claimed_epsilon"] else None
     return claimed.Asked(
         state["claimed_mechanism"],
         int(state["claimed_k"]),
@@ -49,9 +50,7 @@ def asked(preset: Preset) -> claimed.Asked:
 
 
 def claimed_range() -> Any:
-    from dpcore.app.inputs import Interval
-
-    return Interval(0.0, claimed.LARGEST_EPSILON)
+    return LOSS.but(high=claimed.LARGEST_EPSILON)
 
 
 def test_the_first_view() -> None:
@@ -67,9 +66,9 @@ def test_the_first_view() -> None:
     assert "finds at least 68 of 1 000 000 people inside it (certified); the claim allows at most 57" in text
     assert "(Mechanisms?expression=gaussian_classic%2810.0%2C%201e-05%29)" in text
     assert not app.dataframe[-1].value.isna().any().any()
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
@@ -123,7 +122,7 @@ def test_changing_the_accountant_changes_an_empty_claim() -> None:
         ({"claimed_mechanism": "rr(1) * poisson_gaussian(1, 0.1)"}, "add/remove"),
         (
             {"claimed_k": "1e9", "claimed_epsilon": "-1", "claimed_delta": "2"},
-            "Uses k must be an integer from 1 to 1000000",
+            "Uses k must be an integer in [1, 1000000]",
         ),
         ({"claimed_epsilon": "nan"}, "Claimed ε must be a number in [0, 10000]"),
         ({"claimed_delta": "2"}, "Claimed δ must be a number in [0, 1]"),

@@ -11,7 +11,9 @@ import pytest
 from dpcore.app import composition, inputs
 from dpcore.app.page import Preset, presets
 from dpcore.composition import TITLES
+from dpcore.domains import COUNT, LOSS
 from dpcore.errors import DomainError
+from dpcore.language.numbers import read_value
 from tests.app import visits
 
 if TYPE_CHECKING:
@@ -129,7 +131,7 @@ def test_slider_and_field_follow_each_other() -> None:
 def test_the_slider_stands_where_the_field_does(epsilon: str) -> None:
     slider = opened(epsilon=epsilon, k="7").select_slider(key="epsilon_slider")
     assert slider.value == epsilon
-    values = [inputs.read_number(option, "ε", inputs.Interval(0.0, 100.0)) for option in slider.options]
+    values = [read_value(LOSS.but(high=100.0), option) for option in slider.options]
     assert values == sorted(values)
 
 
@@ -159,7 +161,7 @@ def test_the_code_shown_makes_the_chart_shown(
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"k": "1000000000000"}, "k must be an integer from 1 to 1000000"),
+        ({"k": "1000000000000"}, "k must be an integer in [1, 1000000]"),
         ({"k": "1.5"}, "k must be an integer"),
         ({"k": "<script>alert(1)</script>"}, "k must be an integer"),
         ({"epsilon": "x" * 100_000}, "ε must be a number in [0, 100]"),
@@ -233,21 +235,21 @@ def test_a_rerun_does_no_work_twice() -> None:
     from dpcore.app import work
 
     app = opened()
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
 def test_numbers_are_typed_as_the_language_writes_them() -> None:
-    wide = inputs.Interval(0.0, 100.0)
-    assert inputs.read_number("log(3)", "ε", wide) == pytest.approx(math.log(3))
-    assert inputs.read_number("1/3", "ε", wide) == pytest.approx(1 / 3)
-    assert inputs.read_integer("1 000", "k", 1, 10**6) == 1000
-    assert inputs.read_integer("1e6", "k", 1, 10**6) == 10**6
+    wide, count = LOSS.but(high=100.0), COUNT.but(high=10**6)
+    assert read_value(wide, "log(3)") == pytest.approx(math.log(3))
+    assert read_value(wide, "1/3") == pytest.approx(1 / 3)
+    assert read_value(count, "1 000") == 1000
+    assert read_value(count, "1e6") == 10**6
     for text in ("", "nan", "inf", "1) & dp(1", "__import__"):
         with pytest.raises(DomainError):
-            inputs.read_number(text, "ε", wide)
+            read_value(wide, text, "ε")
 
 
 def test_downloads_keep_infinity_and_every_digit() -> None:

@@ -183,7 +183,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(cons_list="0.7, 0.01; 0, 0.1", cons_k="4", cons_split="dp(0.35)^4")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 # ---- charts --------------------------------------------------------------------------------------------------

@@ -59,9 +59,9 @@ def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
     assert {"✗ false", "✗ misprint", "? reading", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
     assert "Told at the source's own parameters" not in told
     assert not rows.isna().any().any()
-    kept = len(work.shelf().kept)
+    before = set(work.shelf().kept)
     app.run()
-    assert len(work.shelf().kept) == kept, "a rerun does no work twice"
+    assert set(work.shelf().kept) <= before, "a rerun does no work twice"
 
 
 def test_the_story_and_the_verdicts_stay_with_the_source() -> None:
@@ -135,7 +135,7 @@ def test_stopped_work_can_be_started_again() -> None:
         ({"lab": "time_series delta=7"}, "delta must be"),
         ({"lab": "time_series colour=red"}, "no parameter"),
         ({"lab": "time_series", "lab_view": "figure_9"}, "choose one of"),
-        ({"lab": "mixed_noise", "lab_seed": "-3"}, "The seed must be an integer from 0"),
+        ({"lab": "mixed_noise", "lab_seed": "-3"}, "The seed must be an integer in [0, "),
     ],
 )
 def test_bad_links_get_the_page_and_a_sentence(given: dict[str, str], words: str) -> None:

@@ -108,10 +108,10 @@ def test_a_preset_button_undo_and_reset() -> None:
         ({"ledger_rows": "hello"}, "The first line must name the columns", 0),
         ({"ledger_rows": " "}, "no row", 0),
         ({"ledger_rows": HEAD + "a,lapl(1),1\nb,dp(1),2\n"}, "Row 1 (a) does not count: Unknown name 'lapl'", 3),
-        ({"ledger_rows": HEAD + "a,dp(1),-2\n"}, "count must be a whole number from 1", 0),
+        ({"ledger_rows": HEAD + "a,dp(1),-2\n"}, "count must be an integer in [1, ", 0),
         ({"ledger_rows": HEAD + "<script>alert(1)</script>,dp(1),2\n"}, "", 3),
         ({"ledger_rows": HEAD + "x,dp(1),2\n" * 12 + "y,dp(,2\n" * 12}, "and 2 more rows", 3),
-        ({"ledger_epsilon": "-1"}, "Budget ε must be a number in [0, 1e+06], got '-1'", 0),
+        ({"ledger_epsilon": "-1"}, "Budget ε must be a number in [0, 1000000], got '-1'", 0),
         ({"ledger_delta": "2"}, "Budget δ must be a number in [0, 1]", 0),
         ({"ledger_more": "x"}, "More of row must be an integer", 3),
         ({"ledger_rows": HEAD[:-1] + ",group,group_limit\na,dp(1),1,g,1\nb,dp(2),1,g,2\n"}, "state one number", 0),
@@ -298,7 +298,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(ledger_rows=HEAD + "a,dp(0.31),3\n")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

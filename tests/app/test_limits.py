@@ -44,9 +44,9 @@ def test_the_first_view() -> None:
     assert table["quantity"].tolist() == ["μ of k copies", "kl", "κ₂", "κ₃", "κ̄₃", "γ of k copies"]
     assert not table.isna().any().any()
     # a rerun does no work twice
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
@@ -72,7 +72,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
     assert app.text_input(key="lim_k").value == "1000"
     assert "k = 1 000" in said(app)
     app.select_slider(key="lim_n_slider").set_value("100").run()
-    assert "Row n = 100 holds 100 mechanisms of: ε = 0.1; the same with δ = 0.001" in said(app)
+    assert "Row n = 100 has 100 mechanisms with ε = 0.1; or also δ = 0.001" in said(app)
     app.button(key="preset_limits_thesis_3_10").click().run()
     assert not app.exception
     assert app.text_input(key="lim_mechanism").value == "dp(0.1)"
@@ -88,7 +88,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
         ({"lim_mechanism": "x" * 5000}, "at most 2000 characters"),
         ({"lim_mechanism": "gaussian(1)"}, "No limit is needed"),
         ({"lim_mechanism": "zcdp(0.1)"}, "does not compose by adding independent losses"),
-        ({"lim_k": "1e9"}, "Copies k must be an integer from 1 to 100000"),
+        ({"lim_k": "1e9"}, "Copies k must be an integer in [1, 100000]"),
         ({"lim_delta": "0"}, "Compared at δ must be a number in (0, 1]"),
         ({"lim_n": "1.5"}, "Row n must be an integer"),
     ],

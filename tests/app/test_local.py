@@ -70,7 +70,7 @@ def test_figure_5_shows_all_four_lines() -> None:
                 "ε must be a number in [0, 20], got '-1'.",
                 "δ must be a number in [0, 0.999], got '1'.",
                 "η must be a number in [0, 1], got '2'.",
-                "Answers per person must be an integer from 1 to 1000, got '0'.",
+                "Answers per person must be an integer in [1, 1000], got '0'.",
                 "False alarms must be a number in (0, 0.499], got '0.7'.",
                 "Misses must be a number in (0, 0.499], got '<script>'.",
             ),
@@ -193,7 +193,7 @@ def test_a_second_run_computes_nothing() -> None:
     app = opened(local_epsilon="1.25")
     before = set(work.shelf().kept)
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -114,6 +114,21 @@ def test_every_mechanism_is_calibrated(text: str) -> None:
     assert parse(row["expression"]).delta(1.0) <= 1e-3
     with pytest.raises(DomainError, match="k must be an integer"):
         calibration_text(region, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("laplace_vector(2, [1, 0.5])", "laplace_vector(?, [1.0, 0.5])"),
+        ("bounded_laplace(2, 0, 10, 1)", "bounded_laplace(?, 0.0, 10.0, 1.0)"),
+        ("gaussian(2)", "gaussian(?)"),
+        ("gaussian(2, 3)", "gaussian(?, 3.0)"),
+        ("gaussian_classic(1, 0.01)", "gaussian(?)"),
+        ("pmf([0.5, 0.5], [0.4, 0.6])", "pmf(?, [0.4, 0.6])"),
+    ],
+)
+def test_only_the_first_argument_is_left_open(text: str, unknown: str) -> None:
+    assert calibration_text(cast("Any", parse(text))) == unknown
 
 
 # ---- the page ------------------------------------------------------------------------------------------------

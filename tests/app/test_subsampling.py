@@ -39,9 +39,9 @@ def test_the_first_view() -> None:
     assert tables["Wrongly accused"]["The CLT is"].tolist()[-1] == "below the truth"
     assert not any(table.isna().any().any() for table in tables.values())
     # a rerun does no work twice
-    kept, hits = len(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.shelf().kept), work.shelf().hits
     app.run()
-    assert len(work.shelf().kept) == kept
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 
@@ -80,7 +80,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
         ({"sub_base": "<img src=x onerror=alert(1)>"}, "column"),
         ({"sub_base": "rr(1, 5)"}, "about add/remove neighbours"),
         ({"sub_base": "gaussian(1)", "sub_stated": "0"}, "state a larger δ"),
-        ({"sub_steps": "1e9"}, "Steps T must be an integer from 1 to 100000"),
+        ({"sub_steps": "1e9"}, "Steps T must be an integer in [1, 100000]"),
     ],
 )
 def test_a_wrong_field_is_explained_and_the_rest_stays(parameters: dict[str, str], words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from dpcore import parse, registry
 from dpcore.app import forms
 from dpcore.audit import Audit, Counts, Scores, audit, bounds_table, consistent, report, sentence, simulate, verdict
-from dpcore.audit.bounds import checked_confidence, envelope, epsilons, etas, mus
+from dpcore.audit.bounds import envelope, epsilons, etas, mus
 from dpcore.audit.confidence import simultaneous_limits, upper_limits
 from dpcore.audit.measurements import either, errors_of
 from dpcore.audit.simulate import attack_on
@@ -285,7 +285,11 @@ def test_the_simulated_attack_is_the_best_one(text: str) -> None:
 def test_draws_are_repeatable_and_checked() -> None:
     first, second = known("rr(1, 3)"), known("rr(1, 3)")
     assert np.array_equal(first.measurement.members, second.measurement.members)  # type: ignore[union-attr]  # scores
-    for count, words in ((0, "got 0"), (10**7, "from 1 to 1000000"), (1.5, "got 1.5")):
+    for count, words in (
+        (0, "got 0"),
+        (10**7, r"members must be an integer in \[1, 1000000\], got 10000000"),
+        (1.5, "got 1.5"),
+    ):
         with pytest.raises(DomainError, match=words):
             simulate(parse("laplace(1)"), np.random.default_rng(1), 10, count)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(DomainError, match="width"):
@@ -295,22 +299,25 @@ def test_draws_are_repeatable_and_checked() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Scores([1.0, math.nan], [2.0]), "got nan at place 1 of the outsiders"),
+        (
+            lambda: Scores([1.0, math.nan], [2.0]),
+            r"A score of the outsiders .* must be a number in \[-inf, inf\], got nan \(number 2 of 2\)\.",
+        ),
         (lambda: Scores([], [2.0]), "needs 1 to 10000000 outsiders, got 0"),
-        (lambda: Scores("abc", [2.0]), "flat list of numbers"),
+        (lambda: Scores("abc", [2.0]), "must be a list of scores, got 'abc'"),
         (lambda: Scores(3.0, [2.0]), "must be a list of scores"),
-        (lambda: Scores([[1.0]], [2.0]), "flat list"),
-        (lambda: Scores([1.0], [2.0], (-1, 0)), "unscored outsiders must be a whole number"),
-        (lambda: Counts(1, 2, -3, 4), "tn must be a whole number from 0"),
-        (lambda: Counts(1, 2.5, 3, 4), "fp must be a whole number"),
+        (lambda: Scores([[1.0]], [2.0]), r"score of the outsiders .* must be a number .* got \[1.0\]"),
+        (lambda: Scores([1.0], [2.0], (-1, 0)), r"unscored outsiders must be an integer in \[0, 10000000\], got -1"),
+        (lambda: Counts(1, 2, -3, 4), r"tn must be an integer in \[0, 10000000\], got -3"),
+        (lambda: Counts(1, 2.5, 3, 4), r"fp must be an integer in \[0, 10000000\], got 2.5"),
         (lambda: Counts(1, 0, 0, 4), "Every test needs 1 to 10000000 outsiders"),
         (lambda: Counts([1, 2], 1, 1, 1), "lists of one length"),
-        (lambda: Counts.of_rates(1.5, 0, 10, 10), r"fpr must be in \[0, 1\], got 1.5"),
-        (lambda: Counts.of_rates(0.5, 0, 0, 10), "number of trials must be a whole number from 1"),
-        (lambda: checked_confidence(1.0), r"confidence must be in \[0.5, 0.999999\], got 1.0"),
+        (lambda: Counts.of_rates(1.5, 0, 10, 10), r"fpr must be a number in \[0, 1\], got 1.5"),
+        (lambda: Counts.of_rates(0.5, 0, 0, 10), r"number of trials must be an integer in \[1, 10000000\], got 0"),
+        (lambda: audit(Counts(1, 1, 1, 1), 1.0), r"confidence must be a number in \[0.5, 0.999999\], got 1.0"),
         (lambda: audit(Counts(1, 1, 1, 1), math.nan), "got nan"),
-        (lambda: audit(Counts(1, 1, 1, 1)).epsilon(2.0), r"delta must be in \[0, 1\]"),
-        (lambda: audit(Counts(1, 1, 1, 1)).power(-1), r"fpr must be in \[0, 1\]"),
+        (lambda: audit(Counts(1, 1, 1, 1)).epsilon(2.0), r"delta must be a number in \[0, 1\]"),
+        (lambda: audit(Counts(1, 1, 1, 1)).power(-1), r"fpr must be a number in \[0, 1\]"),
     ],
 )
 def test_wrong_values_are_explained(call: Any, words: str) -> None:

@@ -103,7 +103,7 @@ def test_of_many_trials_some_ranks_are_watched_on_the_safe_side() -> None:
     [
         (lambda: upper_limits(np.array([0]), 0, 0.1), "number of trials must be an integer in"),
         (lambda: simultaneous_limits(np.array([0]), 10**8, 0.1), "got 100000000"),
-        (lambda: local_level(5, 0.0), "level of a limit must be in"),
+        (lambda: local_level(5, 0.0), r"level of a limit must be a number in \[1e-12, 1\)"),
         (lambda: upper_limits(np.array([0]), 5, math.nan), "got nan"),
     ],
 )

@@ -87,7 +87,7 @@ def test_counts() -> None:
     assert (found.kind, found.kept, found.dropped) == ("counts", 2, 4)
     lines = [line for line, _ in found.problems]
     assert lines == [3, 4, 5, 6]
-    assert "tp must be a whole number from 0" in found.problems[0][1]
+    assert "tp must be an integer in [0, 10000000]" in found.problems[0][1]
     assert found.problems[1][1] == "fn is missing"
     assert "outsiders (fp + tn)" in found.problems[3][1]
 
@@ -175,9 +175,9 @@ def test_the_command_prints_bounds_and_verdicts(tmp_path: Path, capsys: pytest.C
     ("words", "said"),
     [
         (["nothing.csv"], "No such file"),
-        (["scores.csv", "--confidence", "2"], "confidence must be in"),
+        (["scores.csv", "--confidence", "2"], "confidence must be a number in"),
         (["scores.csv", "--claim", "dp("], "expression ends"),
-        (["scores.csv", "--delta", "3"], "delta must be in"),
+        (["scores.csv", "--delta", "3"], "delta must be a number in"),
         (["scores.csv", "--score", "a"], "Name both columns"),
     ],
 )

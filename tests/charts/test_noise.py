@@ -174,7 +174,7 @@ def test_what_cannot_be_drawn_says_why(text: str) -> None:
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, math.nan])
 def test_rates_outside_the_domain_are_refused(rate: float) -> None:
-    with pytest.raises(DomainError, match=r"alpha must be in \[0, 1\]"):
+    with pytest.raises(DomainError, match=r"alpha must be a number in \[0, 1\]"):
         pair_of(parse("laplace(1)")).at_rate(rate)  # type: ignore[arg-type]  # a mechanism
 
 

@@ -231,7 +231,7 @@ class TestInverse:
         [
             ("count_laplace", "mse", 1.0, "n", "does not depend on the number of records"),
             ("count_laplace", "quantil", 1.0, None, "did you mean quantile"),
-            ("count_laplace", "mse", math.nan, None, "target must be a finite number"),
+            ("count_laplace", "mse", math.nan, None, r"target must be a number in \(-inf, inf\), got nan"),
             ("count_laplace", "mse", -1.0, None, "No epsilon in"),
             ("sum_laplace", "mse", 1.0, "neighbours", "Only a number can be solved for"),
             ("count_laplace", "mse", 1.0, "sigma", "no parameter 'sigma'"),

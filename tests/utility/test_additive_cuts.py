@@ -141,7 +141,7 @@ def test_the_lemma_is_above_the_exact_quantile() -> None:
 
 def test_what_is_refused() -> None:
     data = Dataset.example(10)
-    with pytest.raises(DomainError, match=r"epsilon must be a number in \(0, 1\) for basic"):
+    with pytest.raises(DomainError, match=r"epsilon of basic composition must be a number in \(0, 1\), got"):
         pair("cuts_johnson_lindenstrauss", epsilon=1.5, composition="basic").closed_forms(data)
     with pytest.raises(DomainError, match="vertices must exceed the weight"):
         pair("cuts_johnson_lindenstrauss", vertices=1000, side=10).closed_forms(data)

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.cli.options import number
+from dpcore.domains import CONFIDENCE
 from dpcore.errors import DomainWarning
 from dpcore.language import parse
 
@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--claim", metavar="EXPR", action="append", default=[], help="a region claimed; may be repeated"
     )
-    parser.add_argument("--confidence", type=number, default=0.95, metavar="C", help="confidence (default: 0.95)")
+    parser.add_value("--confidence", CONFIDENCE, "confidence (default: 0.95)", default=0.95, metavar="C")
     parser.add_list("--delta", "0,1e-5,1e-3", "where epsilon is bounded")
     parser.add_argument("--score", metavar="COLUMN", help="column of the scores; found by its name by default")
     parser.add_argument("--label", metavar="COLUMN", help="column of the labels, 1 for a member; found by its name")

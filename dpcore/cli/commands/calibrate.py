@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.cli.options import number
+from dpcore.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
 
 if TYPE_CHECKING:
     import argparse
@@ -20,11 +20,11 @@ def configure(parser: Parser) -> None:
     """Add the arguments."""
     text = "a region with one ?, e.g. 'gaussian(?)^10' or 'laplace(0.1)^?'; without ?, the rest of the target is found"
     parser.add_argument("expression", metavar="EXPR", help=text)
-    parser.add_argument("--epsilon", type=number, metavar="E", help="target delta(E) <= D: its epsilon")
-    parser.add_argument("--delta", type=number, metavar="D", help="target delta(E) <= D: its delta")
-    parser.add_argument("--advantage", type=number, metavar="A", help="target: an attacker's advantage of at most A")
-    parser.add_argument("--tpr", type=number, metavar="X", help="target: a true-positive rate of at most X ...")
-    parser.add_argument("--fpr", type=number, metavar="Y", help="... at the false-positive rate Y")
+    parser.add_value("--epsilon", LOSS, "target delta(E) <= D: its epsilon", metavar="E")
+    parser.add_value("--delta", DELTA, "target delta(E) <= D: its delta", metavar="D")
+    parser.add_value("--advantage", ADVANTAGE, "target: an attacker's advantage of at most A", metavar="A")
+    parser.add_value("--tpr", TPR, "target: a true-positive rate of at most X ...", metavar="X")
+    parser.add_value("--fpr", FPR, "... at the false-positive rate Y", metavar="Y")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:

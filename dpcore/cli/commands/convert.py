@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.cli.options import number
+from dpcore.domains import COUNT, SHARE
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -24,13 +24,9 @@ def configure(parser: Parser) -> None:
     parser.add_list("--delta", "1e-5", "for dp and group: the epsilon at these deltas")
     parser.add_list("--epsilon", "none", "for dp and group: the delta at these epsilons")
     parser.add_list("--order", "2", "for rdp: the orders, from 1 to inf")
-    parser.add_argument(
-        "--alpha",
-        type=number,
-        default=1e-12,
-        help="for gdp: the smallest false-positive rate looked at (default: 1e-12)",
-    )
-    parser.add_argument("--k", type=int, default=2, help="for group: how many people (default: 2)")
+    words = "for gdp: the smallest false-positive rate looked at (default: 1e-12)"
+    parser.add_value("--alpha", SHARE.but(name="alpha", high=0.5), words, default=1e-12)
+    parser.add_value("--k", COUNT, "for group: how many people (default: 2)", default=2)
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:

@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.own_options import option_of, own_options
-from dpcore.errors import DomainError, ParseError
+from dpcore.domains import SEED
+from dpcore.errors import ParseError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="the lab, e.g. mixed_noise")
     parser.add_argument("--list", action="store_true", help="list the labs with their parameters and pictures")
     parser.add_argument("--view", metavar="V", help="print the numbers of this picture instead of the printed claims")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the simulation (default: 0)")
+    parser.add_value("--seed", SEED, "seed of the simulation (default: 0)", default=0, metavar="S")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
@@ -41,9 +42,6 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if arguments.name is None:
         msg = "Name a lab, such as mixed_noise; dpcore lab --list names them all."
         raise ParseError(msg)
-    if arguments.seed < 0:
-        msg = f"seed must be an integer from 0, got {arguments.seed}."
-        raise DomainError(msg)
     plain = lab(arguments.name)
     chosen = plain.but(**_settings(plain.name, plain.parameters(), arguments.rest))
     if arguments.view is None:

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.cli.options import number
+from dpcore.domains import DELTA, LOSS, OPEN_ORDER
 from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
@@ -44,19 +44,11 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="run privacy filters over the rows in their order: what may follow if strengths and numbers are chosen on the way",
     )
-    parser.add_argument("--epsilon", type=number, metavar="E", help="epsilon of the budget, for --more and --filter")
-    parser.add_argument(
-        "--order",
-        type=number,
-        metavar="A",
-        help="order of the Rényi filter, above 1 (default: best for Gaussian noise)",
-    )
-    parser.add_argument(
-        "--each",
-        type=number,
-        metavar="D",
-        help="delta that the basic filter grants each release of unbounded loss (default: delta / 1000)",
-    )
+    parser.add_value("--epsilon", LOSS, "epsilon of the budget, for --more and --filter", metavar="E")
+    words = "order of the Rényi filter, above 1 (default: best for Gaussian noise)"
+    parser.add_value("--order", OPEN_ORDER, words, metavar="A")
+    words = "delta that the basic filter grants each release of unbounded loss (default: delta / 1000)"
+    parser.add_value("--each", DELTA.but(name="each"), words, metavar="D")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
@@ -99,7 +91,7 @@ def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
     if problems and not skip:
         rest = len(problems) - MOST_NAMED
         more = f" (and {rest} more rows)" if rest > 0 else ""
-        msg = f"{' '.join(problems[:MOST_NAMED])}{more} Mend them, or leave them out with --skip."
+        msg = f"{' '.join(problems[:MOST_NAMED])}{more} Correct these rows, or leave them out with --skip."
         raise DomainError(msg)
 
 

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpcore.domains import COUNT
+
 if TYPE_CHECKING:
     import argparse
 
@@ -26,9 +28,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="PATH", required=True, help="folder of the site; folder, .html or .pdf of a report"
     )
-    parser.add_argument(
-        "--processes", type=int, default=PROCESSES, metavar="N", help="how many draw at a time (default: 2)"
-    )
+    processes = COUNT.but(name="processes")
+    parser.add_value("--processes", processes, "how many draw at a time (default: 2)", default=PROCESSES, metavar="N")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 

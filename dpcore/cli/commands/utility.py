@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.cli import own_data
 from dpcore.cli.own_options import option_of, own_options
+from dpcore.domains import COUNT, SEED
 from dpcore.errors import DomainError, ParseError
 from dpcore.lists import parse_list
 
@@ -37,8 +38,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="query and mechanism, e.g. histogram_laplace")
     parser.add_argument("--list", action="store_true", help="list the names with their parameters and measures")
     own_data.configure(parser)
-    parser.add_argument("--releases", type=int, default=2000, metavar="N", help="simulated releases (default: 2000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the simulation (default: 0)")
+    releases = COUNT.but(name="releases")
+    parser.add_value("--releases", releases, "simulated releases (default: 2000)", default=2000, metavar="N")
+    parser.add_value("--seed", SEED, "seed of the simulation (default: 0)", default=0, metavar="S")
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
@@ -52,9 +54,6 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if arguments.name is None:
         msg = "Name a query and mechanism, such as histogram_laplace; dpcore utility --list names them all."
         raise ParseError(msg)
-    if arguments.seed < 0:
-        msg = f"seed must be an integer from 0, got {arguments.seed}."
-        raise DomainError(msg)
     plain = pair(arguments.name)
     settings = own_options(plain.name, plain.parameters(), arguments.rest)
     of_data = own_data.several(arguments)
