@@ -29,9 +29,8 @@ from dpcore.limits import checkpoint
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.rounding import up
 from dpcore.theorems import domain, theorem
-from dpcore.theorems.catalogue import composing
+from dpcore.theorems.catalogue import composing, promises
 from dpcore.theorems.gaussians import epsilons_of
-from dpcore.theorems.record import promises
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.step import step_of
 from dpcore.words import outward

@@ -21,8 +21,8 @@ from dpcore.curves.polygon import Polygon
 from dpcore.language import parse
 from dpcore.limits import checkpoint
 from dpcore.theorems import domain
-from dpcore.theorems.catalogue import drawing
-from dpcore.theorems.record import promises, silent
+from dpcore.theorems.catalogue import drawing, promises
+from dpcore.theorems.record import silent
 from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from dpcore.errors import BudgetError
 from dpcore.kinds import kind, settled
 from dpcore.language import parse
 from dpcore.theorems import domain
-from dpcore.theorems.catalogue import composing
-from dpcore.theorems.record import BELOW, AtDelta, promises, reason, silent
+from dpcore.theorems.catalogue import composing, promises
+from dpcore.theorems.record import BELOW, AtDelta, reason, silent
 from dpcore.theorems.releases import Releases, composed
 
 if TYPE_CHECKING:

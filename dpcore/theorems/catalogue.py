@@ -15,7 +15,8 @@ from dpcore.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.theorems.record import Theorem
+    from dpcore.theorems.record import AtDelta, Theorem
+    from dpcore.theorems.releases import Releases
 
 REFERENCE = (
     "basic", "kov_optimal", "kov_heterogeneous", "kov_simplified", "dptv", "gdp", "advanced_course", "advanced_drv", "rdp",
@@ -78,6 +79,25 @@ def theorem(name: str) -> Theorem:
         msg = f"There is no theorem {name!r}; the names are {', '.join(known)}."
         raise DomainError(msg)
     return known[name]
+
+
+def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, AtDelta]:
+    """Return what every theorem says about the releases at delta: the one answer that all tables and pages show.
+
+    No theorem is above one that follows from it by the tolerance of its own computation.
+    """
+    known: dict[str, AtDelta] = {}
+
+    def settled(record: Theorem) -> AtDelta:
+        if record.name not in known:
+            found = record.promise(releases, delta)
+            for weaker in record.never_above if found.kind != "none" else ():
+                other = settled(theorem(weaker))
+                found = found if other.kind == "none" else found._replace(epsilon=min(found.epsilon, other.epsilon))
+            known[record.name] = found
+        return known[record.name]
+
+    return {record.name: settled(record) for record in theorems}
 
 
 def _sorted(records: Iterable[Theorem], order: tuple[str, ...]) -> tuple[Theorem, ...]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import DomainError
 from dpcore.guarantees import DP, DPTV
 from dpcore.notices import collected, notice
 from dpcore.rounding import failure, sum_up
@@ -102,8 +101,6 @@ def _epsilon(releases: Releases, delta: float) -> AtDelta:
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
     given = releases.statements(delta)
-    if not given.tv_helps:
-        raise DomainError(_no_tv(given))
     return optimal_region(given, _worst_cases(given), tight=True, note=given.note)
 
 

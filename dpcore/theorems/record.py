@@ -258,6 +258,8 @@ class Theorem:
     def drawn(self, releases: Releases, delta: float, slack: float) -> PromisedRegion:
         """Return what it promises as a region; raises `DpcoreError` with the reason where it has none."""
         if self.region is not None:
+            if why := self.objection(releases, delta):
+                raise DomainError(why)
             return self.region(releases, delta, slack)
         given = releases.statements(delta)
         if self.statement is None:
@@ -267,9 +269,8 @@ class Theorem:
         if not math.isfinite(found.epsilon):
             msg = "Its ε is too large for a number."
             raise DomainError(msg)
-        return PromisedRegion(
-            DP(found.epsilon, found.delta), "upper", "; ".join(filter(None, (found.note, given.note)))
-        )
+        note = "; ".join(filter(None, (found.note, given.note)))
+        return PromisedRegion(DP(found.epsilon, found.delta), "upper", note)
 
     def listed(self, listing: Listing, slacks: Sequence[float]) -> pd.DataFrame | None:
         """Return its own rows for a list without a delta; None where it does not apply."""
@@ -296,22 +297,3 @@ def reason(error: DpcoreError) -> str:
 def silent(why: str) -> AtDelta:
     """Return the promise of a theorem that does not apply."""
     return AtDelta(math.inf, "none", why)
-
-
-def promises(theorems: Sequence[Theorem], releases: Releases, delta: float) -> dict[str, AtDelta]:
-    """Return what every theorem says about the releases at delta: the one answer that all tables and pages show.
-
-    No theorem is above one that follows from it by the tolerance of its own computation.
-    """
-    found = {theorem.name: theorem.promise(releases, delta) for theorem in theorems}
-    weaker = {theorem.name: theorem.never_above for theorem in theorems}
-
-    def settle(name: str) -> AtDelta:
-        for other in weaker.get(name, ()):
-            if other in found:
-                one, weak = found[name], settle(other)
-                if "none" not in (one.kind, weak.kind):
-                    found[name] = one._replace(epsilon=min(one.epsilon, weak.epsilon))
-        return found[name]
-
-    return {name: settle(name) for name in list(found)}

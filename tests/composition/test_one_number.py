@@ -18,8 +18,7 @@ from dpcore.ledger import Ledger
 from dpcore.ledger import theorems as ledger_theorems
 from dpcore.products import theorems as product_theorems
 from dpcore.theorems import THEOREMS, rdp_to_dp, zcdp_to_dp
-from dpcore.theorems.catalogue import composing, drawing, routes
-from dpcore.theorems.record import promises
+from dpcore.theorems.catalogue import composing, drawing, promises, routes
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.sharing import share, statement_epsilon
 
