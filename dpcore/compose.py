@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Curve, FloatArray, largest_loss
+from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
@@ -88,10 +88,10 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
     for curve, k in parts:
         if isinstance(curve, Polygon):
             polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
-        elif isinstance(curve, Gaussian):
-            square += k * curve.mu**2
-        elif isinstance(curve, Laplace):
-            laplace[curve.epsilon] = laplace.get(curve.epsilon, 0) + k
+        elif curve.gaussian_mu is not None:
+            square += k * curve.gaussian_mu**2
+        elif curve.laplace_epsilon is not None:
+            laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
     others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
@@ -105,7 +105,7 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
 def _repeated(polygon: Polygon, k: int) -> Polygon:
     """Return k copies of a pair with one finite loss: its mass to the k, the rest at infinity."""
     p, q = np.exp(k * np.log1p(-polygon.p_inf)), np.exp(k * np.log1p(-polygon.q_inf))
-    rest = [_infinite([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
+    rest = [mass_at_infinity([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
     return Polygon(k * polygon.loss, [p], [q], *rest, symmetric=polygon.symmetric, method="exact composition")
 
 
@@ -123,9 +123,9 @@ def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
 
 def _most_summed(smooth: Curve) -> int:
     """Return how many losses of a polygon may be summed over: many where a delta of the other curve is cheap."""
-    if isinstance(smooth, (Gaussian, Laplace)) or (isinstance(smooth, LaplaceFold) and smooth.exact):
+    if smooth.gaussian_mu or smooth.laplace_epsilon or (smooth.is_product and smooth.exact):
         return _SUMMED
-    if isinstance(smooth, (Certified, LaplaceFold)) or smooth.certified:
+    if smooth.is_product or smooth.certified:
         # the contour takes polygons as they are, a lattice does not
         return 0 if smooth.has_mgf else _SUMMED_BRACKETS
     return _SUMMED_PROFILES
@@ -138,8 +138,8 @@ def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
         curve, k = others[0]
         if k == 1:
             return curve
-        if isinstance(curve, Laplace):
-            return LaplaceFold(curve, curve.epsilon, k)
+        if curve.laplace_epsilon is not None:
+            return LaplaceFold(curve, curve.laplace_epsilon, k)
     rest: Parts = [(gaussian, 1)] if gaussian is not None else []
     return Certified([*rest, *others])
 
@@ -154,8 +154,8 @@ def _polygons(parts: Polygons) -> Curve | None:
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
-    at_plus = _infinite(plus)
-    at_minus = at_plus if minus == plus else _infinite(minus)
+    at_plus = mass_at_infinity(plus)
+    at_minus = at_plus if minus == plus else mass_at_infinity(minus)
     symmetric = all(p.symmetric for p, _ in parts)
     tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
     # Most products without a lattice are known by their largest losses.
@@ -194,11 +194,6 @@ def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
 
 def _power(polygon: Polygon, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     return enumeration.power(polygon.loss, polygon.p, polygon.q, k, (polygon.p_inf, polygon.q_inf))
-
-
-def _infinite(masses: list[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k."""
-    return -math.expm1(math.fsum([k * math.log1p(-mass) for mass, k in masses]))
 
 
 def _binary(parts: Polygons, step: float) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import Composite, Group, SelfComposing, factors
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.tradeoff import TradeOff
 
@@ -26,7 +25,6 @@ DRAWN = 1e6  # a curve in closed form
 PER_LOSS = 3e3  # one loss of a polygon that is composed
 LATTICE = 3e8  # a part known by its profile alone: two lattices and their transforms
 ADAPTIVE = 1.5e8  # a worst case over adaptive choices
-MOST_OF_A_ROW = 3e9  # up to here a table of theorems composes for one row: ten lattices, half a minute of a core
 KNOWN_QUICKLY = 3e7  # up to here a part's own curve is made to look at it
 
 
@@ -79,18 +77,8 @@ def _factor(node: TradeOff, count: int) -> float:
     if own > KNOWN_QUICKLY:
         return own + LATTICE
     curve = node.pair
-    if isinstance(curve, Gaussian):
+    if curve.gaussian_mu is not None:
         return own
     if isinstance(curve, Polygon):
         return own + PER_LOSS * curve.size
     return own + (curve.transform_effort(count) if curve.has_mgf else LATTICE)
-
-
-def too_dear(work: float) -> str:
-    """Say that one row of a table would take too much work; empty where it would not.
-
-    The count is known before and the same on every machine, so that the same rows are left out everywhere.
-    """
-    if work <= MOST_OF_A_ROW:
-        return ""
-    return f"It takes about {work:.1g} operations; one row of a table may take {MOST_OF_A_ROW:.1g}."

@@ -15,7 +15,6 @@ import pandas as pd
 from dpcore.algebra import factors
 from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.kinds import EXACT, kind
@@ -49,9 +48,9 @@ def theorems(
     Parameters
     ----------
     region : a product, a power, or a single region.
-    delta : failure probabilities of the whole, in [0, 1]: one row per theorem and delta. Without it every theorem
+    delta : by how much the whole may exceed e^epsilon, in [0, 1]: one row per theorem and delta. Without it every theorem
         lists its own (epsilon, delta), beside the composition itself at 1e-9, 1e-6 and 1e-3.
-    slack : extra failure probability, in (0, 1], of the theorems that take one; with `delta` by default all that delta
+    slack : what is added to delta, in (0, 1], by the theorems that take one; with `delta` by default all that delta
         leaves, without it 1e-9, 1e-6 and 1e-3.
 
     Returns
@@ -125,7 +124,7 @@ def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float)
         return record.name, None, delta, "none", reason(error)
     epsilon, failing = float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])
     if failing > delta:
-        why = f"With slack {slack!r} it fails with probability {outward(failing, 6)}, more than δ = {delta!r}."
+        why = f"With slack {slack!r} its own δ is {outward(failing, 6)}, more than δ = {delta!r}."
         return record.name, None, delta, "none", why
     value = statement_epsilon(epsilon, failing, delta)
     note = "; ".join(filter(None, (f"slack {slack!r}", given.note, RULE if given.share else "")))
@@ -138,8 +137,8 @@ def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float)
 def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
     """Return the statements of every theorem, and of those that have none the reason."""
     parts = factors(region)
-    gaussian = [node for node, _ in parts if isinstance(node.curve, Gaussian)]
-    unbounded = [node for node in _unbounded(Releases(parts)) if not isinstance(node.curve, Gaussian)]
+    gaussian = [node for node, _ in parts if node.curve.gaussian_mu is not None]
+    unbounded = [node for node in _unbounded(Releases(parts)) if node.curve.gaussian_mu is None]
     if unbounded or 0 < len(gaussian) < len(parts):
         node = shorten(str((unbounded or gaussian)[0]))
         why = f"{node} has unbounded loss: name a δ, and a statement is taken at its share of it."
@@ -164,8 +163,8 @@ def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
 def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
     """Return the name and values of the strongest statement the theorems know, and a note if it loses something."""
     curve = part.curve
-    if isinstance(curve, Gaussian):
-        return "gdp", (curve.mu,), ""
+    if curve.gaussian_mu is not None:
+        return "gdp", (curve.gaussian_mu,), ""
     epsilon, delta = max(0.0, curve.max_loss), curve.q_inf
     shape = published(curve)
     corners = shape.loss[shape.loss >= 0] if isinstance(shape, Polygon) else None

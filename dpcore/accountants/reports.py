@@ -20,13 +20,12 @@ from dpcore.algebra import factors
 from dpcore.amplification.gradients import clt_mu
 from dpcore.amplification.gradients import renyi as sampled_renyi
 from dpcore.composition.convergence import verdict
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
-from dpcore.kinds import EXACT
+from dpcore.kinds import EXACT, FACTS
 from dpcore.language import parse
 from dpcore.limits import checkpoint
-from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.mechanisms.base import Mechanism
 from dpcore.rounding import up
 from dpcore.theorems import domain, theorem
 from dpcore.theorems.catalogue import composing, promises
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
 
 LARGEST_K = 10**6
-COLUMNS = ("accountant", "title", "epsilon", "delta", "kind", "verdict", "note")
+COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
 SILENT = "does not apply"
 ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
 _AROUND = 1  # orders on either side of the best one that the optimal conversion tries
@@ -94,14 +93,19 @@ class Uses:
     @property
     def mu(self) -> float | None:
         """The mu of Gaussian noise, None for any other."""
-        curve = self.region.curve
-        return curve.mu if isinstance(curve, Gaussian) else None
+        return self.region.curve.gaussian_mu
+
+    @property
+    def sampled(self) -> tuple[float, float] | None:
+        """Sigma and q of normal noise on a Poisson sample, None for anything else."""
+        return self.region.sampled_gaussian if isinstance(self.region, Mechanism) else None
 
     def renyi(self, orders: Sequence[float]) -> FloatArray:
         """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
         one = self.region
-        if isinstance(one, PoissonGaussian) and one.q > 0 and math.isfinite(one.sigma):
-            found = sampled_renyi(one.sigma, one.q, list(orders))
+        sigma, q = self.sampled or (math.inf, 0.0)
+        if q > 0 and math.isfinite(sigma):
+            found = sampled_renyi(sigma, q, list(orders))
         else:
             known = (divergences.renyi(one, order) for order in orders)
             found = np.array([math.inf if value is None else value[0] for value in known])
@@ -123,7 +127,7 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
     name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
     mechanism : one use, a region or its expression.
     k : how many uses, from 1 to 10^6.
-    delta : the failure probability at which epsilon is reported, in [0, 1].
+    delta : at which epsilon is reported, in [0, 1].
 
     Examples
     --------
@@ -149,8 +153,8 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
     Returns
     -------
     DataFrame
-        `accountant, title, epsilon, delta, kind, verdict, note`. `kind` is ``exact``, ``upper``, ``approximate`` or
-        ``none``; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
+        `accountant, title, epsilon, delta, verdict, note, kind, theorem, neighbours`. `kind` is ``exact``, ``upper``, ``approximate`` or
+        ``none``; `theorem` names what the accountant rests on; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
         decided (the same number, as far as is known).
     """
     asked = uses(mechanism, k, delta)
@@ -160,7 +164,9 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
         checkpoint(index / len(ACCOUNTANTS))
         found = _report(one.name, asked)
         side = SILENT if found.kind == "none" else _side(found.epsilon, low, high)
-        rows.append((found.name, found.title, found.epsilon, found.delta, found.kind, side, found.note))
+        theorem = asked.total.theorem if one.name == CERTIFIED else one.reference
+        facts = (found.kind, theorem, asked.total.neighbours)
+        rows.append((found.name, found.title, found.epsilon, found.delta, side, found.note, *facts))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -268,7 +274,6 @@ def _zcdp(record: Theorem) -> Callable[[Uses], Found]:
 
 def _limit(asked: Uses) -> Found:
     """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
-    one = asked.region
     if asked.mu is not None:
         mu = asked.mu * math.sqrt(asked.k)
         return (
@@ -276,9 +281,9 @@ def _limit(asked: Uses) -> Found:
             "exact",
             f"μ = {mu:.6g}; no limit needed",
         )
-    if not isinstance(one, PoissonGaussian):
+    if asked.sampled is None:
         return asked.promises["clt"]
-    mu = clt_mu(one.sigma, one.q, asked.k)
+    mu = clt_mu(*asked.sampled, asked.k)
     epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
     return epsilon, "approximate", f"μ = {mu:.6g}"
 

@@ -207,7 +207,8 @@ def show_table(question: Question) -> None:
     if len(table):
         st.dataframe(table, hide_index=True, width="stretch", key="choose_answers")
         st.caption(
-            "Deviations and errors are those of the noise with the parameter shown: exact laws, errors rounded up."
+            "Deviations and errors are those of the noise with the parameter shown: exact laws, errors rounded up. What ε, "
+            "advantage and the share found are is said at the end of each row."
         )
 
 

@@ -17,6 +17,7 @@ from dpcore.charts.theme import Look
 from dpcore.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
 from dpcore.domains import LOSS, SLACK
 from dpcore.errors import DpcoreError
+from dpcore.kinds import WORDS
 from dpcore.notices import collected
 from dpcore.tradeoff import literal
 from dpcore.words import outward
@@ -47,7 +48,6 @@ OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
 HEIGHT = 560  # of a chart with its legend
 KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
 EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
-_WORDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation", "none": "does not apply"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +294,9 @@ def summary(asked: Asked) -> pd.DataFrame:
         {
             "Theorem": frame["title"],
             f"ε at δ = {outward(asked.delta, 6)}": shown,
-            "What it is": frame["kind"].map(_WORDS),
+            "What it is": frame["kind"].map(WORDS),
             "Note": frame["note"],
+            "Neighbours": frame["neighbours"],
         }
     )
 

@@ -14,6 +14,7 @@ from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
 from dpcore.domains import DELTA, LOSS
 from dpcore.errors import BudgetError, DpcoreError, RelationError
+from dpcore.kinds import labelled
 from dpcore.ledger import (
     ASSUMPTION,
     CHOICE,
@@ -325,7 +326,8 @@ def show_theorems(view: View, rows: pd.DataFrame | DpcoreError) -> None:
         _trouble(view, rows, "ledger_theorems")
         return
     st.markdown(_bold(verdict(rows)))
-    numbers(rows.drop(columns=["theorem", "delta"]), "ledger_theorems")
+    shown = rows.drop(columns=["theorem", "delta"]).rename(columns={"title": "theorem"})
+    numbers(labelled(shown), "ledger_theorems")
     st.caption(RULE)
 
 

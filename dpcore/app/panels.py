@@ -10,7 +10,7 @@ from dpcore.app import catalogue, comparing, editing, forms, listing, page, pict
 from dpcore.app.figure import numbers, plain
 from dpcore.app.written import LARGEST_FIELD
 from dpcore.errors import DpcoreError
-from dpcore.kinds import WORDS
+from dpcore.kinds import FACTS, WORDS
 from dpcore.tradeoff import Atom
 from dpcore.words import kind_of
 
@@ -232,7 +232,8 @@ def comparison(first: Line, second: Line) -> None:
         return
     st.info(plain(said), icon=":material/compare:")
     if table["crossing_alpha"].notna().any():
-        numbers(table[["crossing_alpha", "crossing_beta"]].astype(float), "comparison_table")
+        places = {"crossing_alpha": float, "crossing_beta": float}
+        numbers(table[[*places, *FACTS]].astype(places), "comparison_table")
 
 
 def troubles(lines: Sequence[Line], selected: int | None) -> None:

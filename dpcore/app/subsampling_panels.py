@@ -12,6 +12,7 @@ from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
 from dpcore.domains import SHARE, SIGMA
 from dpcore.errors import DpcoreError
+from dpcore.kinds import FACTS, readable
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ def show_rates(asked: page.Steps) -> None:
             "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
             "By CLT (approximation)": [f"about {float(rate):.4g}" for rate in rows["clt"]],
             "The CLT is": rows["verdict"],
+            **rows[list(FACTS)],
         }
     )
-    st.dataframe(shown, hide_index=True, width="stretch", key="sub_rates")
+    st.dataframe(readable(shown), hide_index=True, width="stretch", key="sub_rates")

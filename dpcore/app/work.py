@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -13,9 +14,11 @@ import streamlit as st
 
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
+from dpcore.domains import POSITIVE
 from dpcore.effort import PER_SECOND, effort
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.language import parse
+from dpcore.language.numbers import read_value
 from dpcore.limits import current, limits
 from dpcore.notices import collected
 
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
 
     from dpcore.tradeoff import TradeOff
 
-DEADLINE = 30.0
-"""Seconds that all work of one rerun may take together."""
+DEADLINE = read_value(POSITIVE, os.environ.get("DPCORE_PAGE_SECONDS", "30"), "DPCORE_PAGE_SECONDS")
+"""Seconds that all work of one rerun may take together; a slower machine may be given more by the environment."""
 
 SHARE = 2 / 3
 """Part of what remains of that time that one wait may take: a slow result leaves some to those after it."""

@@ -16,7 +16,6 @@ import pandas as pd
 from dpcore.algebra import factors
 from dpcore.composition.table import composed_total, composition_row
 from dpcore.composition.ways import LARGEST_K, TITLES, twin
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.language import parse
 from dpcore.limits import checkpoint
@@ -41,7 +40,7 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole composition, in [0, 1].
+    delta : by how much the whole composition may exceed e^epsilon, in [0, 1].
     ks : numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at powers of ten only.
 
     Returns
@@ -88,13 +87,14 @@ def _named(copies: Sequence[Releases], counts: Sequence[int], delta: float) -> I
 def _exact(region: TradeOff, copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
     """Yield the composition of the mechanism itself, unless its statement is all there is."""
     why = twin(copies[0], delta) if copies else ""
-    cheap = isinstance(region.curve, (Polygon, Gaussian)) or not any(_round(k) for k in counts[1:])
+    quick = isinstance(region.curve, Polygon) or region.curve.gaussian_mu is not None
+    cheap = quick or not any(_round(k) for k in counts[1:])
     for place, (k, releases) in enumerate(zip(counts, copies, strict=True)):
         if why:
             row = silent(why)
         elif cheap or _round(k):
             checkpoint(place / len(counts))
-            row, _ = composition_row(releases.factors, partial(composed_total, releases.region, delta))
+            row, _ = composition_row(partial(composed_total, releases.region, delta))
         else:
             continue
         note = "exact composition of the mechanism itself" if math.isfinite(row.epsilon) else row.note

@@ -11,14 +11,13 @@ import pandas as pd
 
 from dpcore import gate
 from dpcore.algebra import factors
-from dpcore.effort import effort, too_dear
 from dpcore.errors import BudgetError
 from dpcore.kinds import kind, settled
 from dpcore.language import parse
 from dpcore.theorems import domain
 from dpcore.theorems.catalogue import composing, promises
-from dpcore.theorems.record import BELOW, AtDelta, reason, silent
-from dpcore.theorems.releases import Releases, composed
+from dpcore.theorems.record import BELOW, AtDelta, counted, reason, silent
+from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,14 +54,14 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole, in [0, 1].
+    delta : by how much the whole may exceed e^epsilon, in [0, 1].
 
     Returns
     -------
     DataFrame
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem. The truth lies between
         `epsilon_lower` and every `epsilon` that is ``exact`` or ``upper``. ``approximate`` promises nothing; ``none``
-        has epsilon inf, and `note` says why the theorem is silent, or that its work, which is counted before, is too much.
+        has epsilon inf, and `note` says why the theorem is silent, or that it takes more operations than a row may.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
 
 def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd.DataFrame:
     """Return the table of a list of releases without their neighbours; `total` composes the regions themselves."""
-    known, lower = composition_row(parts, total)
+    known, lower = composition_row(total)
     rows = {"exact": known, **promises(composing(), Releases(parts), delta)}
     columns = [
         list(rows),
@@ -92,12 +91,11 @@ def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd
     return pd.DataFrame(dict(zip(COLUMNS[:-1], columns, strict=True)))
 
 
-def composition_row(parts: Factors, total: Callable[[], Total]) -> tuple[AtDelta, float]:
+def composition_row(total: Callable[[], Total]) -> tuple[AtDelta, float]:
     """Return the row of the regions themselves, and the lower end of its bracket: 0 where it is not known."""
-    if why := too_dear(effort(composed(parts))):
-        return silent(why), 0.0
     try:
-        found = total()
+        with counted():
+            found = total()
     except BudgetError as error:
         return silent(reason(error)), 0.0
     return AtDelta(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found.lower

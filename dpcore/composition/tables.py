@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError
 from dpcore.kinds import kinds
@@ -109,8 +108,8 @@ def _corners(curve: Polygon) -> FloatArray:
 def _grid(region: TradeOff) -> FloatArray:
     """Return round numbers from 0 to where delta has fallen to 1e-12 or stays what it is."""
     curve = region.curve
-    if isinstance(curve, Gaussian):  # many times faster than the general search
-        top = float(epsilons_of(np.array([curve.mu]), np.zeros(1), _SMALLEST, certified=False)[0])
+    if curve.gaussian_mu is not None:  # many times faster than the general search
+        top = float(epsilons_of(np.array([curve.gaussian_mu]), np.zeros(1), _SMALLEST, certified=False)[0])
     else:
         goal = max(_SMALLEST, curve.q_inf * (1 + 1e-6))
         top = _reached(curve, goal) if curve.exact else float(region.epsilon(goal))

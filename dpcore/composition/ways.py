@@ -52,8 +52,8 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
     ----------
     mechanism : a region, or its expression.
     k : how many copies, from 1 to 10^9.
-    slack : extra failure probability the closed-form theorems spend, in (0, 1].
-    delta : failure probability the total is asked at; it matters for mechanisms of unbounded loss only.
+    slack : what the closed-form theorems add to delta, in (0, 1].
+    delta : the delta the total is asked at; it matters for mechanisms of unbounded loss only.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     copies = domain.integer(k, "k", high=LARGEST_K)

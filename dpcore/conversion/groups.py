@@ -9,8 +9,6 @@ from dpcore.algebra import Group
 from dpcore.conversion.kinds import anything, is_a, is_finite_dp, is_gaussian, is_laplace
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values
 from dpcore.conversion.statements import by_theorems, statements
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
 from dpcore.guarantees import DP, ZCDP
 from dpcore.rounding import up
 
@@ -33,12 +31,12 @@ def _by_theorem(record: Theorem) -> Rows:
 
 
 def _group_mu(region: TradeOff, options: Options) -> list[Values]:
-    mu = region.curve.mu if isinstance(region.curve, Gaussian) else math.inf
+    mu = math.inf if region.curve.gaussian_mu is None else region.curve.gaussian_mu
     return [({"k": options.k, "mu": options.k * mu}, "exact")]
 
 
 def _group_laplace(region: TradeOff, options: Options) -> list[Values]:
-    epsilon = region.curve.epsilon if isinstance(region.curve, Laplace) else math.inf
+    epsilon = math.inf if region.curve.laplace_epsilon is None else region.curve.laplace_epsilon
     return [({"k": options.k, "epsilon": options.k * epsilon}, "exact")]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from decimal import ROUND_CEILING, Decimal, localcontext
-from math import inf, isfinite, nextafter
+from math import expm1, fsum, inf, isfinite, log1p, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,9 @@ class Curve(ABC):
     method : how the numbers come about, in a few words.
     work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
     leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
+    is_product : a product that is known by the losses of its factors.
+    gaussian_mu : mu where the curve is exactly that of mu-Gaussian privacy, None where it is another.
+    laplace_epsilon : epsilon where the curve is exactly that of one Laplace answer, None where it is another.
     """
 
     symmetric: bool = True
@@ -58,6 +61,9 @@ class Curve(ABC):
     method: str = "closed form"
     work: float = 0.5
     leads: bool = False
+    is_product: bool = False
+    gaussian_mu: float | None = None
+    laplace_epsilon: float | None = None
 
     @property
     def rate_work(self) -> float:
@@ -89,6 +95,12 @@ class Curve(ABC):
     def inverse(self) -> Curve:
         """Return the curve with the roles of P0 and P1 exchanged."""
 
+    def group(self, size: int) -> Curve:
+        """Return the curve of groups of `size` records of a symmetric curve."""
+        from dpcore.curves.combined import Grouped  # noqa: PLC0415  combinations are curves themselves
+
+        return Grouped(self, size)
+
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest false-negative rate at false-positive rate alpha; lower is safe."""
         from dpcore.curves.duality import beta_bounds  # noqa: PLC0415  duality needs Curve itself
@@ -106,11 +118,12 @@ class Curve(ABC):
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the attacker's true-positive rate 1 - beta; override where 1 - beta loses digits."""
         lower, upper = self.beta_bounds(alpha)
-        return 1.0 - upper, 1.0 - lower
+        # no attacker is worse than blind guessing, which a difference of roundings may be
+        return np.maximum(1.0 - upper, alpha), np.maximum(1.0 - lower, alpha)
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta; upper is safe."""
-        from dpcore.curves.duality import epsilon_bounds  # noqa: PLC0415  duality needs Curve itself
+        from dpcore.curves.roots import epsilon_bounds  # noqa: PLC0415  roots need Curve itself
 
         return epsilon_bounds(self, delta)
 
@@ -175,6 +188,14 @@ def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
         if Decimal(repr(total)) < written:
             total = nextafter(total, inf)
     return max(total, rough)
+
+
+def mass_at_infinity(masses: Iterable[tuple[float, int]]) -> float:
+    """Return 1 - prod (1 - mass)^k without losing small masses; a mass within rounding of 1 leaves nothing."""
+    pairs = list(masses)
+    if any(mass >= 1.0 for mass, _ in pairs):
+        return 1.0
+    return -expm1(fsum(k * log1p(-mass) for mass, k in pairs))
 
 
 def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves import duality
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
@@ -35,6 +35,8 @@ _TALLEST, _SHORT = 1e5, -20.0  # see `Certified.by_contour`
 
 class Directed(Curve):
     """Two curves that are each other's inverse, computed separately."""
+
+    is_product = True
 
     def __init__(self, forward: Curve, backward: Curve) -> None:
         self.forward, self.backward = forward, backward
@@ -91,9 +93,8 @@ class Sum(Curve):
         self.polygon, self.smooth = polygon, smooth
         self.symmetric = polygon.symmetric and smooth.symmetric
         self.exact, self.certified = smooth.exact, smooth.certified
-        with np.errstate(divide="ignore"):  # of a mass that is 1 nothing is left: the logarithm is -inf
-            self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
-            self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
+        self.q_inf = mass_at_infinity([(polygon.q_inf, 1), (smooth.q_inf, 1)])
+        self.p_inf = mass_at_infinity([(polygon.p_inf, 1), (smooth.p_inf, 1)])
         self.max_loss = largest_loss(((polygon.max_loss, 1), (smooth.max_loss, 1)))
         self.min_loss = -largest_loss(((-polygon.min_loss, 1), (-smooth.min_loss, 1)))
         self.work = polygon.size * smooth.work
@@ -159,6 +160,7 @@ class Certified(Curve):
 
     exact = False
     certified = True
+    is_product = True
 
     def __init__(self, parts: Sequence[tuple[Curve, int]]) -> None:
         self.parts = list(parts)
@@ -166,8 +168,8 @@ class Certified(Curve):
         self._trimmed: dict[tuple[float, float], contour.Contour] = {}
         self._first: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
-        self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
-        self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
+        self.q_inf = mass_at_infinity([(curve.q_inf, k) for curve, k in parts])
+        self.p_inf = mass_at_infinity([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = largest_loss((curve.max_loss, k) for curve, k in parts)
         self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
         self.work = _CONTOUR if self.has_mgf else _LATTICE
@@ -328,13 +330,6 @@ def _exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bound
     return (gap + weight * low, gap + weight * high), (weight * rest_low, weight * rest_high)
 
 
-def _at_infinity(masses: list[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k without losing small masses."""
-    if any(mass >= 1.0 for mass, _ in masses):
-        return 1.0
-    return -float(np.expm1(sum(k * np.log1p(-mass) for mass, k in masses)))
-
-
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
     """Return what the splines would cost, inf where they do not reach or the estimate itself would take long."""
     return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST and splines.reach(epsilon, k) else np.inf
@@ -344,6 +339,7 @@ class LaplaceFold(Curve):
     """k answers with Laplace noise of the same epsilon: exact splines while they are cheap, else the contour."""
 
     one_sum = True
+    is_product = True
 
     def __init__(self, base: Curve, epsilon: float, k: int) -> None:
         self.base, self.epsilon, self.k = base, epsilon, k

@@ -65,7 +65,7 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows.
-    delta : failure probabilities of the whole ledger.
+    delta : by how much the whole ledger may exceed e^epsilon.
 
     Returns
     -------

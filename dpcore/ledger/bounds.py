@@ -32,7 +32,7 @@ def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows; parallel groups enter by the region of their worst rows.
-    delta : failure probability of the whole ledger, in [0, 1].
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
 
     Returns
     -------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def basic(statements: object) -> pd.DataFrame:
     r"""Compose (epsilon_l, delta_l)-DP mechanisms by adding: :math:`(\sum\varepsilon_l, \sum\delta_l)`-DP.
 
-    In words: losses and failure probabilities add up, whatever the mechanisms are and however adaptively they are
+    In words: epsilons and deltas add up, whatever the mechanisms are and however adaptively they are
     chosen. Statements are (epsilon, delta) or (epsilon, delta, copies). The sum is tight, hence ``exact``, only if at
     most one epsilon and at most one delta are positive.
     Reference: Dwork, Kenthapadi, McSherry, Mironov, Naor (2006); Dwork, Roth (2014), Theorem 3.16.

@@ -12,7 +12,7 @@ from dpcore.notices import collected, notice
 from dpcore.rounding import failure, sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
-from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region, optimal_work
+from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Oracle, Theorem
 from dpcore.theorems.table import table
 from dpcore.words import outward
@@ -126,7 +126,6 @@ THEOREM = Theorem(
     objection=lambda releases, delta: releases.too_many() or _no_tv(releases.statements(delta)),
     epsilon=_epsilon,
     region=_region,
-    work=lambda releases, delta: optimal_work(_worst_cases(releases.statements(delta))),
     never_above=("kov_optimal",),
     because="It uses the total variation of every release besides its (ε, δ).",
     account=None,

@@ -20,7 +20,7 @@ _ROOT2 = math.sqrt(2.0)
 
 
 def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bool = True) -> FloatArray:
-    r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with failure probability `lost`, one per mu.
+    r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with infinite loss of probability `lost`, one per mu.
 
     :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)`, solved for :math:`\varepsilon` by Newton's steps for all mu
     together; inf where `lost` is not below delta. `certified` checks every answer against the curve itself.

@@ -10,7 +10,7 @@ from dpcore.guarantees import DP
 from dpcore.rounding import failure, sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
-from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region, optimal_work
+from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Account, Oracle, Theorem
 from dpcore.theorems.releases import equal
 from dpcore.theorems.table import table
@@ -97,7 +97,6 @@ THEOREM = Theorem(
     objection=lambda releases, _delta: releases.too_many(),
     epsilon=_epsilon,
     region=_region,
-    work=lambda releases, delta: optimal_work(_worst_cases(releases.statements(delta))),
     never_above=("kov_simplified",),
     because="It is the exact composition of the statements (ε, δ) of the rows.",
     account=Account(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.DataFrame:
-    r"""Compose (epsilon_l, delta_l)-DP mechanisms in closed form, at the price of an extra failure probability `slack`.
+    r"""Compose (epsilon_l, delta_l)-DP mechanisms in closed form, at the price of a `slack` added to delta.
 
     With :math:`A=\sum\varepsilon_l\tanh(\varepsilon_l/2)`, :math:`B=\sum\varepsilon_l^2` and slack
     :math:`\tilde\delta`,

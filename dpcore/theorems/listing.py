@@ -60,7 +60,7 @@ def applicable(
     ----------
     parts : records (kind, parameters, count) with kind ``dp`` (epsilon, delta), ``tv`` (eta), ``dptv``
         (epsilon, delta, eta) or ``gdp`` (mu); count mechanisms each.
-    slacks : extra failure probabilities at which the closed-form bounds are stated.
+    slacks : what the closed-form bounds, stated at each, add to delta.
     longest : exact theorems with more corners are thinned evenly to about this many rows; each kept row stays exact.
 
     Returns

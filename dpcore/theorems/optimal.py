@@ -8,7 +8,6 @@ import numpy as np
 
 from dpcore import gate
 from dpcore.curves.polygon import Polygon
-from dpcore.effort import effort
 from dpcore.limits import current, limits
 from dpcore.theorems.record import AtDelta, PromisedRegion
 from dpcore.theorems.releases import composed
@@ -60,12 +59,6 @@ def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: b
 def optimal_region(given: Statements, parts: Factors, *, tight: bool, note: str) -> PromisedRegion:
     """Return the same composition as a region."""
     return PromisedRegion(composed(merged(parts)), "exact" if given.attained and tight else "upper", note)
-
-
-def optimal_work(parts: Factors) -> float:
-    """Return the operations of the composition; copies of one statement need next to none."""
-    counts = merged(parts)
-    return 0.0 if len(counts) == 1 else effort(composed(counts))
 
 
 def corner_table(name: str, epsilon: FloatArray, delta: FloatArray, lost: float, note: str) -> pd.DataFrame:

@@ -11,10 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from dpcore.effort import too_dear
 from dpcore.errors import BudgetError, DomainError, DpcoreError
 from dpcore.guarantees import DP
-from dpcore.limits import checkpoint
+from dpcore.limits import checkpoint, limits
 from dpcore.rounding import sum_up
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.sharing import ROUNDING, statement_epsilon
@@ -22,6 +21,7 @@ from dpcore.theorems.table import stack, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     import pandas as pd
 
@@ -35,6 +35,8 @@ ADAPTIVE = (
 )
 DISJOINT = "The mechanisms read disjoint parts of the data, and a change of one record touches one part only."
 SINGLE = "One mechanism that satisfies the statement; nothing else is assumed."
+ROW_WORK = 1e8
+"""Operations allowed for one row of a table: some ten seconds. Counted, not timed, so that the same rows are there on every machine."""
 BELOW = "No ε reaches this δ by this theorem: what remains at ε = ∞ is already larger."
 
 
@@ -130,7 +132,6 @@ class Theorem:
     never_above : theorems that follow from it about the same knowledge.
     rough : far above the others: it does not set the scale of a picture.
     shown : drawn unless asked otherwise.
-    work : operations its number takes (see `dpcore.effort`), known before any of it is done.
     because : why it is best where it is, in a sentence; its meaning unless given.
     account : how accountants use it, None where none does.
     route : from one notion to another.
@@ -159,7 +160,6 @@ class Theorem:
     never_above: tuple[str, ...] = ()
     rough: bool = False
     shown: bool = True
-    work: Callable[[Releases, float], float] = lambda _releases, _delta: 0.0
     because: str = ""
     account: Account | None = Account()
     route: Route | None = None
@@ -227,7 +227,7 @@ class Theorem:
     def applies(self, releases: Releases, delta: float) -> tuple[bool, str]:
         """Return whether it speaks of the releases at delta, and the reason in a sentence if not."""
         try:
-            why = self.objection(releases, delta) or too_dear(self.work(releases, delta))
+            why = self.objection(releases, delta)
         except DpcoreError as error:
             why = reason(error)
         return not why, why
@@ -240,7 +240,10 @@ class Theorem:
         if not holds:
             return silent(why)
         try:
-            found = (self.epsilon or self._spent)(releases, delta)
+            if self.of_statements:
+                releases.statements(delta)  # before the count begins: who asks first must not pay for all
+            with counted():
+                found = (self.epsilon or self._spent)(releases, delta)
         except DpcoreError as error:
             return silent(reason(error))
         return found._replace(note=BELOW) if math.isinf(found.epsilon) and found.kind != "none" else found
@@ -285,6 +288,11 @@ class Theorem:
             except DomainError:  # it does not hold at this slack
                 continue
         return stack(held) if held else None
+
+
+def counted() -> AbstractContextManager[object]:
+    """Return the context in which one row of a table is computed: more operations than allowed refuse it."""
+    return limits(work=ROW_WORK)
 
 
 def reason(error: DpcoreError) -> str:

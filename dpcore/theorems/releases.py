@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import erf
 
 from dpcore.algebra import Power, Product
-from dpcore.curves.gaussian import Gaussian
 from dpcore.errors import DomainError, DpcoreError
 from dpcore.guarantees import DP, largest_eta
 from dpcore.limits import checkpoint
@@ -43,7 +42,7 @@ class Statements:
     Attributes
     ----------
     parts : (step, count), one for each different release.
-    share : failure probability that every release of unbounded loss was given.
+    share : the delta that every release of unbounded loss was given.
     """
 
     parts: tuple[tuple[Step, int], ...]
@@ -109,7 +108,7 @@ class Releases:
     @property
     def mus(self) -> list[tuple[float, int]] | None:
         """The mu of every release and its count where all are Gaussian, otherwise None."""
-        found = [(node.curve.mu, count) for node, count in self.factors if isinstance(node.curve, Gaussian)]
+        found = [(mu, count) for node, count in self.factors if (mu := node.curve.gaussian_mu) is not None]
         return found if len(found) == len(self.factors) else None
 
     def attained(self, delta: float) -> Statements | None:
@@ -168,7 +167,7 @@ def statements(
     Parameters
     ----------
     factors : different regions with their counts.
-    delta : failure probability of the whole list.
+    delta : by how much the whole list may exceed e^epsilon.
     gaussian : whether Gaussian releases need a statement at all.
     known : statements of bounded releases, which are the same for every delta; filled here for the next call.
     """
@@ -189,7 +188,7 @@ def statement_lists(
     """Return the statements of k times a list for every k, or why there are none; see `statements`."""
     kept = {} if known is None else known
     needy = [(node, count) for node, count in factors if _needs(node.curve, gaussian=gaussian)]
-    slow = sum(not isinstance(node.curve, Gaussian) for node, _ in needy)
+    slow = sum(node.curve.gaussian_mu is None for node, _ in needy)
     if slow > MOST_DIFFERENT:
         msg = (
             f"{grouped(slow)} different releases have unbounded loss; statements are looked up for at most "
@@ -231,7 +230,7 @@ def _steps(node: TradeOff, shares: list[float], kept: dict[str, Step]) -> list[S
 
 def _gaussians(factors: Factors, shares: list[float]) -> dict[str, list[Step]]:
     """Return the statements of the Gaussian releases at every share, all releases at once: they may be many."""
-    nodes = [(node, node.curve.mu) for node, _ in factors if isinstance(node.curve, Gaussian)]
+    nodes = [(node, mu) for node, _ in factors if (mu := node.curve.gaussian_mu) is not None]
     found: dict[str, list[Step]] = {node.text: [] for node, _ in nodes}
     different, place = np.unique(np.array([mu for _, mu in nodes]), return_inverse=True)
     for free in shares if nodes else ():
@@ -249,11 +248,11 @@ def _nothing_free(factors: Factors, needy: Factors, delta: float, k: int) -> Dom
 
 
 def _needs(curve: Curve, *, gaussian: bool) -> bool:
-    return math.isinf(curve.max_loss) and (gaussian or not isinstance(curve, Gaussian))
+    return math.isinf(curve.max_loss) and (gaussian or curve.gaussian_mu is None)
 
 
 def _gaussian(node: TradeOff, mu: float, epsilon: float, share: float) -> Step:
-    """Return the statement of a Gaussian release that fails with probability `share`; by its mu alone if that is 0."""
+    """Return the statement of a Gaussian release at delta = `share`; by its mu alone if that is 0."""
     if share == 0:
         return Step(node, 0.0, 0.0, 0.0, attained=True, mu=mu, note="")
     eta = max(min(float(erf(mu / math.sqrt(8.0))) * (1 + 1e-15), largest_eta(epsilon, share)), share)

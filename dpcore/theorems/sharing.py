@@ -21,11 +21,11 @@ ROUNDING = 1e-15
 
 
 def share(delta: float, taken: float, copies: int) -> float:
-    """Return the failure probability that each release of unbounded loss is given beside the failures it has.
+    """Return the delta that each release of unbounded loss is given beside the infinite losses it has.
 
     Parameters
     ----------
-    delta : failure probability of all releases together, in [0, 1].
+    delta : by how much all releases together may exceed e^epsilon, in [0, 1].
     taken : sum of the failures that the releases have anyway, whatever epsilon is.
     copies : number of releases of unbounded loss.
 

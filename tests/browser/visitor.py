@@ -69,7 +69,7 @@ def start_server(port: int = 0) -> tuple[subprocess.Popen[bytes], str]:
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "DPCORE_PAGE_SECONDS": "120"},  # no test of the machine's speed
     )
     address = f"http://127.0.0.1:{port}"
     for _ in range(240):

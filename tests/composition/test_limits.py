@@ -378,15 +378,15 @@ def test_convergence_says_what_it_is() -> None:
     assert not frame.isna().any().any()
 
 
-def test_convergence_leaves_out_what_is_too_dear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work is counted before, one copy and many copies first: the same rows are left out on every machine."""
-    monkeypatch.setattr("dpcore.effort.MOST_OF_A_ROW", 5e6)
-    frame = convergence("dp(0.1)", 1e-5, [1, 10, 100]).set_index("k")
-    assert frame["kind"].tolist() == ["exact", "none", "exact"]
-    assert frame.loc[10, "distance"] == 1.0
-    assert "operations; one row of a table may take 5e+06" in frame.loc[10, "note"]
+def test_rows_that_are_too_dear_say_so_and_a_deadline_refuses_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcore.composition.convergence.ROW_WORK", 1e3)
+    with limits(tolerance=1e-3):
+        frame = convergence("staircase(0.1, 0.3) & gdp(0.2)", 1e-5, [1, 10])
+    assert frame["kind"].tolist()[1] == "none"
+    assert frame["distance"].tolist()[1] == 1.0
+    assert "more than the 1e+03 operations allowed" in frame["note"].tolist()[1]
     assert not frame.isna().any().any()
-    with limits(deadline=0.0), pytest.raises(BudgetError, match="time allowed"):
+    with pytest.raises(BudgetError, match="time allowed"), limits(deadline=0.0):
         convergence("dp(0.1)", 1e-5, [1, 10])
 
 
