@@ -29,8 +29,8 @@ from dpcore.errors import DomainError, RelationError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
 from dpcore.kinds import EXACT, FACTS
 from dpcore.parameter import one_of
+from dpcore.rounding import up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import up
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 

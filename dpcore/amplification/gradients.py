@@ -23,17 +23,17 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from dpcore import gate
-from dpcore.composition.clt import limit
+from dpcore.central_limit.limit import limit
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
-from dpcore.composition.gaussians import epsilons_of
 from dpcore.engine import mixture_mgf
 from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import GDP, RDP
 from dpcore.kinds import kind, kinds, labelled
 from dpcore.limits import checkpoint, current, limits
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.rounding import up
 from dpcore.theorems import domain, rdp_to_dp
-from dpcore.theorems.rounding import up
+from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import outward
 
 if TYPE_CHECKING:

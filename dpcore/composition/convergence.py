@@ -16,15 +16,15 @@ import numpy as np
 import pandas as pd
 
 from dpcore import gate
-from dpcore.composition.clt import Limit, limit
+from dpcore.central_limit.limit import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
-from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import KS
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import EXACT, FACTS, kind, labelled
 from dpcore.language import parse
 from dpcore.limits import checkpoint, limits
 from dpcore.theorems import domain
+from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erfcx, ndtr, ndtri_exp
 
-from dpcore.composition.moments import Bracket
-from dpcore.composition.ways import joined
+from dpcore.central_limit.moments import Bracket
 from dpcore.curves.polygon import Polygon
 from dpcore.domains import POSITIVE, PROBABILITY
 from dpcore.limits import checkpoint
+from dpcore.theorems.gaussians import joined
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray

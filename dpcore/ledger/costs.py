@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.parts import Statements, statements
-from dpcore.composition.step import steps_at
 from dpcore.errors import DpcoreError
 from dpcore.kinds import FACTS
 from dpcore.ledger.bounds import total
@@ -18,9 +15,12 @@ from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
 from dpcore.limits import checkpoint
 from dpcore.parameter import one_of
+from dpcore.rounding import sum_up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import sum_up
-from dpcore.theorems.sharing import basic_epsilon
+from dpcore.theorems.basic import basic_epsilon
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.releases import Statements, statements
+from dpcore.theorems.step import steps_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.composition.renyi import divergences
-from dpcore.composition.step import steps_at
 from dpcore.curves.gaussian import Gaussian
 from dpcore.divergences import concentrated
 from dpcore.errors import DomainError
 from dpcore.guarantees import RDP
+from dpcore.rounding import up
 from dpcore.theorems import domain
+from dpcore.theorems.divergence_sums import divergences
 from dpcore.theorems.renyi import rdp_delta, zcdp_delta
-from dpcore.theorems.rounding import up
+from dpcore.theorems.step import steps_at
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import largest_eta
-from dpcore.theorems.rounding import sum_up
+from dpcore.rounding import sum_up
 from dpcore.theorems.sharing import share
 from dpcore.tradeoff import shorten
 from dpcore.words import outward

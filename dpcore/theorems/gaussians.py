@@ -9,9 +9,11 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from dpcore.curves.gaussian import Gaussian
+from dpcore.guarantees import GDP, TV
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
 
 _ROUNDS = 70
 _ROOT2 = math.sqrt(2.0)
@@ -66,3 +68,8 @@ def _checked(epsilon: float, mu: float, goal: float) -> float:
     tries = epsilon * (1 + np.array([1e-15, 1e-13, 1e-11]))
     good = np.flatnonzero(curve.delta_bounds(tries)[1] <= goal)
     return float(tries[good[0]]) if good.size else float(curve.epsilon_bounds(np.array([goal]))[1][0]) * math.exp(1e-15)
+
+
+def joined(mu: float, lost: float) -> TradeOff:
+    """Return Gaussian privacy together with a failure probability."""
+    return GDP(mu) if lost == 0 else GDP(mu) * TV(lost) if mu > 0 else TV(lost)

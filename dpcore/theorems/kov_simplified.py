@@ -1,19 +1,24 @@
-r"""Closed-form composition bounds: the simplified optimal theorem and the two advanced ones."""
+"""The optimal composition in closed form, at the price of an extra failure probability."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
+from dpcore.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import UNIT, log_keep, sum_up, up
+from dpcore.theorems.basic import basic_epsilon
+from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.sharing import ROUNDING, statement_epsilon
 from dpcore.theorems.table import stack, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+
+    from dpcore.theorems.domain import Statement
+    from dpcore.theorems.releases import Releases
 
 
 def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.DataFrame:
@@ -30,21 +35,16 @@ def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.Dat
     Reference: Kairouz, Oh, Viswanath (2015), Theorems 3.4 and 3.5.
     """
     given = domain.statements(statements)
-    rows = []
-    for extra in domain.numbers(slack, "slack", high=1.0, low_open=True):
-        epsilon, delta, branch = simplified_statement(given, extra)
-        rows.append(table("kov_simplified", epsilon, delta, "upper", f"{branch}, slack {extra!r}"))
-    return stack(rows)
+    return THEOREM.stated(given, domain.numbers(slack, "slack", high=1.0, low_open=True))
 
 
-def simplified_statement(statements: object, slack: float) -> tuple[float, float, str]:
-    """Return the (epsilon, delta) of `kov_simplified` at one slack, both rounded up, and the branch that won."""
+def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+    """Return the statement at one slack, both numbers rounded up."""
     given = domain.statements(statements)
-    extra = domain.positive_probability(slack, "slack")
-    epsilon, branch = _three_way(given, extra)
+    epsilon, branch = _three_way(given, slack)
     kept = log_keep((failing, copies) for _, failing, copies in given)
-    log_rest = -math.inf if extra == 1 else math.log1p(-extra) + kept
-    return epsilon, min(1.0, up(-math.expm1(log_rest))), branch
+    log_rest = -math.inf if slack == 1 else math.log1p(-slack) + kept
+    return Stated(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
 
 
 def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -
     return stack(_spend(given, kept, total) for total in totals)
 
 
-def _spend(given: tuple[domain.Statement, ...], kept: float, total: float) -> pd.DataFrame:
+def _spend(given: Sequence[Statement], kept: float, total: float) -> pd.DataFrame:
     """Return the row of one total delta."""
     name = "kov_simplified"
     if total == 1:
@@ -83,7 +83,7 @@ def _spend(given: tuple[domain.Statement, ...], kept: float, total: float) -> pd
     return table(name, epsilon, total, "upper", f"{branch}, slack {extra!r}")
 
 
-def _three_way(given: tuple[domain.Statement, ...], slack: float) -> tuple[float, str]:
+def _three_way(given: Sequence[Statement], slack: float) -> tuple[float, str]:
     """Return the smallest of the three epsilons, rounded up, and the name of its branch."""
     mean = up(math.fsum(copies * step * math.tanh(step / 2) for step, _, copies in given))
     # hypot takes the root of the sum of squares without overflow.
@@ -104,54 +104,38 @@ def _log_shifted(spread: float, slack: float) -> float:
     return larger + math.log1p(math.exp(1 - larger)) if larger > 1 else 1.0 + math.log1p(math.exp(larger - 1))
 
 
-def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> pd.DataFrame:
-    r"""Compose k pure epsilon-DP mechanisms: :math:`(4\varepsilon\sqrt{2k\log(1/\delta)}, \delta)`-DP.
-
-    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small delta epsilon grows like
-    the root of k, not like k; the constant is generous.
-    Reference: Mironov (2017), Corollary 1.
-    """
-    step, copies = domain.number(epsilon, "epsilon"), domain.integer(k, "k")
-    rows = []
-    for failing in domain.numbers(delta, "delta", high=1.0, low_open=True):
-        if not course_applies(step, copies, failing):
-            bound = math.exp(-min(745.0, step * step * copies)) if step < 1e150 else 0.0
-            msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {bound:.6g}] for this theorem, got {failing!r}."
-            raise DomainError(msg)
-        bound = up(4 * step * math.sqrt(-2 * copies * math.log(failing)))
-        rows.append(table("advanced_course", bound, failing, "upper", _against_sum(bound, step, copies)))
-    return stack(rows)
+def _epsilon(releases: Releases, delta: float) -> AtDelta:
+    """Return epsilon at delta, the slack spending all that is left."""
+    given = releases.statements(delta)
+    triples = given.triples
+    row = kov_simplified_epsilon(triples, delta).iloc[0]
+    total, lost = sum_up((step, count) for step, _, count in triples), failure((d, n) for _, d, n in triples)
+    plain = statement_epsilon(total, min(1.0, up(lost)), delta)  # the branch without slack, as a whole statement
+    # the row holds at its own delta, which rounding may put above the one asked
+    found = float(row["epsilon"]) if float(row["delta"]) <= delta * (1 + ROUNDING) else math.inf
+    return AtDelta(min(found, plain, basic_epsilon(triples, delta)), "upper", given.note)
 
 
-def course_applies(epsilon: float, k: int, delta: float) -> bool:
-    """Return whether log(1/delta) >= epsilon^2 k, beyond doubt by rounding unless epsilon is 0."""
-    needed = epsilon * epsilon * float(k) if epsilon < 1e150 else math.inf
-    return -math.log(delta) >= up(needed)
-
-
-def advanced_drv(epsilon: float, delta: float, k: int, slack: float | Sequence[float]) -> pd.DataFrame:
-    r"""Compose k (epsilon, delta)-DP mechanisms by the classical advanced theorem.
-
-    .. math:: \bigl(\varepsilon\sqrt{2k\log(1/\tilde\delta)} + k\varepsilon(e^\varepsilon-1),\;
-              k\delta+\tilde\delta\bigr)
-
-    with slack :math:`\tilde\delta` in (0, 1]. In words: the mean of the loss plus a few standard deviations; better
-    than adding for many mechanisms of small epsilon only.
-    Reference: Dwork, Rothblum, Vadhan (2010), Theorem III.3; Dwork, Roth (2014), Theorem 3.20.
-    """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    copies = domain.integer(k, "k")
-    growth = math.expm1(step) if step < 700 else (math.inf if step > 0 else 0.0)
-    rows = []
-    for extra in domain.numbers(slack, "slack", high=1.0, low_open=True):
-        bound = up(step * math.sqrt(-2 * copies * math.log(extra)) + copies * step * growth)
-        total = sum_up([(failing, copies), (extra, 1)])
-        note = f"slack {extra!r}" + (", delta clamped to 1" if total > 1 else "")
-        rows.append(
-            table("advanced_drv", bound, min(total, 1.0), "upper", f"{note}; {_against_sum(bound, step, copies)}")
-        )
-    return stack(rows)
-
-
-def _against_sum(bound: float, epsilon: float, k: int) -> str:
-    return "smaller than the sum of epsilon" if bound < epsilon * k else "not smaller than the sum of epsilon"
+THEOREM = Theorem(
+    name="kov_simplified",
+    title="Optimal composition, closed form",
+    formula=r"\min\bigl\{\sum\varepsilon_l,\ A+\sqrt{2B\log(1/\tilde\delta)},\ "
+    r"A+\sqrt{2B\log(e+\sqrt B/\tilde\delta)}\bigr\},\ "
+    r"1-(1-\tilde\delta)\prod(1-\delta_l);\ "
+    r"A=\sum\varepsilon_l\tanh\tfrac{\varepsilon_l}{2},\ B=\sum\varepsilon_l^2",
+    meaning="The mean of the loss plus a few standard deviations, for a chosen extra δ.",
+    reference="Kairouz, Oh, Viswanath 2015, Theorems 3.4 and 3.5",
+    kind="upper",
+    oracles=(Oracle(([(0.05, 0.0)] * 20, 1e-3), 0.7613352285668463, 1e-3, 1e-14),),
+    label="KOV simplified",
+    function=kov_simplified,
+    statement=_statement,
+    epsilon=_epsilon,
+    never_above=("basic",),
+    because="It bounds the sum of the losses by its mean and a few standard deviations.",
+    account=Account(
+        formula=r"\min\{k\varepsilon_0,\ k\varepsilon_0\tanh\tfrac{\varepsilon_0}2+\varepsilon_0\sqrt{2k\log(1/\tilde\delta)},\dots\}",
+        meaning="A closed form above the optimal composition of (ε, δ) statements.",
+        reference="Kairouz, Oh, Viswanath 2015, Theorem 3.5",
+    ),
+)

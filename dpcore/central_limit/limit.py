@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.composition.moments import moments, summands
+from dpcore.central_limit.moments import moments, summands
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 
 if TYPE_CHECKING:
-    from dpcore.composition.moments import Moments
+    from dpcore.central_limit.moments import Moments
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.tradeoff import TradeOff
 

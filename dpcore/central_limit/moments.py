@@ -30,7 +30,7 @@ from dpcore.algebra import Additive, Assume, SelfComposing, factors
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 
