@@ -7,10 +7,10 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test lint types coverage fuzz benchmark soak picture map stub wheel clean distclean
+.PHONY: help setup app site test test-long lint types coverage fuzz benchmark soak picture map stub wheel clean distclean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 setup: $(VENV)/.dev-ready  ## everything that the other targets need
 
@@ -23,11 +23,15 @@ site: $(VENV)/.app-ready  ## build the static site into build/site (ARGS="--spec
 # mypy works beside pytest, on one core; what it finds is shown at the end, and if it finds nothing pytest has the last word.
 # Tests are compiled once for all workers and for the next time, whatever is the rule for other programs.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: lint  ## all checks: ruff, mypy, pytest (ARGS="-k kov" are handed to pytest)
+test: lint  ## ruff, mypy and all tests but the long ones (ARGS="-k kov" are handed to pytest)
 	@$(PY) -m mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS); tests=$$?; \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS); tests=$$?; \
 	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; \
 	exit $$tests
+
+test-long: export PYTHONDONTWRITEBYTECODE :=
+test-long: $(VENV)/.dev-ready  ## the long tests: numeric sweeps, and walks through every page, preset and listing
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m long $(ARGS)
 
 lint: $(VENV)/.dev-ready  ## ruff: rules and format
 	@$(PY) -m ruff check .
@@ -50,8 +54,8 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) tests/benchmarks/run.py
 
-soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers (ARGS="40" for as many reruns)
-	@$(PY) tests/benchmarks/soak.py $(ARGS)
+soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers, and after they left (ARGS="40 --minutes 0" for less)
+	@$(PY) -m tests.benchmarks.soak $(ARGS)
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py

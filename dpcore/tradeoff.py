@@ -325,9 +325,14 @@ def joinable(other: object, sign: str) -> TradeOff:
 
 
 class Atom(TradeOff):
-    """A named region: a dataclass whose fields are its parameters, checked when it is made."""
+    """A named region: a dataclass whose fields are its parameters, checked when it is made.
+
+    `grows_with` lists the fields that the region grows (1) or shrinks (-1) with while all others are the same: with each of
+    them moved that way the region certainly contains the former one.
+    """
 
     entry: ClassVar[Entry]
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = ()
 
     def __post_init__(self) -> None:
         """Check every field against its parameter."""

@@ -287,7 +287,7 @@ parse(1)  # 14 Argument 1 to "parse" has incompatible type "int"; expected "str"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_type_checker_knows_the_names_and_finds_every_mistake(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.lstrip(), encoding="utf-8")

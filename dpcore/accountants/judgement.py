@@ -25,7 +25,6 @@ from dpcore.errors import BudgetError, DpcoreError
 from dpcore.guarantees import DP
 from dpcore.limits import current, limits
 from dpcore.mechanisms.base import Mechanism
-from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
 from dpcore.theorems import domain
 from dpcore.tradeoff import Atom, parameters_of
 from dpcore.words import grouped, of_100, outward
@@ -118,14 +117,14 @@ def needed(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> Needed 
 
 def _noise(atom: Atom) -> tuple[str, float] | None:
     """Return name and value of the parameter that says how much noise there is; None where none does."""
-    if isinstance(atom, (GaussianClassic, GaussianAnalytic)):
-        return "sigma", atom.noise
-    field, parameter = parameters_of(type(atom))[0]
-    usual = isinstance(atom, Mechanism) or atom.entry.name in {"dp", "gdp"}
-    if not usual or parameter.name not in {**NOISES, **LOSSES}:
+    if isinstance(atom, Mechanism):
+        name, value = atom.noise_parameter
+    elif atom.entry.name in {"dp", "gdp"}:
+        field, parameter = parameters_of(type(atom))[0]
+        name, value = parameter.name, float(getattr(atom, field))
+    else:
         return None
-    value = float(getattr(atom, field))
-    return (parameter.name, value) if 0 < value < math.inf else None
+    return (name, value) if name in {**NOISES, **LOSSES} and 0 < value < math.inf else None
 
 
 # ---- what an attacker gains ----------------------------------------------------------------------------------

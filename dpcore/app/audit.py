@@ -14,8 +14,7 @@ from dpcore.audit.statements import about, ceiling_sentence, epsilon_if_gaussian
 from dpcore.charts import Figure, Look
 from dpcore.charts.audit import audit_figure
 from dpcore.errors import DomainError
-from dpcore.guarantees import GDP
-from dpcore.mechanisms.gaussian import GaussianNoise
+from dpcore.kinds import HEADINGS
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def _words(view: View, found: Audit) -> tuple[str, ...]:
     """Say how it was measured, what could be proved at most, and, of a simulation, the truth."""
     said = [about(found), ceiling_sentence(found, view.delta)]
     truth = view.source.truth
-    if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or isinstance(truth, (GDP, GaussianNoise))):
+    if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or truth.curve.gaussian_mu is not None):
         gaussian = outward(epsilon_if_gaussian(found, view.delta), 4, up=False)
         said.append(
             f"If the noise is known to be Gaussian, the bound on μ says more: ε is at least {gaussian} at δ = {view.delta:g} "
@@ -153,6 +152,8 @@ def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
             "lower bound": [outward(v, 5, up=False) for v in bounds["lower"]],
             "measured": [f"{v:.4g}" for v in bounds["estimate"]],
             "upper bound": [outward(v, 5) for v in bounds["upper"]],
+            HEADINGS["kind"]: "as its column says",
+            **bounds[["theorem", "neighbours"]].rename(columns=HEADINGS),
         }
     )
 
