@@ -119,7 +119,7 @@ def _checked(record: object) -> Part:
         msg = f"A part must be (kind, parameters, count) with kind one of {', '.join(_ARITY)}, got {record!r}."
         raise DomainError(msg)
     kind, values, count = record
-    checked = LOSS.but(name=f"parameters of {kind}").array(values).tolist()
+    checked = tuple(LOSS.but(name=f"parameters of {kind}").array(values).tolist())
     if len(checked) != _ARITY[kind]:
         msg = f"{kind} takes {_ARITY[kind]} parameters, got {len(checked)} in {record!r}."
         raise DomainError(msg)
