@@ -54,8 +54,8 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) tests/benchmarks/run.py
 
-soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers (ARGS="40" for as many reruns)
-	@$(PY) tests/benchmarks/soak.py $(ARGS)
+soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers, and after they left (ARGS="40 --minutes 0" for less)
+	@$(PY) -m tests.benchmarks.soak $(ARGS)
 
 picture: $(VENV)/.dev-ready  ## draw the picture of the README again
 	@$(PY) data/pictures/make_region.py

@@ -66,6 +66,7 @@ def _with_variation(region: TradeOff, delta: float) -> Statement:
     if not bounded:
         epsilon = float(region.epsilon(delta))
     at = curve.q_inf if bounded else delta
+    gate.rates(region, "delta", at)
     if math.isinf(epsilon):
         words = f"η = {outward(eta, 5)} (rounded up); no ε goes with it at δ = {delta:g}."
         return Statement(notion, TV(eta), kind_of(region), words)

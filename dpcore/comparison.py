@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dpcore.curves.polygon import Polygon
+from dpcore.curves.possible import deltas
 from dpcore.errors import BudgetError
 from dpcore.limits import checkpoint, current
 
@@ -182,7 +183,7 @@ def _grid(a: Curve, b: Curve) -> FloatArray:
 def _bounds(curve: Curve, epsilon: FloatArray) -> Bounds:
     """Return the profile's bounds; where the tail is beyond the engine's precision, 0 and 1 say that nothing is known."""
     try:
-        return curve.delta_bounds(epsilon)
+        return deltas(curve, epsilon)
     except BudgetError:
         checkpoint(0.0)  # raises again if it was the time that ended
         if np.all(epsilon == 0):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.curves.base import Curve, FloatArray, largest_loss
+from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
@@ -105,7 +105,7 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
 def _repeated(polygon: Polygon, k: int) -> Polygon:
     """Return k copies of a pair with one finite loss: its mass to the k, the rest at infinity."""
     p, q = np.exp(k * np.log1p(-polygon.p_inf)), np.exp(k * np.log1p(-polygon.q_inf))
-    rest = [_infinite([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
+    rest = [mass_at_infinity([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
     return Polygon(k * polygon.loss, [p], [q], *rest, symmetric=polygon.symmetric, method="exact composition")
 
 
@@ -154,8 +154,8 @@ def _polygons(parts: Polygons) -> Curve | None:
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
-    at_plus = _infinite(plus)
-    at_minus = at_plus if minus == plus else _infinite(minus)
+    at_plus = mass_at_infinity(plus)
+    at_minus = at_plus if minus == plus else mass_at_infinity(minus)
     symmetric = all(p.symmetric for p, _ in parts)
     tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
     # Most products without a lattice are known by their largest losses.
@@ -194,11 +194,6 @@ def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
 
 def _power(polygon: Polygon, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     return enumeration.power(polygon.loss, polygon.p, polygon.q, k, (polygon.p_inf, polygon.q_inf))
-
-
-def _infinite(masses: list[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k."""
-    return -math.expm1(math.fsum([k * math.log1p(-mass) for mass, k in masses]))
 
 
 def _binary(parts: Polygons, step: float) -> bool:

@@ -16,7 +16,7 @@ from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import DP, RDP, ZCDP
 from dpcore.mechanisms.base import Mechanism
 from dpcore.risk import largest_loss
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff

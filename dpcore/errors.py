@@ -25,5 +25,9 @@ class InternalError(DpcoreError):
     """A number came out that cannot be true; it is not published, and the text names it and its expression."""
 
 
+class ImpossibleError(InternalError):
+    """The same, seen in a curve that does not know its expression; `dpcore.gate` adds it."""
+
+
 class DomainWarning(UserWarning):
     """A value was clamped to the edge of its domain, visibly and without changing the region."""

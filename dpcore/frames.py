@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.domains import ALPHA, ANY_LOSS, DELTA
@@ -155,7 +156,8 @@ def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
     """
     from dpcore.comparison import compare_curves  # noqa: PLC0415  # only this table needs it
 
-    outcome = compare_curves(a.curve, b.curve)
+    with gate.naming(a, b):
+        outcome = compare_curves(a.curve, b.curve)
     points: list[tuple[float | None, float | None]] = [*outcome.crossings] or [(None, None)]
     frame = pd.DataFrame({"a": str(a), "b": str(b), "relation": outcome.relation}, index=range(len(points)))
     frame["crossing_alpha"] = np.array([alpha for alpha, _ in points], dtype=object)

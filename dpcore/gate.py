@@ -18,19 +18,26 @@ deltas and betas are sums over the same masses, and whose betas are dear, are ch
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.curves.base import Curve
+from dpcore.curves.bound import published
 from dpcore.curves.combined import ByBeta
-from dpcore.errors import InternalError
+from dpcore.curves.polygon import Polygon
+from dpcore.curves.possible import ROUNDING, below_guessing, betas, refuse
+from dpcore.errors import ImpossibleError, InternalError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import ArrayLike
+
     from dpcore.curves.base import Bounds, FloatArray
     from dpcore.tradeoff import TradeOff
 
-_ROUNDING = 1e-12
 _RATES = np.array([1e-4, 0.02, 0.2, 0.6])
 _STEP = 1e-3
 _DUAL = 1e-9
@@ -74,18 +81,18 @@ def epsilon_bounds(region: TradeOff, delta: FloatArray) -> Bounds:
 
 def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     """Return (lower, upper) of beta at each alpha, of any width."""
-    lower, upper = (bound + 0.0 for bound in region.curve.beta_bounds(alpha))
-    _check(region, "beta", "alpha", alpha, (lower, upper), 1.0)
-    _below_guessing(region, alpha, lower)
+    with naming(region):
+        lower, upper = (bound + 0.0 for bound in betas(region.curve, alpha))
     region.dual  # noqa: B018  checked once
     return lower, upper
 
 
-def beta_safe(region: TradeOff, alpha: FloatArray) -> FloatArray:
-    """Return the lower, safe side of beta alone."""
+def beta_safe(region: TradeOff, alpha: FloatArray, slack: float = 2.0**-52) -> FloatArray:
+    """Return the lower, safe side of beta alone; `slack` is the rounding of alpha, more where it is a sum itself."""
     lower = region.curve.beta_safe(alpha) + 0.0
     _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
-    _below_guessing(region, alpha, lower)
+    with naming(region):
+        below_guessing(alpha, lower, slack)
     region.dual  # noqa: B018  checked once
     return lower
 
@@ -100,48 +107,74 @@ def power_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
 
 def area(region: TradeOff, value: float) -> float:
     """Return an area under the trade-off, in [0, 1/2] up to rounding."""
-    if not 0.0 <= value <= 0.5 * (1.0 + _ROUNDING):
+    if not 0.0 <= value <= 0.5 * (1.0 + ROUNDING):
         raise _refusal(region, f"The area under the curve came out as {value!r}")
     return min(value, 0.5)
+
+
+def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatArray) -> None:
+    """Refuse the points of a border, alpha ascending, that no trade-off has."""
+    _check(region, "beta", "alpha", alpha, (beta, beta), 1.0)
+    _check(region, "power", "minus alpha", -alpha, (power, power), 1.0)
+    with naming(region):
+        below_guessing(alpha, beta, ROUNDING)  # both rates of a corner are rounded sums
+    region.dual  # noqa: B018  checked once
 
 
 def corners(region: TradeOff, first: FloatArray, second: FloatArray, names: tuple[str, str]) -> None:
     """Refuse a list of corners whose second coordinate is no probability, or grows with the first."""
     _check(region, names[1], names[0], first, (second, second), 1.0)
+    region.dual  # noqa: B018  checked once
+
+
+def rates(region: TradeOff, what: str, values: ArrayLike) -> None:
+    """Refuse what is published as a probability and is none."""
+    given = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    wrong = ~((given >= 0.0) & (given <= 1.0))
+    if wrong.any():
+        raise _refusal(region, f"The {what} came out as {float(given[int(np.argmax(wrong))])!r}")
+
+
+def _masses(region: TradeOff, polygon: Polygon) -> None:
+    """Refuse a polygon whose masses are no two distributions."""
+    for name, mass, rest in (("without", polygon.p, polygon.p_inf), ("with", polygon.q, polygon.q_inf)):
+        whole = float(np.sum(mass)) + rest
+        if not (np.all(mass >= 0.0) and rest >= 0.0 and abs(whole - 1.0) <= _DUAL):
+            raise _refusal(region, f"The answers {name} the record came out with the total mass {whole!r}")
+
+
+@contextmanager
+def naming(*regions: TradeOff) -> Iterator[None]:
+    """Name the regions whose curves are asked inside the ``with`` block if one says what cannot be."""
+    try:
+        yield
+    except ImpossibleError as error:
+        raise _refusal(regions, str(error)) from error
+
+
+@contextmanager
+def curve_of(region: TradeOff) -> Iterator[Curve]:
+    """Give the curve of a region to functions that know curves only; what cannot be is refused with the expression."""
+    polygon = published(region.curve)
+    if isinstance(polygon, Polygon):
+        _masses(region, polygon)
+    elif not region.curve.one_sum:
+        region.dual  # noqa: B018  checked once
+    with naming(region):
+        yield region.curve
 
 
 def _check(region: TradeOff, what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -> None:
-    """Refuse what is no number of [0, most], a lower bound above its upper one, or an answer that grows along `at`."""
-    lower, upper = bounds
-    if at.size == 1:
-        low, high = float(lower[0]), float(upper[0])
-        if 0.0 <= low <= high * (1.0 + _ROUNDING) and high <= most:
-            return
-        raise _impossible(region, what, where, at, bounds, 0)
-    wrong = ~((lower >= 0.0) & (lower <= upper * (1.0 + _ROUNDING)) & (upper <= most))
-    if wrong.any():
-        raise _impossible(region, what, where, at, bounds, int(np.argmax(wrong)))
-    order = np.argsort(at, kind="stable")
-    ceiling = np.minimum.accumulate(upper[order])
-    with np.errstate(invalid="ignore"):  # infinite epsilons
-        grows = lower[order][1:] > ceiling[:-1] * (1.0 + _ROUNDING)
-    if grows.any():
-        place = int(order[1:][int(np.argmax(grows))])
-        raise _refusal(region, f"The {what} at {where} = {float(at[place])!r} is larger than at a smaller {where}")
-
-
-def _below_guessing(region: TradeOff, alpha: FloatArray, lower: FloatArray) -> None:
-    """Refuse a beta above the line of blind guessing."""
-    above = lower > (1.0 - alpha) * (1.0 + _ROUNDING) + 2.0**-52
-    if above.any():
-        place = int(np.argmax(above))
-        rate, value = float(alpha[place]), float(lower[place])
-        raise _refusal(region, f"The beta at alpha = {rate!r} came out as {value!r}, above 1 - alpha")
+    with naming(region):
+        refuse(what, where, at, bounds, most)
 
 
 def check_dual(region: TradeOff) -> bool:
-    """Check that the deltas and betas of a region belong together; True, or an error."""
+    """Check that the deltas and betas of a region belong together, and the masses of a polygon; True, or an error."""
     curve = region.curve
+    polygon = published(curve)
+    if isinstance(polygon, Polygon):
+        _masses(region, polygon)
     derived = type(curve).beta_bounds is Curve.beta_bounds or isinstance(curve, ByBeta)
     if derived or curve.proved or not curve.exact:
         return True
@@ -163,11 +196,7 @@ def check_dual(region: TradeOff) -> bool:
     return True
 
 
-def _impossible(region: TradeOff, what: str, where: str, at: FloatArray, bounds: Bounds, place: int) -> InternalError:
-    low, high, point = (float(column[place]) for column in (*bounds, at))
-    return _refusal(region, f"The {what} at {where} = {point!r} came out as {low!r} to {high!r}")
-
-
-def _refusal(region: TradeOff, what: str) -> InternalError:
-    text = region.text if len(region.text) <= 200 else region.text[:197] + "..."
+def _refusal(regions: TradeOff | Sequence[TradeOff], what: str) -> InternalError:
+    named = regions if isinstance(regions, (tuple, list)) else [regions]
+    text = " or ".join(one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in named)
     return InternalError(f"{what}: this cannot be and is not published. It is an error of dpcore in {text}.")

@@ -6,22 +6,35 @@ power, advantage), ``lower`` for the errors that remain to him (beta, the area u
 
 The sides of an exact curve differ by the rounding of its formula only. Up to `ROUNDING`, relative, they are published as
 one number; a formula that lost more digits than that is published as the bound it has become.
+
+Every table that holds a number of a region ends with the columns of `FACTS`, put there by `labelled`: what the number is,
+by which argument it holds, and for which neighbouring datasets.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from dpcore.curves.base import Bounds
 
 Side = Literal["upper", "lower"]
 EXACT = "exact"
-WORDS = {EXACT: "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
+WORDS = {
+    EXACT: "exact",
+    "upper": "upper bound",
+    "lower": "lower bound",
+    "approximate": "approximation",
+    "none": "does not apply",
+}
+FACTS = ("kind", "theorem", "neighbours")
+HEADINGS = {"kind": "What it is", "theorem": "Theorem", "neighbours": "Neighbours"}
+"""The same columns where a table is read by people."""
 ROUNDING = 1e-10  # the largest relative error of a number that is called exact
 
 
@@ -53,3 +66,39 @@ def kinds(bounds: tuple[ArrayLike, ArrayLike], safe: Side) -> NDArray[np.str_]:
 def kind(lower: float, upper: float, safe: Side) -> str:
     """Return the kind of one number from its two sides."""
     return EXACT if lower == upper else safe
+
+
+class Stated(Protocol):
+    """What says by which argument, and for which neighbours, its numbers hold: any region."""
+
+    @property
+    def theorem(self) -> str:
+        """The argument."""
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbouring datasets."""
+
+
+def facts(region: Stated) -> dict[str, str]:
+    """Return the columns that say, after `kind`, by which argument and for which neighbours a number holds."""
+    return {"theorem": region.theorem, "neighbours": region.neighbours}
+
+
+def labelled(frame: pd.DataFrame, region: Stated | None = None, **columns: object) -> pd.DataFrame:
+    """Return a table that ends with `kind, theorem, neighbours`.
+
+    Parameters
+    ----------
+    frame : the numbers; columns of these names that it has are moved to the end.
+    region : whose numbers they are; None where the columns say it row by row.
+    columns : any of the three, for all rows or row by row; they go before what the region says.
+    """
+    whole = frame.assign(**{**(facts(region) if region is not None else {}), **columns})
+    return whole[[*(name for name in whole.columns if name not in FACTS), *FACTS]]
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the last columns of a table in the words of people: how they are headed, and what each kind is."""
+    words = frame["kind"].map(lambda name: WORDS.get(name, name))
+    return frame.assign(kind=words).rename(columns=HEADINGS)

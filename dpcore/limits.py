@@ -1,4 +1,4 @@
-"""How hard to work: the width asked of a bracket, the time and memory allowed, and who receives progress.
+"""How hard to work: the width asked of a bracket, the time, memory and operations allowed, and who receives progress.
 
 The settings live in a context variable, so that a page or a script states them once around a whole
 computation and no function has to hand them down.
@@ -19,14 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+class Allowance:
+    """The operations that may still be spent."""
+
+    __slots__ = ("left", "whole")
+
+    def __init__(self, whole: float) -> None:
+        self.whole = self.left = whole
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Settings in force: relative bracket width, absolute end time, memory cap and progress listener."""
+    """Settings in force: relative bracket width, absolute end time, memory cap, operations and progress listener."""
 
     tolerance: float = 1e-6
     ends_at: float = float("inf")
     memory: int = 1_500_000_000
     progress: Callable[[float], None] | None = None
+    work: Allowance | None = None
 
 
 _current: ContextVar[Limits] = ContextVar("limits")
@@ -46,6 +56,7 @@ def limits(
     deadline: float | None = None,
     memory: int | None = None,
     progress: Callable[[float], None] | None = None,
+    work: float | None = None,
 ) -> Iterator[Limits]:
     """Set the limits of everything computed inside the ``with`` block.
 
@@ -55,6 +66,8 @@ def limits(
     deadline : seconds from now after which the computation stops with a `BudgetError`.
     memory : bytes a computation may allocate; more is refused before it is allocated.
     progress : called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
+    work : operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
+        Unlike a deadline it refuses the same questions on every machine; about 10^7 are done in a second.
     """
     now = current()
     changed = replace(
@@ -63,6 +76,7 @@ def limits(
         ends_at=now.ends_at if deadline is None else min(now.ends_at, time.monotonic() + deadline),
         memory=now.memory if memory is None else memory,
         progress=now.progress if progress is None else progress,
+        work=now.work if work is None else Allowance(work),
     )
     token, before = _current.set(changed), _fraction.set(0.0)
     try:
@@ -70,6 +84,16 @@ def limits(
     finally:
         _current.reset(token)
         _fraction.reset(before)
+
+
+def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
+    """Set the limits of all that this thread or task computes from now on, in place of those in force.
+
+    Parameters
+    ----------
+    deadline, memory, progress : as in `limits`; the tolerance is the default one.
+    """
+    _current.set(Limits(ends_at=time.monotonic() + deadline, memory=memory, progress=progress))
 
 
 def checkpoint(fraction: float | None = None) -> None:
@@ -92,6 +116,17 @@ def checkpoint(fraction: float | None = None) -> None:
         now.progress(min(1.0, max(0.0, fraction)))
     if time.monotonic() > now.ends_at:
         msg = f"The time allowed ended with {fraction:.0%} of the work done; allow more time or a larger tolerance."
+        raise BudgetError(msg)
+
+
+def spend(operations: float) -> None:
+    """Count operations, whether they were done now or kept from an earlier question, and stop when more are spent than allowed."""
+    allowed = current().work
+    if allowed is None:
+        return
+    allowed.left -= operations
+    if allowed.left < 0:
+        msg = f"It takes more than the {allowed.whole:.2g} operations allowed for it."
         raise BudgetError(msg)
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
@@ -104,7 +105,9 @@ def measured(region: TradeOff, measure: str, at: float = 0.0) -> tuple[float, st
         low, high = (float(bound[0]) for bound in region.delta_bounds(0.0))
         return high, kind(low, high, "upper")
     if measure == "equal_error_rate":
-        shared, exact = tangents.overlap(region.curve)
+        with gate.curve_of(region) as curve:
+            shared, exact = tangents.overlap(curve)
+        gate.rates(region, "equal error rate", shared / 2)
         return shared / 2, EXACT if exact else "lower"
     if measure == "odds_factor":
         loss, exact = largest_loss(region)
@@ -123,7 +126,7 @@ def _powers(region: TradeOff, rates: FloatArray) -> tuple[list[float], list[str]
     """Return the true-positive rates: the tangents' safe side, and as the other side what the curve attains."""
     safe = true_positive_rate(region, rates)
     try:
-        attained = region.curve.power_bounds(rates)[0]
+        attained = gate.power_bounds(region, rates)[0]
     except BudgetError:
         checkpoint(0.0)  # raises again if it was the time that ended
         attained = rates
@@ -157,12 +160,16 @@ def advantage(region: TradeOff) -> float:
 
 def true_positive_rate(region: TradeOff, fpr: ArrayLike) -> FloatArray:
     """Return the largest share of members an attacker finds at each false-positive rate; small rates keep digits."""
-    return tangents.power(region.curve, FPR.array(fpr))
+    rates = FPR.array(fpr)
+    with gate.curve_of(region) as curve:
+        found = tangents.power(curve, rates)
+    gate.rates(region, "true-positive rate", found)
+    return found
 
 
 def equal_error_rate(region: TradeOff) -> float:
     """Return the least rate at which both errors are equal: 1/2 is blind guessing, 0 certain knowledge."""
-    return tangents.overlap(region.curve)[0] / 2
+    return measured(region, "equal_error_rate")[0]
 
 
 def best_posterior(region: TradeOff, prior: ArrayLike) -> FloatArray:
@@ -186,7 +193,8 @@ def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
     """
     before = PRIOR.array(prior)
     rare = np.minimum(before, 1.0 - before)
-    value = 1.0 - rare * (1.0 - tangents.upper_deltas(region.curve, _odds_against(before)))
+    with gate.curve_of(region) as curve:
+        value = 1.0 - rare * (1.0 - tangents.upper_deltas(curve, _odds_against(before)))
     return np.asarray(np.minimum(value, 1.0), dtype=np.float64)
 
 

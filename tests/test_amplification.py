@@ -298,6 +298,7 @@ def transform(c: float, y: np.ndarray, mu: float, q: float) -> tuple[np.ndarray,
 @given(
     st.floats(0.2, 3), st.floats(1e-3, 0.95), st.floats(-6, 25), st.floats(-1, 3), st.integers(0, 2**31)
 )  # fmt: skip
+@pytest.mark.long
 def test_decay_is_never_below_the_truth(mu: float, q: float, c: float, log_y: float, seed: int) -> None:
     y = 10.0**log_y
     bound = mixture_mgf.log_decay(c, y, mu, q)
@@ -363,6 +364,7 @@ def test_log_mgf_far_up_in_high_precision(mu: float, q: float, s: complex) -> No
     assert units < mixture_mgf.ROUNDING / 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sigma", "q", "k", "epsilon"), [(1.0, 0.001, 25, 0.05), (2.0, 0.01, 25, 0.3), (0.5, 0.001, 25, 1.0)]
 )

@@ -268,4 +268,4 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "dp(1)", "--to", "dp", "--epsilon", "0,0.5"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
     assert main(["convert", "dp(1)", "--to", "gpd"]) == 2
-    assert "did you mean gdp?" in capsys.readouterr().err
+    assert "Did you mean gdp?" in capsys.readouterr().err

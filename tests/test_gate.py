@@ -13,6 +13,7 @@ import pytest
 
 import dpcore
 from dpcore import BudgetError, DomainError, InternalError, parse
+from dpcore.curves import polygon_algebra
 from dpcore.curves.bounded_range import AdaptiveRange
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
@@ -165,12 +166,58 @@ def test_gaussian_deltas_at_the_ends_of_the_range(mu: float, x: float) -> None:
     assert parse(f"gdp({mu!r})").delta(epsilon) == pytest.approx(truth, rel=1e-12, abs=1e-300)
 
 
-@pytest.mark.parametrize(("sigma", "scale"), [(17.0, 1e-24), (1.0, 1e-20), (2.0, 1e-12)])
-def test_narrow_laplace_noise_beside_normal_noise_is_nothing(sigma: float, scale: float) -> None:
-    epsilon = np.array([0.0, 0.1, 1.0])
-    both, normal = parse(f"normal_laplace({sigma}, {scale})"), parse(f"gaussian({sigma})")
+@pytest.mark.parametrize(
+    ("sigma", "scale", "move"),
+    [
+        (17.0, 1e-24, 1.0),
+        (1.0, 1e-20, 1.0),
+        (2.0, 1e-12, 1.0),
+        (1.922583877122462, 1.2193390287088504e-36, 0.0329),
+        (1, 5.3e-31, 0.0319),
+    ],
+)
+def test_narrow_laplace_noise_beside_normal_noise_is_nothing(sigma: float, scale: float, move: float) -> None:
+    epsilon = np.array([0.0, 0.1, 1.0]) * move
+    both, normal = parse(f"normal_laplace({sigma}, {scale}, {move})"), parse(f"gaussian({sigma}, {move})")
     np.testing.assert_allclose(both.delta(epsilon), normal.delta(epsilon), rtol=1e-9)
     np.testing.assert_allclose(both.beta([0.1, 0.5]), normal.beta([0.1, 0.5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("text", ["rdp(1.9955, 2.4e-07)", "rdp(1.018, 2)", "zcdp(0.1)", "zcdp(1.6, 0.04)"])
+def test_far_deltas_of_divergences_stay_below_chernoffs_bound(text: str) -> None:
+    """They were 0.5 at epsilon 1e100, and not a number at 1e308."""
+    region = parse(text)
+    assert np.all(np.asarray(region.delta([1e10, 1e100, 1e308])) <= 1e-322)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1.0, 30.0])
+def test_the_smallest_delta_has_an_epsilon(mu: float) -> None:
+    """It was infinite, and called exact."""
+    region = parse(f"gdp({mu!r})")
+    epsilon = float(region.epsilon(5e-324))
+    assert float(region.epsilon(1e-320)) < epsilon < math.inf
+    assert float(region.delta(epsilon)) <= 5e-324 < float(region.delta(0.99 * epsilon))
+
+
+def test_a_strong_gaussian_that_is_rarely_sampled_beside_another() -> None:
+    """It was refused: a sampled record is as good as known, so that delta is q + (1 - q) delta(epsilon - log(1 - q))."""
+    q, other = 0.01, parse("gdp(1)")
+    with limits(tolerance=1e-4):
+        low, high = (float(side[0]) for side in parse(f"poisson_gaussian(0.02, {q}) * gdp(1)").delta_bounds(1.0))
+    truth = q + (1 - q) * float(other.delta(1.0 - math.log1p(-q)))
+    assert low <= truth <= high
+
+
+def test_a_record_that_is_never_sampled_tells_nothing() -> None:
+    """The transform asked for 1e10 nodes."""
+    expected = float(parse("gdp(0.7)").delta(0.2))
+    assert float(parse("gdp(0.7) * poisson_gaussian(6.13, 3.6e-170)").delta(0.2)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_is_left_of_many_copies_may_be_nothing() -> None:
+    """A mass that rounds to 1 was a domain error."""
+    region = parse("(staircase(3.2e-165, 0.064) * pmf([0, 0, 1], [0.3, 0.25, 0.45]))^100")
+    assert (float(region.delta(1.0)), region.area, float(region.beta(0.3))) == (1.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -224,3 +271,39 @@ def test_corners_at_tiny_losses_have_their_whole_mass(epsilon: float) -> None:
     region = parse(f"dp({epsilon!r}, 0.01) & dp(1)")
     for alpha in (0.05, 0.2, 0.4):
         assert float(region.beta(alpha)) == pytest.approx(0.99 - math.exp(epsilon) * alpha, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6, 1e-9, 1e-12])
+def test_both_hold_where_the_larger_beta_says(scale: float) -> None:
+    """Pairs that are not symmetric, with slopes near 1: masses from differences of deltas put beta 9e-5 too high."""
+    rng = np.random.default_rng(5)
+    alpha = np.concatenate((np.linspace(0.001, 0.999, 101), 10.0 ** -rng.uniform(0, 12, 20)))
+
+    def pair() -> Polygon:
+        p = rng.dirichlet(np.ones(4))
+        q = p * (1 + scale * (rng.random(4) - 0.5))
+        q /= q.sum()
+        lost, told = rng.choice([0.0, 0.01, 1e-9]), rng.choice([0.0, 0.02, 1e-7])
+        p, q = p * (1 - lost), q * (1 - told)
+        loss = np.log(q) - np.log(p)
+        order = np.argsort(loss)
+        return Polygon(loss[order], p[order], q[order], lost, told)
+
+    for _ in range(60):
+        first, second = pair(), pair()
+        both = polygon_algebra.intersection([first, second])
+        larger = np.maximum(first.beta_bounds(alpha)[0], second.beta_bounds(alpha)[0])
+        np.testing.assert_allclose(both.beta_bounds(alpha)[0], larger, rtol=0, atol=4e-15)
+        assert both.p.sum() + both.p_inf == pytest.approx(1.0, abs=4e-15)
+        assert both.q.sum() + both.q_inf == pytest.approx(1.0, abs=4e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace(1e-20)*gdp(1e-20)", "laplace(1e-60)*gdp(1e-60)", "laplace(6.6e-52)*gdp(5.6e-48)"]
+)
+def test_next_to_nothing_is_blind_guessing(text: str) -> None:
+    """The powers of a series were no doubles, and 1 - beta a rounding below alpha."""
+    region = parse(text)
+    assert float(region.beta(0.97)) == pytest.approx(0.03, rel=1e-6)
+    assert float(region.power(1e-9)) == pytest.approx(1e-9, abs=1e-6)
+    assert float(region.power(1e-9)) >= 1e-9

@@ -61,7 +61,10 @@ def some(rng: np.random.Generator, k: int, spread: float = 1.0) -> Hypotheses:
     [
         (((0.5, 0.5), (0.5, 0.3, 0.2)), "same number of letters, got 2 and 3"),
         (((0.5, 0.4), (0.5, 0.5)), "P0 must add up to 1 within 1e-09, got 0.9"),
-        (((1.5, -0.5), (0.5, 0.5)), r"probability of P0 must be a number in \[0, 1\], got 1.5"),
+        (
+            ((1.5, -0.5), (0.5, 0.5)),
+            r"probability of P0 must be a number in \[0, 1.000000001\], got 1.5 \(number 1 of 2\)",
+        ),
         (((0.5, 0.5), (math.nan, 0.5)), "probability of P1"),
         (((0.5, True), (0.5, 0.5)), "probability of P0"),
         (((1.0,), (1.0,)), "2 to 64 letters, got 1"),

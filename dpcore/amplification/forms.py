@@ -27,11 +27,12 @@ import pandas as pd
 from dpcore.algebra import Assume, Subsample
 from dpcore.errors import DomainError, RelationError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
+from dpcore.kinds import EXACT, FACTS
 from dpcore.parameter import one_of
+from dpcore.rounding import up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import up
 from dpcore.tradeoff import shorten
-from dpcore.words import kind_of, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ TITLES = {
     "dptv": "after, by (ε, δ, η)",
     "region": "after, by f-DP",
 }
-COLUMNS = ("form", "title", "epsilon", "delta", "eta", "total_variation", "region", "kind", "neighbours", "reference")
+COLUMNS = ("form", "title", "epsilon", "delta", "eta", "total_variation", "region", *FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to say what holds: its region, what kind of number it is, and in words."""
+    """One way to say what holds: its region, what its numbers are, in words, and for which neighbours it holds.
+
+    The region of a statement is that of its numbers, which any pair of neighbours may have; `neighbours` are those for
+    which sampling gives them.
+    """
 
     name: str
     title: str
@@ -82,6 +87,7 @@ class Form:
     kind: str
     words: str
     reference: str
+    neighbours: str
 
 
 def sampled(epsilon: float, delta: float, eta: float, p: float) -> Statement:
@@ -130,10 +136,19 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
     once = "Balle, Barthe, Gaboardi 2018, Theorem 9" if scheme == FIXED else "Balle, Barthe, Gaboardi 2018, Theorem 8"
     tight = "Dong, Roth, Su 2022, Theorem 4.2" if scheme == FIXED else "Zhu, Dong, Wang 2022"
     return (
-        Form("before", TITLES["before"], region, before, kind_of(region), before.words(), "the mechanism itself"),
+        Form(
+            "before",
+            TITLES["before"],
+            region,
+            before,
+            region.kind,
+            before.words(),
+            "the mechanism itself",
+            region.neighbours,
+        ),
         _stated("dp", after, whole, once),
         _stated("dptv", after, whole, f"{once}; η: Ghazi, Issa 2023, Proposition 1"),
-        Form("region", TITLES["region"], whole, None, kind_of(whole), _at(whole, after.delta), tight),
+        Form("region", TITLES["region"], whole, None, whole.kind, _at(whole, after.delta), tight, whole.neighbours),
     )
 
 
@@ -161,8 +176,9 @@ def _stated(name: str, after: Statement, whole: TradeOff, reference: str) -> For
     """Return a statement as a form: exact where the amplified region is nothing but the statement."""
     variation = name == "dptv"
     region = after.region(variation=variation)
-    kind = "exact" if whole.kind == "exact" and region.same_region(whole, 1e-11) else "upper bound"
-    return Form(name, TITLES[name], region, after, kind, after.words(variation=variation), reference)
+    kind = EXACT if whole.kind == EXACT and region.same_region(whole, 1e-11) else "upper"
+    said = after.words(variation=variation)
+    return Form(name, TITLES[name], region, after, kind, said, reference, whole.neighbours)
 
 
 def _at(whole: TradeOff, delta: float) -> str:
@@ -177,7 +193,7 @@ def form_table(found: Sequence[Form]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `form, title, epsilon, delta, eta, total_variation, region, kind, neighbours, reference`. For the region the
+        `form, title, epsilon, delta, eta, total_variation, region, kind, theorem, neighbours`. For the region the
         epsilon is that at the delta of the statements; `total_variation` is that of the region drawn.
     """
     delta = next(form.statement.delta for form in found if form.name != "before" and form.statement is not None)
@@ -188,7 +204,6 @@ def form_table(found: Sequence[Form]) -> pd.DataFrame:
             own = Statement(float(form.region.epsilon(delta)), delta, form.region.total_variation)
         eta = largest_eta(own.epsilon, own.delta) if form.name == "dp" else own.eta
         numbers = (own.epsilon, own.delta, min(1.0, eta), form.region.total_variation)
-        rows.append(
-            (form.name, form.title, *numbers, str(form.region), form.kind, form.region.neighbours, form.reference)
-        )
+        facts = (form.kind, form.reference, form.neighbours)
+        rows.append((form.name, form.title, *numbers, str(form.region), *facts))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -23,17 +23,18 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from dpcore import gate
-from dpcore.composition.clt import limit
+from dpcore.central_limit.limit import limit
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
-from dpcore.composition.gaussians import epsilons_of
 from dpcore.engine import mixture_mgf
 from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import GDP, RDP
+from dpcore.kinds import kind, kinds, labelled
 from dpcore.limits import checkpoint, current, limits
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.rounding import up
 from dpcore.theorems import domain, rdp_to_dp
-from dpcore.theorems.rounding import up
-from dpcore.words import grouped, outward
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,8 @@ STEPS = (1, 300, 1000, 3000, 10_000, 30_000, 100_000)
 FPR = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 FINE_FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
 LARGEST_T = 10**6
+ROW_WORK = 3e7
+"""Operations allowed for one number of steps in a ladder: some seconds, so that seven fit into the time of a page."""
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)
 _MANY = 100  # from this many steps on a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
@@ -187,27 +190,46 @@ def gradients(sigma: float, q: float, steps: int, delta: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `k, theorem, title, epsilon, epsilon_lower, kind, note`, one row per way: the certified bracket, the Rényi
+        `k, title, epsilon, epsilon_lower, note, kind, theorem, neighbours`, one row per way: the certified bracket, the Rényi
         bound, both central limits (approximations; `note` says where one is below the truth) and, exact, the same
         noise without sampling.
     """
     training = Training(sigma, q, steps)
     failing = domain.positive_probability(delta, "delta")
-    low, high = (float(bound[0]) for bound in training.region.epsilon_bounds(np.array([failing])))
+    return _framed(training, failing, _bracket(training, failing))
+
+
+def _bracket(training: Training, delta: float) -> tuple[float, float]:
+    low, high = (float(bound[0]) for bound in training.region.epsilon_bounds(np.array([delta])))
+    return low, high
+
+
+def _framed(training: Training, failing: float, bracket: tuple[float, float], why: str = "") -> pd.DataFrame:
+    """Return the rows of one number of steps; `why` says why the certified bracket is not known, where it is not."""
+    low, high = bracket
     bound, order = renyi_epsilon(training.sigma, training.q, training.steps, failing)
     rows: list[tuple[Any, ...]] = [
-        (CERTIFIED, high, low, "upper" if low < high else "exact", f"at least {outward(low, 6, up=False)}"),
-        (RENYI, bound, 0.0, "upper", f"best order {order:.4g}"),
+        (
+            CERTIFIED,
+            high,
+            low,
+            why or f"at least {outward(low, 6, up=False)}",
+            "none" if why else kind(low, high, "upper"),
+        ),
+        (RENYI, bound, 0.0, f"best order {order:.4g}", "upper"),
     ]
     for name, mu in ((ACCOUNTANT, training.mu), (MOMENTS, training.own_mu)):
         value = _gaussian(mu, failing)
-        rows.append((name, value, value, "approximate", _flag(value, low, high, f"μ = {mu:.6g}")))
-    plain = float(GDP(training.whole_mu).epsilon(failing))
-    rows.append((WHOLE, plain, plain, "exact", f"μ = {training.whole_mu:.6g}"))
-    frame = pd.DataFrame(rows, columns=["theorem", "epsilon", "epsilon_lower", "kind", "note"])
+        words = f"μ = {mu:.6g}"
+        rows.append((name, value, value, words if why else _flag(value, low, high, words), "approximate"))
+    plain = GDP(training.whole_mu)
+    least, most = (float(bound[0]) for bound in plain.epsilon_bounds(np.array([failing])))
+    rows.append((WHOLE, most, least, f"μ = {training.whole_mu:.6g}", kind(least, most, "upper")))
+    frame = pd.DataFrame(rows, columns=["theorem", "epsilon", "epsilon_lower", "note", "kind"])
     frame.insert(0, "k", training.steps)
-    frame.insert(2, "title", frame["theorem"].map(TITLES))
-    return frame
+    frame.insert(1, "title", frame["theorem"].map(TITLES))
+    sampled = frame["theorem"] != WHOLE
+    return labelled(frame, neighbours=np.where(sampled, training.region.neighbours, plain.neighbours))
 
 
 def _gaussian(mu: float, delta: float) -> float:
@@ -227,8 +249,8 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
     Returns
     -------
     DataFrame
-        `fpr, tpr, tpr_lower, renyi, clt, verdict`: the truth lies between `tpr_lower` and `tpr`; `renyi` is an upper
-        bound, `clt` an approximation, and `verdict` says on which side of the truth it lies.
+        `fpr, tpr, tpr_lower, renyi, clt, verdict, kind, theorem, neighbours`: the truth lies between `tpr_lower` and `tpr`; `renyi` is an upper
+        bound, `clt` an approximation, `verdict` says on which side of the truth it lies; `kind` is that of `tpr`.
     """
     training = Training(sigma, q, steps)
     at = np.array(domain.numbers(fpr, "fpr", high=1.0))
@@ -238,38 +260,36 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
     clt = ndtr(ndtri(at) + training.mu)
     said = [verdict(c, a, b) for c, a, b in zip(clt.tolist(), low.tolist(), high.tolist(), strict=True)]
     columns = {"fpr": at, "tpr": high, "tpr_lower": low, "renyi": bound, "clt": clt, "verdict": said}
-    return pd.DataFrame(columns)
+    return labelled(pd.DataFrame(columns), training.region, kind=kinds((low, high), "upper"))
 
 
-def gradient_ladder(
-    sigma: float, q: float, delta: float, steps: Sequence[int] | None = None, *, patience: float = 5.0
-) -> pd.DataFrame:
-    """Tabulate `gradients` for several numbers of steps; ways that take longer than `patience` seconds say so.
+def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] | None = None) -> pd.DataFrame:
+    """Tabulate `gradients` for several numbers of steps.
+
+    Work is counted, not timed: a number of steps whose certified bracket takes more than `ROW_WORK` operations, or does
+    not get as narrow as asked, has kind ``none`` there and says so, on every machine. A deadline refuses the whole table.
 
     Returns
     -------
     DataFrame
-        `k, theorem, title, epsilon, epsilon_lower, kind, note`, what `dpcore.charts.ladder_figure` draws.
+        `k, title, epsilon, epsilon_lower, note, kind, theorem, neighbours`, what `dpcore.charts.ladder_figure` draws.
     """
     counts = sorted({domain.integer(t, "T", high=LARGEST_T) for t in (STEPS if steps is None else steps)})
+    failing = domain.positive_probability(delta, "delta")
     if not counts:
         msg = "steps must hold at least one number of steps, got none."
         raise DomainError(msg)
-    parts, late = [], []
-    with limits(deadline=patience):
-        # one step and many steps are the quick ones, so they come first
-        for place, count in enumerate(sorted(counts, key=lambda steps: (steps > 1, -steps))):
-            try:
-                checkpoint(place / len(counts))
-                parts.append(gradients(sigma, q, count, delta))
-            except BudgetError:
-                late.append(count)
-    if not parts:
-        msg = f"No number of steps was finished within {patience:g} seconds; try more steps or a larger q."
-        raise BudgetError(msg)
+    parts = []
+    for place, count in enumerate(counts):
+        checkpoint(place / len(counts))
+        training, why = Training(sigma, q, count), ""
+        try:
+            with limits(work=ROW_WORK):
+                bracket = _bracket(training, failing)
+        except BudgetError as error:
+            checkpoint()  # time that has ended refuses the whole
+            bracket, why = (0.0, math.inf), str(error)
+        parts.append(_framed(training, failing, bracket, why))
     frame = pd.concat(parts, ignore_index=True)
     order = {name: place for place, name in enumerate(TITLES)}
-    frame = frame.sort_values("k", kind="stable")
-    frame = frame.sort_values("theorem", key=lambda names: names.map(order), kind="stable", ignore_index=True)
-    frame.attrs["late"] = [grouped(count) for count in sorted(late)]
-    return frame
+    return frame.sort_values("theorem", key=lambda names: names.map(order), kind="stable", ignore_index=True)

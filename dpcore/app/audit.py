@@ -14,6 +14,7 @@ from dpcore.audit.statements import about, ceiling_sentence, epsilon_if_gaussian
 from dpcore.charts import Figure, Look
 from dpcore.charts.audit import audit_figure
 from dpcore.errors import DomainError
+from dpcore.kinds import HEADINGS
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
             "lower bound": [outward(v, 5, up=False) for v in bounds["lower"]],
             "measured": [f"{v:.4g}" for v in bounds["estimate"]],
             "upper bound": [outward(v, 5) for v in bounds["upper"]],
+            HEADINGS["kind"]: "as its column says",
+            **bounds[["theorem", "neighbours"]].rename(columns=HEADINGS),
         }
     )
 

@@ -23,6 +23,8 @@ from dpcore.calibration.answers import (
 )
 from dpcore.calibration.sentences import verdict, words
 from dpcore.charts import Look, region_figure, utility_figure
+from dpcore.kinds import WORDS, facts, readable
+from dpcore.language import parse
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -51,7 +53,6 @@ DEFAULTS: dict[str, Any] = {
     "choose_picture": REGIONS,
 }
 LARGEST_K = 10**5
-_KINDS = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
 
 
 def wishes_for(unknown: str) -> tuple[str, ...]:
@@ -105,7 +106,8 @@ def asked_words(question: Question) -> str:
 
 def summary(question: Question) -> pd.DataFrame:
     """Return the answers side by side, as people read them; numbers are rounded to their safe side."""
-    return pd.DataFrame([_row(question, one) for one in found(question) if not one.trouble])
+    rows = [_row(question, one) for one in found(question) if not one.trouble]
+    return readable(pd.DataFrame(rows)) if rows else pd.DataFrame()
 
 
 def _row(question: Question, one: Answer) -> dict[str, str]:
@@ -117,17 +119,17 @@ def _row(question: Question, one: Answer) -> dict[str, str]:
     if question.unknown == RECORDS:
         row["Records n"] = grouped(one.n)
     spread = one.candidate.deviation(one.value)
-    known = f" ({one.known})"
+    total = parse(one.total)
     return {
         **row,
-        "Each answer": f"{one.candidate.symbol} = {shown}",
-        "What it is": _KINDS[one.kind],
+        "Each answer": f"{one.candidate.symbol} = {shown} ({WORDS[one.kind]})",
         "Standard deviation": "–" if spread is None else f"{spread:.4g}",
         f"Error, all but {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
-        f"ε at δ = {outward(question.delta, 6)}": ("none" if math.isinf(one.epsilon) else outward(one.epsilon, 4))
-        + known,
-        "Advantage": outward(one.advantage, 4) + known,
-        f"Found at FPR {question.fpr:g}": outward(one.tpr, 4) + known,
+        f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),
+        "Advantage": outward(one.advantage, 4),
+        f"Found at FPR {question.fpr:g}": outward(one.tpr, 4),
+        "kind": one.known,
+        **facts(total),
     }
 
 

@@ -13,6 +13,7 @@ from dpcore.charts import Look, region_figure
 from dpcore.charts.claims import accountants_figure, claim_figure
 from dpcore.composition.convergence import OPEN
 from dpcore.errors import DomainError
+from dpcore.kinds import FACTS, readable
 from dpcore.mechanisms.base import Mechanism
 from dpcore.words import outward
 
@@ -138,12 +139,16 @@ def accountants_picture(asked: Asked, *, dark: bool) -> Figure:
 def sentences(asked: Asked) -> tuple[bool, list[str]]:
     """Return whether the claim is wrong, and what there is to say about it: verdict, noise, attack."""
     found = judged(asked)
-    said = [found.words()]
-    noise = found.needed
-    said.append(noise if isinstance(noise, str) else noise.words())
-    if found.exposed is not None:
-        said.append(found.exposed.words())
-    return found.verdict == WRONG, said
+
+    def make() -> tuple[bool, list[str]]:
+        said = [found.words()]
+        noise = found.needed
+        said.append(noise if isinstance(noise, str) else noise.words())
+        if found.exposed is not None:
+            said.append(found.exposed.words())
+        return found.verdict == WRONG, said
+
+    return work.shelf().get(("judgement in words", *_key(asked)), make)
 
 
 def source_words(asked: Asked) -> str:
@@ -162,18 +167,16 @@ def source_words(asked: Asked) -> str:
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the reports as people read them."""
-    kinds = {"exact": "exact", "upper": "upper bound", "approximate": "approximation", "none": "does not apply"}
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
     shown = [
         "–" if kind == "none" else f"about {value:.5g}" if kind == "approximate" else outward(float(value), 5)
         for value, kind in cells
     ]
     sides = frame["verdict"].replace({OPEN: "the truth", SILENT: "–"})
-    found = frame[["title", "verdict", "kind", "note"]].assign(kind=frame["kind"].map(kinds), verdict=sides)
+    found = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
     found.insert(1, "epsilon", shown)
-    return found.rename(
-        columns={"title": "Accountant", "epsilon": "ε", "kind": "What it is", "verdict": "It is", "note": "Note"}
-    )
+    names = {"title": "Accountant", "epsilon": "ε", "verdict": "It is", "note": "Note"}
+    return readable(found).rename(columns=names)
 
 
 def noise_link(one: TradeOff) -> str:

@@ -14,9 +14,10 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
 from dpcore.domains import LOSS, SLACK
 from dpcore.errors import DpcoreError
+from dpcore.kinds import WORDS
 from dpcore.notices import collected
 from dpcore.tradeoff import literal
 from dpcore.words import outward
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.composition import Way
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
-SHOWN = ("exact", "dptv", "kov_optimal", "kov_simplified", "basic", "gdp", "clt")
 DEFAULTS: dict[str, Any] = {
     "epsilon": "0.1",
     "delta": "0",
@@ -48,7 +48,6 @@ OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
 HEIGHT = 560  # of a chart with its legend
 KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
 EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
-_WORDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation", "none": "does not apply"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +294,9 @@ def summary(asked: Asked) -> pd.DataFrame:
         {
             "Theorem": frame["title"],
             f"ε at δ = {outward(asked.delta, 6)}": shown,
-            "What it is": frame["kind"].map(_WORDS),
+            "What it is": frame["kind"].map(WORDS),
             "Note": frame["note"],
+            "Neighbours": frame["neighbours"],
         }
     )
 
@@ -326,7 +326,7 @@ def show_summary(asked: Asked) -> None:
 def command(asked: Asked) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
     every, _ = found(asked)
-    thinned = [way for way in every if way.region is not None and way.name in {"dptv", "kov_optimal", "exact"}]
+    thinned = [way for way in every if way.region is not None and not way.single]
     table = deltas(asked)
     for way in thinned:
         own = table[table["theorem"] == way.name]

@@ -111,7 +111,7 @@ def statuses(given: Constraints) -> pd.DataFrame:
 def corner_table(view: View) -> pd.DataFrame:
     """Return the corners of the exact region, with what the guess would promise at the same ε.
 
-    `epsilon, delta, delta_of_guess, kind`; what `kind` says is about `delta`. Few rows where the corners are many.
+    `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; what `kind` says is about `delta`. Few rows where the corners are many.
     """
 
     def make() -> pd.DataFrame:

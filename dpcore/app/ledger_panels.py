@@ -14,6 +14,7 @@ from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
 from dpcore.domains import DELTA, LOSS
 from dpcore.errors import BudgetError, DpcoreError, RelationError
+from dpcore.kinds import labelled
 from dpcore.ledger import (
     ASSUMPTION,
     CHOICE,
@@ -75,7 +76,7 @@ def ask() -> View | None:
             _tell(reading)
             _editor(reading, own=own)
         except DpcoreError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+            figure.trouble(error, "ledger_reading")
     if reading is not None:
         with saving.popover("Save the table", icon=":material/save:"):
             _downloads(reading)
@@ -325,7 +326,8 @@ def show_theorems(view: View, rows: pd.DataFrame | DpcoreError) -> None:
         _trouble(view, rows, "ledger_theorems")
         return
     st.markdown(_bold(verdict(rows)))
-    numbers(rows.drop(columns=["theorem", "delta"]), "ledger_theorems")
+    shown = rows.drop(columns=["theorem", "delta"]).rename(columns={"title": "theorem"})
+    numbers(labelled(shown), "ledger_theorems")
     st.caption(RULE)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dpcore.app import work
 from dpcore.charts.central_limit import (
+    CLT,
     array_figure,
     array_region_figure,
     convergence_figure,
@@ -18,11 +20,12 @@ from dpcore.charts.central_limit import (
 from dpcore.charts.theme import Look
 from dpcore.composition.arrays import NS, Array, array_distances, arrays
 from dpcore.composition.convergence import Copies, convergence, copies, safety, warning
+from dpcore.kinds import labelled, readable
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
+    from dpcore.central_limit.moments import Bracket
     from dpcore.charts.figure import Figure
-    from dpcore.composition.moments import Bracket
 
 LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_K = 10**5
@@ -140,7 +143,10 @@ def numbers(asked: Asked) -> pd.DataFrame:
     gamma = found.gamma(row.k)
     why = found.silence(row.k)
     rows.append(("γ of k copies", "no band" if why else outward(gamma, 6), why or "upper bound"))
-    return pd.DataFrame(rows, columns=["quantity", "value", "what it is"])
+    frame = pd.DataFrame(rows, columns=["quantity", "value", "kind"])
+    own = frame["quantity"].str.endswith("of k copies")
+    theorem = np.where(own, CLT, row.mechanism.theorem)
+    return readable(labelled(frame, theorem=theorem, neighbours=row.mechanism.neighbours))
 
 
 def _between(bracket: Bracket) -> str:

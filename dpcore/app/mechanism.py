@@ -16,7 +16,7 @@ from dpcore.charts.noise import marked, noise_figure
 from dpcore.charts.sampling import note
 from dpcore.claims import Claim, Statement, claim, statements
 from dpcore.errors import DomainError
-from dpcore.kinds import WORDS, kind
+from dpcore.kinds import WORDS, kind, labelled, readable
 from dpcore.mechanisms.base import Mechanism
 from dpcore.threshold import Pair, Test, pair_of
 from dpcore.words import attack_sentence, best_advantage, of_100, outward
@@ -226,11 +226,12 @@ def loss_picture(view: View, *, dark: bool) -> Figure:
 
 
 def statement_table(view: View) -> pd.DataFrame:
-    """Return one row per statement: what holds, how it is written, and what the number is."""
+    """Return one row per statement: what holds, how it is written, what the number is and of which region."""
     rows = [(s.notion, "" if s.region is None else str(s.region), s.words, s.kind) for s in view.statements]
     tv, what = best_advantage(view.mechanism)
     rows.append(("total variation", f"tv({tv!r})", f"η = {outward(tv, 5)} (rounded up).", what))
-    return pd.DataFrame(rows, columns=["statement", "expression", "value", "kind"])
+    frame = pd.DataFrame(rows, columns=["statement", "expression", "value", "kind"])
+    return readable(labelled(frame, view.mechanism))
 
 
 def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str:

@@ -15,7 +15,7 @@ from dpcore.charts.regions import blank_figure
 from dpcore.charts.sampling import MOST_ROWS, border_table, corner_count, note, sample
 from dpcore.charts.theme import Look, described
 from dpcore.errors import DpcoreError
-from dpcore.kinds import EXACT, WORDS
+from dpcore.kinds import EXACT, WORDS, labelled
 from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
@@ -152,10 +152,9 @@ def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
     """Return (epsilon, delta) statements of one region and the sentence that says what they are."""
     corners = corner_count(region)
     if corners is not None and corners <= MOST_ROWS:
-        rows = frames.constraints(region)[["region", "epsilon", "delta", "kind"]]
+        rows = frames.constraints(region)
         return rows, f"The region is what remains when these statements hold together ({_what(rows)})."
-    table = frames.deltas(region, parse_list(frames.DEFAULT_EPSILON))
-    rows = table[["region", "epsilon", "delta", "delta_lower", "kind"]]
+    rows = frames.deltas(region, parse_list(frames.DEFAULT_EPSILON))
     return rows, f"The smallest δ for some values of ε ({_what(rows)}); the profile has all of them."
 
 
@@ -169,8 +168,8 @@ def vertices(region: TradeOff) -> pd.DataFrame | None:
     corners = corner_count(region)
     if corners is None or corners > MOST_ROWS:
         return None
-    rows = frames.vertices(region)[["region", "alpha", "beta", "kind"]]
-    return rows.assign(power=1.0 - rows["beta"])[["region", "alpha", "beta", "power", "kind"]]
+    rows = frames.vertices(region)
+    return labelled(rows.assign(power=1.0 - rows["beta"]))
 
 
 def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from dpcore.app import work
 from dpcore.charts import Look
 from dpcore.charts.amplified import forms_figure, rate_figure, steps_figure
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
+from dpcore.kinds import FACTS, WORDS, readable
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ SCHEMES = (POISSON, FIXED)
 DECADES = tuple(10.0**-power for power in range(1, 7))
 PS = [f"{step * 10.0**power:g}" for power in range(-4, 0) for step in (1, 2, 5)] + ["1"]
 TS = [str(step * 10**power) for power in range(5) for step in (1, 2, 5)] + [str(LARGEST_T)]
-_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def picture(asked: Once, view: str, *, dark: bool) -> Figure:
 def form_lines(asked: Once) -> list[str]:
     """Return one line per form: its numbers and what they are."""
     every, _ = found(asked)
-    return [f"**{form.title}** ({form.kind}): {form.words}" for form in every]
+    return [f"**{form.title}** ({WORDS[form.kind]}): {form.words}" for form in every]
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
@@ -111,14 +111,8 @@ def summary(asked: Steps) -> pd.DataFrame:
     frame = numbers(asked)
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
     shown = [f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
-    return pd.DataFrame(
-        {
-            "Way": frame["title"],
-            f"ε at δ = {outward(asked.delta, 6)}": shown,
-            "What it is": frame["kind"].map(_KINDS),
-            "Note": frame["note"],
-        }
-    )
+    columns = {"Way": frame["title"], f"ε at δ = {outward(asked.delta, 6)}": shown, "Note": frame["note"]}
+    return readable(pd.DataFrame({**columns, **frame[list(FACTS)]}))
 
 
 def steps_words(asked: Steps) -> tuple[bool, str]:

@@ -12,6 +12,7 @@ from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
 from dpcore.domains import SHARE, SIGMA
 from dpcore.errors import DpcoreError
+from dpcore.kinds import FACTS, readable
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def say_steps(asked: page.Steps) -> bool:
             unsafe, words = page.steps_words(asked)
             table = page.summary(asked)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "subsampling_composing_the_steps")
         return False
     if unsafe:
         st.info(plain(words), icon=":material/flag:")
@@ -147,7 +148,7 @@ def show_rates(asked: page.Steps) -> None:
             rows = page.rate_rows(asked)
             rows = rows[rows["fpr"].isin(page.DECADES)]
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "subsampling_attacking")
         return
     shown = pd.DataFrame(
         {
@@ -156,6 +157,7 @@ def show_rates(asked: page.Steps) -> None:
             "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
             "By CLT (approximation)": [f"about {float(rate):.4g}" for rate in rows["clt"]],
             "The CLT is": rows["verdict"],
+            **rows[list(FACTS)],
         }
     )
-    st.dataframe(shown, hide_index=True, width="stretch", key="sub_rates")
+    st.dataframe(readable(shown), hide_index=True, width="stretch", key="sub_rates")

@@ -92,6 +92,9 @@ class BoundedProtocol(H11Protocol):
             self.discard()
             return
         super().data_received(data)
+        if self.transport.get_protocol() is not self:  # now a websocket, with bounds and pings of its own
+            self.rest()
+            return
         if self.transport.is_closing():
             return
         state = self.conn.their_state

@@ -13,6 +13,7 @@ from dpcore.audit.bounds import Audit, epsilons, etas, mus, power_of
 from dpcore.audit.measurements import Counts
 from dpcore.claims import Statement
 from dpcore.guarantees import DP, DPTV, GDP, TV
+from dpcore.kinds import FACTS, labelled
 from dpcore.notices import collected
 from dpcore.words import grouped, outward
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 DELTAS = (0.0, 1e-5, 1e-3)
 RATES = (0.01, 0.1)
-COLUMNS = ("measure", "at", "value", "kind", "region", "verdict", "words")
+COLUMNS = ("measure", "at", "value", "region", "verdict", "words", *FACTS)
 KINDS = {"lower": "lower", "approximate": "estimate", "upper": "upper"}  # kind -> column of `bounds_table`
+METHOD, NEIGHBOURS = "Clopper-Pearson limits of a measurement", "as measured"
 _SLACK = 1e-9  # a claim has to be missed by more than rounding
 _DIGITS = 4
 
@@ -161,10 +163,10 @@ def bounds_table(audit: Audit, deltas: Sequence[float] = DELTAS, rates: Sequence
     Returns
     -------
     DataFrame
-        `measure, at, lower, estimate, upper`: `lower` bounds the mechanism from below with the audit's confidence. It
+        `measure, at, lower, estimate, upper, kind, theorem, neighbours`: `lower` bounds the mechanism from below with the audit's confidence. It
         comes from one test, the most telling of all; `estimate` is what was measured of that test (approximate), `upper`
         what it can be at most with the same confidence, where another test or attack may do better. `at` is the delta or
-        false-positive rate asked, None where there is none.
+        false-positive rate asked, None where there is none; `kind` is that of `lower`.
     """
     rows: list[tuple[str, float | None, float, float, float]] = [
         ("epsilon", float(delta), *_at_the_best(audit, partial(epsilons, delta=delta))) for delta in deltas
@@ -176,7 +178,7 @@ def bounds_table(audit: Audit, deltas: Sequence[float] = DELTAS, rates: Sequence
         rows.append(("true_positive_rate", float(rate), low, middle, high))
     frame = pd.DataFrame(rows, columns=["measure", "at", "lower", "estimate", "upper"])
     frame["at"] = np.array([row[1] for row in rows], dtype=object)
-    return frame
+    return labelled(frame, kind="lower", theorem=METHOD, neighbours=NEIGHBOURS)
 
 
 def _at_the_best(audit: Audit, value: Callable[[Bounds], FloatArray]) -> tuple[float, float, float]:
@@ -192,34 +194,34 @@ def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float
     Returns
     -------
     DataFrame
-        `measure, at, value, kind, region, verdict, words`. Rows of kind ``lower`` are certified with the audit's
+        `measure, at, value, region, verdict, words, kind, theorem, neighbours`. Rows of kind ``lower`` are certified with the audit's
         confidence; ``approximate`` ones are what was measured; ``upper`` ones speak of one test of this attack only. Rows of measure
         ``consistent`` name the smallest statements, rows of measure ``claim`` say in `verdict` whether a claim is
         contradicted; their value is what the most telling test finds at least, at its false-positive rate.
     """
-    rows: list[tuple[str, float | None, float, str, str, str, str]] = []
+    rows: list[tuple[str, float | None, float, str, str, str, str]] = []  # kind last
     bounds = bounds_table(audit, deltas)
     for index, (measure, at) in enumerate(zip(bounds["measure"], bounds["at"], strict=True)):
         for kind, column in KINDS.items():
             value = float(bounds[column].iloc[index])
-            rows.append((measure, at, value, kind, "", "", _row_words(measure, at, value, kind, audit)))
+            rows.append((measure, at, value, "", "", _row_words(measure, at, value, kind, audit), kind))
     for delta in deltas:
         if 0.0 < delta < 1.0:
             gaussian = epsilon_if_gaussian(audit, delta)
             words = f"If the noise is known to be Gaussian, its ε at δ = {delta:g} is at least {outward(gaussian, 5, up=False)}."
-            rows.append(("epsilon_if_gaussian", float(delta), gaussian, "lower", "", "", words))
-        rows.append(("ceiling", float(delta), audit.ceiling(delta), "upper", "", "", ceiling_sentence(audit, delta)))
+            rows.append(("epsilon_if_gaussian", float(delta), gaussian, "", "", words, "lower"))
+        rows.append(("ceiling", float(delta), audit.ceiling(delta), "", "", ceiling_sentence(audit, delta), "upper"))
         for found in consistent(audit, delta)[: 3 if delta == deltas[0] else 2]:
             value = audit.mu if found.notion == "μ-GDP" else audit.epsilon(delta)
             at = None if found.notion == "μ-GDP" else float(delta)
-            rows.append(("consistent", at, value, "lower", str(found.region), "", f"{found.notion}: {found.words}"))
+            rows.append(("consistent", at, value, str(found.region), "", f"{found.notion}: {found.words}", "lower"))
     for claim in claims:
         said = verdict(audit, claim)
         word = "contradicted" if said.contradicted else "not contradicted"
-        rows.append(("claim", said.alpha, said.power, "lower", str(claim), word, said.words))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+        rows.append(("claim", said.alpha, said.power, str(claim), word, said.words, "lower"))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS[:-2]))
     frame["at"] = np.array([row[1] for row in rows], dtype=object)
-    return frame
+    return labelled(frame, theorem=METHOD, neighbours=NEIGHBOURS)
 
 
 TESTED = ("epsilon", "mu", "advantage")  # bounded at one test

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore import registry
+from dpcore import gate, registry
 from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
@@ -54,7 +54,7 @@ def calibrate(
     Returns
     -------
     DataFrame
-        One row `expression, parameter, value, epsilon, delta, k, kind`. The expression holds the value, the least
+        One row `expression, parameter, value, epsilon, delta, k, kind, theorem, neighbours`. The expression holds the value, the least
         noise or the largest loss that certainly meets the target; `delta` is what it reaches at `epsilon` (for
         attack targets the advantage, at 0); `k` counts the copies of the part that holds the unknown. `kind` is
         ``exact``, or ``upper`` or ``lower`` where the value bounds the true one on the safe side.
@@ -79,6 +79,7 @@ def calibrate(
     target = asked.target()
     found = Problem(tree, expression, place, target).solve()
     at, reached = target.statement(found.region, found.reached)
+    gate.rates(found.region, "delta", reached)
     k = place.copies * int(found.value) if place.exponent else place.copies
     return _row(found.region, place.parameter.name, found.value, at, reached, k, found.kind)
 

@@ -19,11 +19,11 @@ from dpcore.domains import COUNT as COUNTED
 from dpcore.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
 from dpcore.errors import BudgetError, DomainError, DpcoreError
 from dpcore.guarantees import DP, TV
+from dpcore.kinds import EXACT, FACTS, labelled
 from dpcore.language import parse
 from dpcore.limits import checkpoint
 from dpcore.parameter import one_of
 from dpcore.utility.survey import hoeffding
-from dpcore.words import kind_of
 
 if TYPE_CHECKING:
     from dpcore.calibration.wishes import Wish
@@ -38,7 +38,7 @@ FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 _ROUNDING = 1e-12
 COLUMNS: Final = (
     "mechanism", "title", "one", "total", "parameter", "value", "deviation", "error", "epsilon", "delta", "advantage",
-    "fpr", "tpr", "k", "n", "kind",
+    "fpr", "tpr", "k", "n", "value_kind", *FACTS,
 )  # fmt: skip
 
 
@@ -111,7 +111,7 @@ class Answer:
 
     `one` is the expression of one use, `total` of all; `value` the parameter, rounded to the safe side; `epsilon`,
     `advantage` and `tpr` say what all uses together are worth at the delta and false-positive rate of the question.
-    `kind` is that of what was left open.
+    `kind` is that of what was left open, `known` that of these three.
     """
 
     candidate: Candidate
@@ -245,14 +245,22 @@ def _worth(total: TradeOff, question: Question) -> tuple[float, float, float, st
     epsilon = float(total.epsilon_bounds(np.array([question.delta]))[1][0])
     if isinstance(question.wish, Statement) and question.delta >= question.wish.delta:
         epsilon = min(epsilon, question.wish.epsilon)  # certified by the calibration, perhaps more narrowly
-    return epsilon, total.total_variation, float(total.power(question.fpr)), kind_of(total)
+    return epsilon, total.total_variation, float(total.power(question.fpr)), total.kind
 
 
 # ---- tables --------------------------------------------------------------------------------------------------
 
 
 def table(question: Question, found: tuple[Answer, ...]) -> pd.DataFrame:
-    """Tabulate the answers that there are; what does not apply to one is empty."""
+    """Tabulate the answers that there are; what does not apply to one is empty.
+
+    Returns
+    -------
+    DataFrame
+        `mechanism, title, one, total, parameter, value, deviation, error, epsilon, delta, advantage, fpr, tpr, k, n,
+        value_kind, kind, theorem, neighbours`. `value_kind` is that of what was left open, `kind` that of epsilon,
+        advantage and tpr.
+    """
     rows = []
     for one in found:
         if not one.trouble:
@@ -260,11 +268,18 @@ def table(question: Question, found: tuple[Answer, ...]) -> pd.DataFrame:
             spread = noise.deviation(one.value)
             numbers = (one.value, spread, one.error, one.epsilon, question.delta, one.advantage, question.fpr, one.tpr)
             counts = (one.k, one.n or None)
-            rows.append((noise.name, noise.title, one.one, one.total, noise.parameter, *numbers, *counts, one.kind))
+            facts = (one.kind, one.known, *_facts(one))
+            rows.append((noise.name, noise.title, one.one, one.total, noise.parameter, *numbers, *counts, *facts))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     for name in ("deviation", "error", "n"):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
     return frame
+
+
+def _facts(answer: Answer) -> tuple[str, str]:
+    """Return by which argument, and for which neighbours, the numbers of all uses together hold."""
+    total = parse(answer.total)
+    return total.theorem, total.neighbours
 
 
 def regions(question: Question, found: tuple[Answer, ...]) -> dict[str, TradeOff]:
@@ -283,8 +298,8 @@ def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataF
     Returns
     -------
     DataFrame
-        `series, parameter, value, kind, low, high`, what `dpcore.charts.utility_figure` draws; `value` is the error
-        for the noise, epsilon for privacy, k or n.
+        `series, parameter, value, low, high, kind, theorem, neighbours`, what `dpcore.charts.utility_figure` draws;
+        `value` is the error for the noise, epsilon for privacy, k or n.
     """
     rows = []
     for index, factor in enumerate(factors):
@@ -295,11 +310,9 @@ def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataF
         for one in answers(asked):
             value = None if one.trouble else _open(asked, one)
             if value is not None and math.isfinite(value):
-                rows.append(
-                    (one.candidate.short, asked.place, float(value), "exact" if one.kind == "exact" else "upper")
-                )
-    frame = pd.DataFrame(rows, columns=["series", "parameter", "value", "kind"])
-    return frame.assign(low=frame["value"], high=frame["value"])
+                rows.append((one.candidate.short, asked.place, float(value), _open_kind(asked, one), *_facts(one)))
+    frame = pd.DataFrame(rows, columns=["series", "parameter", "value", *FACTS])
+    return labelled(frame.assign(low=frame["value"], high=frame["value"]))
 
 
 def _open(question: Question, answer: Answer) -> float | None:
@@ -309,3 +322,12 @@ def _open(question: Question, answer: Answer) -> float | None:
     if question.unknown == RECORDS:
         return float(answer.n)
     return answer.error if question.unknown == NOISE and question.wish is not None else answer.epsilon
+
+
+def _open_kind(question: Question, answer: Answer) -> str:
+    """Return what that number is: counts have a kind of their own, epsilon that of the region, errors are rounded up."""
+    if question.unknown == COUNT:
+        return answer.kind
+    if question.unknown == RECORDS or (question.unknown == NOISE and question.wish is not None):
+        return EXACT if answer.kind == EXACT else "upper"
+    return answer.known

@@ -6,12 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS
+from dpcore.kinds import WORDS
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.calibration.answers import Answer, Question
-
-_KINDS = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
 
 
 def words(question: Question, answer: Answer) -> str:
@@ -31,12 +30,12 @@ def _noise_words(question: Question, answer: Answer) -> str:
     if question.unknown == RECORDS and up:
         each += " on the sum"
     if question.unknown == COUNT:
-        start = f"{grouped(answer.k)} answer{'s' if answer.k > 1 else ''} ({_KINDS[answer.kind]}) with {each}"
+        start = f"{grouped(answer.k)} answer{'s' if answer.k > 1 else ''} ({WORDS[answer.kind]}) with {each}"
     elif question.unknown == RECORDS:
         enough = "are enough (upper bound)" if answer.kind != "exact" else "are needed (exact)"
         start = f"{grouped(answer.n)} records {enough} with {each}"
     else:
-        start = f"{each} ({_KINDS[answer.kind]}, rounded to the safe side)"
+        start = f"{each} ({WORDS[answer.kind]}, rounded to the safe side)"
     if answer.error is None:
         return f"{start}."
     whose = "the mean" if question.unknown == RECORDS else "one answer"
@@ -48,7 +47,7 @@ def _worth_words(question: Question, answer: Answer) -> str:
     who = "It has" if answer.k == 1 else "All together have"
     epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {outward(answer.epsilon, 4)}"
     return (
-        f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({answer.known}); an attacker who wrongly accuses "
+        f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[answer.known]}); an attacker who wrongly accuses "
         f"{of_100(question.fpr)} people outside the data finds at most {of_100(answer.tpr)} inside it."
     )
 
@@ -91,9 +90,9 @@ def _verdict(question: Question, top: Answer | None, known: list[Answer]) -> str
         shown = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
         least = min(known, key=lambda one: one.tpr)
         if of_100(least.tpr) == of_100(top.tpr):
-            return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({top.known})."
+            return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({WORDS[top.known]})."
         return (
-            f"{name} has the least ε: {shown} at δ = {outward(question.delta, 6)} ({top.known}). An attacker who wrongly "
+            f"{name} has the least ε: {shown} at δ = {outward(question.delta, 6)} ({WORDS[top.known]}). An attacker who wrongly "
             f"accuses {of_100(question.fpr)} people finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "
             f"against {of_100(top.tpr)}."
         )

@@ -16,7 +16,8 @@ from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
-from dpcore.words import about, of_100
+from dpcore.kinds import EXACT, WORDS
+from dpcore.words import about, grouped, of_100
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +32,10 @@ def forms_takeaway(found: Sequence[Form], fpr: float = 0.05) -> str:
     whole, stated, plain = (by_name[name] for name in ("region", "dptv", "dp"))
     words = (
         f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said['before']} people inside "
-        f"it before sampling ({by_name['before'].kind}) and {said['region']} after it ({whole.kind})."
+        f"it before sampling ({WORDS[by_name['before'].kind]}) and {said['region']} after it ({WORDS[whole.kind]})."
     )
-    if stated.kind == "exact":
-        more = "" if plain.kind == "exact" else f"; by (ε, δ) alone it would be {said['dp']} (upper bound)"
+    if stated.kind == EXACT:
+        more = "" if plain.kind == EXACT else f"; by (ε, δ) alone it would be {said['dp']} (upper bound)"
         return f"{words} The statement (ε, δ, η) says exactly that{more}."
     return f"{words} Known by (ε, δ, η) alone it would be {said['dptv']}, by (ε, δ) alone {said['dp']} (upper bounds)."
 
@@ -50,7 +51,7 @@ def forms_figure(found: Sequence[Form], *, log: bool = False, look: Look = PLAIN
     parts = []
     for form in found:
         points = sample(form.region, form.title)
-        parts.append(points.assign(kind="lower") if form.kind == "upper bound" else points)
+        parts.append(points.assign(kind="lower") if form.kind != EXACT else points)
     points = pd.concat(parts, ignore_index=True)
     takeaway = forms_takeaway(found, 1e-6 if log else 0.05)
     chart = region_chart(points, log=log, filled=not log, look=described(look, takeaway))
@@ -101,7 +102,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     Parameters
     ----------
     frame : what `dpcore.amplification.gradient_ladder` returns.
-    delta : the failure probability it was asked at.
+    delta : the delta it was asked at.
     steps : the number of steps chosen at the moment, drawn as a dotted line.
     """
     shown = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
@@ -111,6 +112,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     for layer in chart.layer:
         layer.encoding.x.title = "Number of steps T"
     chart.description = look.description or takeaway
-    late = frame.attrs.get("late", [])
-    notes = (*figure.notes, *([f"Not computed in the time allowed: T = {', '.join(late)}."] if late else []))
+    missing = frame.loc[frame["kind"] == "none", "k"]
+    silent = f"Not certified within the operations allowed: T = {', '.join(grouped(int(n)) for n in missing)}."
+    notes = (*figure.notes, silent) if len(missing) else figure.notes
     return replace(figure, chart=chart, takeaway=takeaway, title=look.title or "ε as T grows", notes=notes)

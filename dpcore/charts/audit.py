@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from dpcore.audit.measurements import Counts
-from dpcore.audit.statements import percent, sentence, verdict
+from dpcore.audit.statements import METHOD, NEIGHBOURS, percent, sentence, verdict
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import TITLES
-from dpcore.charts.sampling import FACTS, named, note, sample
+from dpcore.charts.sampling import named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.kinds import FACTS
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
 def _rows(label: str, region: str, points: Bounds, kind: str) -> pd.DataFrame:
     alpha, beta = points
     columns = {"alpha": alpha + 0.0, "beta": beta + 0.0, "power": 1.0 - beta}
-    known = {"kind": kind, "theorem": "measurement", "neighbours": "as measured"}
+    known = {"kind": kind, "theorem": METHOD, "neighbours": NEIGHBOURS}
     return pd.DataFrame({"label": label, "region": region, **columns, **known}, columns=list(COLUMNS))
 
 

@@ -11,12 +11,13 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked
 from dpcore.charts.regions import Axes, region_chart
-from dpcore.charts.sampling import FACTS, note, sample
+from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.composition.arrays import FAILING, PURE, VARYING
 from dpcore.composition.convergence import BELOW, unsafe_words
 from dpcore.errors import DomainError
+from dpcore.kinds import FACTS, WORDS
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ TRUE, LIMIT = "composition", "Gaussian limit, approximate"
 CLT = "central limit theorem"
 BAND_POINTS = 121
 FLOOR = 1e-12  # the least rate of a logarithmic axis
-_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 _NAMES = {PURE: "pure", FAILING: "with δ", VARYING: "with total variation"}
 _FPR = 0.05
 
@@ -176,7 +176,7 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
     k : the number of copies chosen at the moment, drawn as a dotted line.
     """
     known = frame[frame["kind"] != "none"]
-    kinds = known["kind"].map(_KINDS)
+    kinds = known["kind"].map(WORDS)
     drawn = _lines(
         [
             _line(known, "k", "distance", "sup |f − G|", kinds),
@@ -194,14 +194,14 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
         look=described(look, takeaway),
     )
     missing = frame[frame["kind"] == "none"]
-    silent = f"Not computed in the time allowed: k = {', '.join(grouped(int(n)) for n in missing['k'])}."
+    silent = f"Not computed within the operations allowed: k = {', '.join(grouped(int(n)) for n in missing['k'])}."
     return Figure(chart, frame, takeaway, look.title or "Distance to the limit", (silent,) if len(missing) else ())
 
 
 def convergence_takeaway(known: pd.DataFrame) -> str:
     """Say the smallest and the last distance, and where the limit is below the truth."""
     if known.empty:
-        return "No distance was computed in the time allowed."
+        return "No distance was computed within the operations allowed."
     least, last = known.iloc[int(np.argmin(known["distance"]))], known.iloc[-1]
     words = f"Composition and limit differ least at k = {grouped(int(least['k']))}, by at most {outward(least['distance'], 3)}"
     if last["k"] != least["k"]:
@@ -219,7 +219,7 @@ def array_figure(frame: pd.DataFrame, *, n: int | None = None, look: Look = PLAI
     """Return sup|f - G| against n for every array, all on one chart; `frame` is that of `array_distances`."""
     drawn = _lines(
         [
-            _line(part, "n", "distance", str(title), part["kind"].map(_KINDS))
+            _line(part, "n", "distance", str(title), part["kind"].map(WORDS))
             for title, part in frame.groupby("title", sort=False)
         ]
     )
@@ -269,11 +269,11 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
     Parameters
     ----------
     rows : what `dpcore.composition.convergence.safety` returns.
-    delta : the failure probability chosen at the moment, drawn as a dotted line.
+    delta : the delta chosen at the moment, drawn as a dotted line.
     """
     drawn = _lines(
         [
-            _line(rows, "delta", "epsilon", "truth", rows["kind"].map(_KINDS)),
+            _line(rows, "delta", "epsilon", "truth", rows["kind"].map(WORDS)),
             _line(rows, "delta", "epsilon_clt", "Gaussian limit", "approximation"),
         ]
     )

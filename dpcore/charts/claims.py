@@ -16,6 +16,7 @@ from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.composition.convergence import ABOVE, BELOW, OPEN
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ SIDES: Final = {OPEN: "the truth, as far as is known", BELOW: "below the truth: 
 _SHAPES: Final = {OPEN: "circle", ABOVE: "triangle-right", BELOW: "cross"}
 _ROOM = 1.4
 _FAR = 4.0  # times the truth; what is farther has no place in the picture
-_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 
 
 # ---- a claim on the profile ----------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
             "epsilon": drawn["epsilon"],
             "label": drawn["verdict"].map(SIDES),
             "text": _texts(drawn),
-            "kind": drawn["kind"].map(_KINDS),
+            "kind": drawn["kind"].map(WORDS),
             "note": drawn["note"].str.slice(0, 120),
         }
     )

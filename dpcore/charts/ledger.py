@@ -14,6 +14,7 @@ from dpcore.charts.figure import Figure, checked
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.composition.verdict import best
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS, labelled
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 MOST_BARS = 20
 WITHIN, OVER, GUESS = "within the budget", "over the budget", "an approximation, no promise"
 _CUT = 2.0  # the axis ends at this many budgets; longer bars are cut and say so
-_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 
 
 # ---- the budget ----------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def budget_figure(rows: pd.DataFrame, spending: Spending, *, look: Look = PLAIN)
     """
     takeaway = budget_takeaway(rows, spending)
     budget = spending.budget
-    table = rows.assign(budget=budget.epsilon, fits=[_fits(row, budget) for _, row in rows.iterrows()])
+    table = labelled(rows.assign(budget=budget.epsilon, fits=[_fits(row, budget) for _, row in rows.iterrows()]))
     drawn = table[(table["kind"] != "none") & np.isfinite(table["epsilon"])].sort_values("epsilon", kind="stable")
     chart = _budget_chart(drawn, budget, look=described(look, takeaway))
     return Figure(chart, table, takeaway, look.title or "Budget", _silences(rows))
@@ -50,7 +50,7 @@ def budget_takeaway(rows: pd.DataFrame, spending: Spending) -> str:
     sum_ = f" Adding up would say {outward(float(basic['epsilon'].iloc[0]), 4)} (upper bound)." if len(basic) else ""
     top = best(rows)
     if top is not None and float(top["epsilon"]) < spending.spent:
-        name = f"{top['title']} says ε ≤ {outward(float(top['epsilon']), 4)} ({_KINDS[str(top['kind'])]})."
+        name = f"{top['title']} says ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[str(top['kind'])]})."
         return f"{spending.words} {name}{sum_}"
     return spending.words + sum_
 
@@ -92,7 +92,7 @@ def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Lay
             "paint": drawn["fits"].map(paints),
             "fill": [theme.pale(paints[state], dark=look.dark, share=shares[state]) for state in drawn["fits"]],
             "words": [_words(row, end) for _, row in drawn.iterrows()],
-            "kind": drawn["kind"].map(_KINDS),
+            "kind": drawn["kind"].map(WORDS),
             "dash": [[3, 3] if state == GUESS else [1, 0] for state in drawn["fits"]],
         }
     )
@@ -148,7 +148,7 @@ def cost_takeaway(rows: pd.DataFrame) -> str:
     if held.empty:
         return "No row has a finite cost at this δ."
     top = held.sort_values("cost", ascending=False, kind="stable").iloc[0]
-    kind = {**_KINDS, "approximate": "approximation"}[str(top["kind"])]
+    kind = WORDS[str(top["kind"])]
     name = (
         f"row {top['row']} ({theme.short(str(top['label']), 40)})" if str(top["label"]).strip() else f"row {top['row']}"
     )
@@ -189,7 +189,7 @@ def _cost_chart(drawn: pd.DataFrame, *, look: Look) -> alt.LayerChart:
             "expression": [theme.short(str(text), 60) for text in drawn["expression"]],
             "count": [grouped(int(count)) for count in drawn["count"]],
             "words": [_cost_words(row) for _, row in drawn.iterrows()],
-            "kind": drawn["kind"].map(_KINDS).to_numpy(),
+            "kind": drawn["kind"].map(WORDS).to_numpy(),
         }
     )
     scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6, format=".6~g")

@@ -17,10 +17,9 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series
 from dpcore.charts.profiles import profile_takeaway
 from dpcore.charts.regions import TITLES, region_takeaway
-from dpcore.charts.sampling import facts
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
-from dpcore.kinds import kinds
+from dpcore.kinds import facts, kinds
 from dpcore.language import parse
 from dpcore.parameter import one_of
 from dpcore.registry import DELTA, EPSILON, ETA, MU, Parameter, shown

@@ -8,11 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from dpcore import gate
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, number
-from dpcore.charts.sampling import facts
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.polygon import Polygon
+from dpcore.kinds import facts
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
@@ -32,16 +33,17 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
     DataFrame
         `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss), ``exact``; beyond
         200 of them neighbours are added up, and what is rarer than 1e-7 at either end joins the last bar. A smooth
-        region has cells, an ``approximation`` by differences of its profile. Mass at infinity is a row of its own
+        region has cells, ``approximate`` by differences of its profile. Mass at infinity is a row of its own
         with the label ``inf``.
     """
     curve = region.curve
     if isinstance(curve, Polygon):
+        region.dual  # noqa: B018  its masses are checked once
         low, high, mass = _atoms(curve)
     else:
         low, high, mass = _cells(region)
     label = [number(a, 4) if a == b else f"{number(a, 4)} to {number(b, 4)}" for a, b in zip(low, high, strict=True)]
-    kind = "exact" if isinstance(curve, Polygon) else "approximation"
+    kind = "exact" if isinstance(curve, Polygon) else "approximate"
     rows = pd.DataFrame({"low": low, "high": high, "loss_label": label, "mass": mass, "kind": kind})
     if curve.q_inf > 0:
         sure = "exact" if curve.exact else "upper"
@@ -68,7 +70,7 @@ def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figu
     table = loss_table(region)
     takeaway = loss_takeaway(region)
     chart = loss_chart(table, look=described(look, takeaway), **options)
-    rough = bool((table["kind"] == "approximation").any())
+    rough = bool((table["kind"] == "approximate").any())
     notes = ("Bars are an approximation: differences of the profile δ(ε).",) if rough else ()
     return Figure(chart, table, takeaway, look.title or "Loss distribution", notes)
 
@@ -183,7 +185,7 @@ def _cells(region: TradeOff) -> tuple[FloatArray, FloatArray, FloatArray]:
     edge = _range(region)
     step = 2.0 * edge / (_CELLS - 1)  # both ends are grid points: an atom there falls into one cell
     grid = np.concatenate(([-edge - step], np.linspace(-edge, edge, _CELLS), [edge + step]))
-    delta = 0.5 * (curve.delta_bounds(grid)[0] + curve.delta_bounds(grid)[1])
+    delta = 0.5 * np.add(*gate.delta_bounds(region, grid))
     middle = 0.5 * (grid[1:] + grid[:-1])
     at_middle = np.interp(middle, grid, delta)
     # e^middle times the slope in e^e, with the large factors cancelled
@@ -201,5 +203,5 @@ def _range(region: TradeOff) -> float:
     if np.isfinite(curve.max_loss):
         return float(max(curve.max_loss, 1e-3))
     grid = np.geomspace(1e-3, 1e5, 49)
-    gone = curve.delta_bounds(grid)[1] <= curve.q_inf + 1e-5
+    gone = gate.delta_bounds(region, grid)[1] <= curve.q_inf + 1e-5
     return float(grid[np.argmax(gone)]) if gone.any() else 1e5

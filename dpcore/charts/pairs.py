@@ -11,6 +11,7 @@ from dpcore.charts.figure import Figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_notes, utility_takeaway
 from dpcore.errors import DomainError
+from dpcore.kinds import WORDS
 from dpcore.limits import checkpoint
 from dpcore.utility.simulate import moved, simulate
 
@@ -23,7 +24,6 @@ POINTS = 41  # of the lines
 SIMULATED = 9  # points of the simulation
 RELEASES = 400
 SIMULATION = "simulation ± 2 standard errors"
-_WORDS = {"exact": "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
 _ANY = "lower bound on any mechanism"
 _IN_PART = "no bound"  # everywhere: at some places it is one, as the kind of each row says
 LONGEST_LABEL = 48
@@ -163,7 +163,7 @@ def _labels(frame: pd.DataFrame) -> list[str]:
         elif about == "any":
             names[theorem, about] = _ANY
         else:
-            names[theorem, about] = _WORDS[next(iter(kinds))] if len(kinds) == 1 else _IN_PART
+            names[theorem, about] = WORDS[next(iter(kinds))] if len(kinds) == 1 else _IN_PART
     twice = {name for name in names.values() if list(names.values()).count(name) > 1 or name == _IN_PART}
     seen: dict[str, int] = {}
     full = {}

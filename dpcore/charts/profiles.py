@@ -10,12 +10,12 @@ import pandas as pd
 
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
-from dpcore.charts.sampling import Regions, facts, named
+from dpcore.charts.sampling import Regions, named
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.domains import POSITIVE
-from dpcore.kinds import WORDS, kind, kinds
+from dpcore.kinds import WORDS, facts, kind, kinds
 from dpcore.limits import checkpoint
 from dpcore.words import outward
 

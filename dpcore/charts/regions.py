@@ -124,7 +124,8 @@ def blank_figure(*, axes: Axes = "fdp", log: bool = False, look: Look = PLAIN) -
     x, y = _axes(axes, log=log)
     words = "An empty window: the line of blind guessing, where an attacker who knows nothing stays."
     chart = theme.finish(_guessing(x, y, log=log, dark=look.dark), described(look, words), words=words, height=460)
-    table = pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0], "kind": "exact"})
+    facts = {"kind": "exact", "theorem": "blind guessing", "neighbours": "any"}
+    table = pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0], **facts})
     return Figure(chart, table, words, "Privacy regions")
 
 

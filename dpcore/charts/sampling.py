@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpcore import frames
+from dpcore import frames, gate
 from dpcore.charts import pixels
 from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
@@ -20,7 +20,7 @@ from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.kinds import EXACT, kinds
+from dpcore.kinds import EXACT, FACTS, facts, kinds
 from dpcore.tradeoff import TradeOff
 from dpcore.words import grouped
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
 Regions: TypeAlias = "TradeOff | Mapping[str, TradeOff] | Iterable[TradeOff]"
-FACTS = ("kind", "theorem", "neighbours")
 COLUMNS = ("region", "label", "alpha", "beta", "power", "epsilon", "epsilon_label", "corner", "step", *FACTS)
 BORDER = ("label", "region", "alpha", "beta", *FACTS)
 MOST_ROWS = 10_000
@@ -73,14 +72,17 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
     curve = published(region.curve)
-    path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
+    with gate.naming(region):
+        path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
+    power = _power(curve, path)
+    gate.border(region, path.alpha, path.beta, power)
     return pd.DataFrame(
         {
             "region": str(region),
             "label": str(region) if label is None else label,
             "alpha": path.alpha + 0.0,
             "beta": path.beta + 0.0,
-            "power": _power(curve, path),
+            "power": power,
             "epsilon": path.loss + 0.0,
             "epsilon_label": _loss_labels(path),
             "corner": path.corner,
@@ -90,11 +92,6 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         },
         columns=list(COLUMNS),
     )
-
-
-def facts(region: TradeOff) -> dict[str, str]:
-    """Return the columns that say, after `kind`, by which argument and for which neighbours a number holds."""
-    return {"theorem": region.theorem, "neighbours": region.neighbours}
 
 
 def corner_count(region: TradeOff) -> int | None:

@@ -9,6 +9,7 @@ import numpy as np
 from dpcore.charts import pixels
 from dpcore.charts.thinning import Path
 from dpcore.curves.base import Curve
+from dpcore.curves.possible import betas
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _down_to_diagonal(curve: Curve, grid: FloatArray) -> tuple[FloatArray, Float
 
 
 def _beta(curve: Curve, alpha: FloatArray) -> FloatArray:
-    return np.asarray(curve.beta_bounds(alpha)[0], dtype=np.float64)
+    return np.asarray(betas(curve, alpha)[0], dtype=np.float64)
 
 
 def _losses(

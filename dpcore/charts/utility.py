@@ -12,6 +12,7 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
+from dpcore.kinds import FACTS, labelled
 from dpcore.words import outward
 
 COLUMNS = ("parameter", "value", "kind", "low", "high")
@@ -71,13 +72,18 @@ def utility_figure(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return chart, table and sentence; `options` are those of `utility_chart`."""
+    """Return chart, table and sentence; `options` are those of `utility_chart`.
+
+    The table has the columns of `utility_table`; numbers of a region also say by which theorem and for which neighbours.
+    """
     table = utility_table(frame)
     takeaway = utility_takeaway(frame, current=current, parameter=parameter, value=value)
     chart = utility_chart(
         table, current=current, parameter=parameter, value=value, look=described(look, takeaway), **options
     )
     notes = utility_notes(table, log_y=options.get("log_y", True))
+    if set(FACTS) <= set(frame.columns):
+        table = labelled(table, theorem=frame["theorem"].to_numpy(), neighbours=frame["neighbours"].to_numpy())
     return Figure(chart, table, takeaway, look.title or f"{value} against {parameter}", notes)
 
 

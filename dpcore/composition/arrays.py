@@ -22,6 +22,7 @@ import pandas as pd
 
 from dpcore.composition.distance import Goal, distance
 from dpcore.guarantees import DP, DPTV, largest_eta
+from dpcore.kinds import EXACT, FACTS
 from dpcore.limits import checkpoint
 from dpcore.theorems import domain
 
@@ -34,7 +35,7 @@ PURE, FAILING, VARYING = "pure", "failing", "varying"
 TITLES = {PURE: "pure: ε = μ/√n", FAILING: "with δ: δ = d/n", VARYING: "with TV: ε = μ/n^c"}
 NS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 LARGEST_N = 10**6
-COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", "kind")
+COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", *FACTS)
 
 
 class Statement(NamedTuple):
@@ -78,7 +79,7 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     Parameters
     ----------
     mu : of the limit, in (0, 20].
-    delta : what the failure probabilities of the second array sum to, in [0, 20].
+    delta : what the deltas of the second array sum to, in [0, 20].
     c : power with which epsilon falls in the third array, in (0, 1/2].
     """
     limit_mu = domain.number(mu, "mu", 0.0, 20.0, low_open=True)
@@ -111,7 +112,8 @@ def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) ->
     Returns
     -------
     DataFrame
-        `n, array, title, mechanism, distance, distance_lower, optimistic, cautious, kind`: `distance` is the largest
+        `n, array, title, mechanism, distance, distance_lower, optimistic, cautious, kind, theorem,
+        neighbours`: `distance` is the largest
         vertical distance sup|f - G|; `optimistic` is sup(G - f), by how much the limit promises too much.
     """
     counts = [domain.integer(n, "n", high=LARGEST_N) for n in (NS if ns is None else ns)]
@@ -119,7 +121,8 @@ def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) ->
     for step, (array, n) in enumerate((array, n) for array in chosen for n in counts):
         checkpoint(step / (len(chosen) * len(counts)))
         one = array.mechanism(n)
-        found = distance(one**n, array.goal)
+        row = one**n
+        found = distance(row, array.goal)
         rows.append(
             (
                 n,
@@ -130,7 +133,9 @@ def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) ->
                 found.largest.lower,
                 found.optimistic.upper,
                 found.cautious.upper,
-                "exact" if found.kind == "exact" else "upper",
+                EXACT if found.kind == EXACT else "upper",
+                row.theorem,
+                row.neighbours,
             )
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -16,15 +16,15 @@ import numpy as np
 import pandas as pd
 
 from dpcore import gate
-from dpcore.composition.clt import Limit, limit
+from dpcore.central_limit.limit import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
-from dpcore.composition.gaussians import epsilons_of
 from dpcore.composition.ladder import KS
 from dpcore.errors import BudgetError, DomainError
-from dpcore.kinds import kind
+from dpcore.kinds import EXACT, FACTS, kind, labelled
 from dpcore.language import parse
 from dpcore.limits import checkpoint, limits
 from dpcore.theorems import domain
+from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ DELTAS = tuple(10.0**-power for power in range(1, 13))
 LARGEST_K = 10**6
 COLUMNS = (
     "k", "mu", "gamma", "bound", "distance", "distance_lower", "optimistic", "optimistic_lower",
-    "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "kind", "note",
+    "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "note", *FACTS,
 )  # fmt: skip
+ROW_WORK = 3e7
+"""Operations allowed for one number of copies: some seconds."""
 _SAME = 1e-12
 
 
@@ -80,40 +82,41 @@ def copies(mechanism: TradeOff | str, k: int) -> Copies:
     return Copies(region, count, limit(region))
 
 
-def convergence(
-    mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None, *, patience: float = 4.0
-) -> pd.DataFrame:
+def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate the distance to the central limit as the number of copies grows.
+
+    Work is counted, not timed: rows that take more than `ROW_WORK` operations have kind ``none`` and say so, on every
+    machine. A deadline refuses the whole table.
 
     Parameters
     ----------
     mechanism : a region, or its expression.
     delta : at which epsilon is compared, in (0, 1].
     ks : numbers of copies; by default those of `rungs`.
-    patience : seconds allowed; rows that do not fit have kind ``none`` and say so.
 
     Returns
     -------
     DataFrame
         `k, mu, gamma, bound, distance, distance_lower, optimistic, optimistic_lower, epsilon, epsilon_lower,
-        epsilon_clt, verdict, kind, note`. `bound` is what gamma promises about `distance` = sup|f - G|, inf where it
-        says nothing. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
+        epsilon_clt, verdict, note, kind, theorem, neighbours`. `bound` is what gamma promises about `distance` = sup|f - G|, inf where it
+        says nothing. `kind` is that of the distance and of epsilon, ``exact`` where both are. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     wanted = domain.positive_probability(delta, "delta")
     counts = [domain.integer(k, "k", high=LARGEST_K) for k in (rungs(region) if ks is None else ks)]
     first = copies(region, 1)
     rows = {}
-    with limits(deadline=patience):
-        # one copy and many copies are the quick ones, so they come first
-        for step, k in enumerate(sorted(set(counts), key=lambda count: (count > 1, -count))):
-            row = Copies(region, k, first.found)
-            try:
-                checkpoint(step / len(counts))
+    for step, k in enumerate(dict.fromkeys(counts)):
+        checkpoint(step / len(counts))
+        row = Copies(region, k, first.found)
+        try:
+            with limits(work=ROW_WORK):
                 rows[k] = _row(row, wanted)
-            except BudgetError as error:
-                rows[k] = (*_known(row, wanted), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, "none", str(error))
-    return pd.DataFrame([_ordered(k, rows[k]) for k in counts], columns=list(COLUMNS))
+        except BudgetError as error:
+            checkpoint()  # time that has ended refuses the whole
+            rows[k] = (*_known(row, wanted), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, str(error), "none")
+    frame = pd.DataFrame([_ordered(k, rows[k]) for k in counts], columns=[*COLUMNS[:-2]])
+    return labelled(frame, theorem=[(region**k).theorem for k in counts], neighbours=region.neighbours)
 
 
 def rungs(region: TradeOff) -> tuple[int, ...]:
@@ -143,15 +146,15 @@ def _row(row: Copies, delta: float) -> tuple[object, ...]:
         high,
         low,
         verdict(known[3], low, high),
-        "exact" if apart.kind == "exact" else "upper",
         row.found.silence(row.k),
+        kind(low, high, "upper") if apart.kind == EXACT else "upper",
     )
 
 
 def _ordered(k: int, row: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row in the order of the columns."""
-    mu, gamma, bound, clt, *apart, high, low, said, kind, note = row
-    return (k, mu, gamma, bound, *apart, high, low, clt, said, kind, note)
+    mu, gamma, bound, clt, *apart, high, low, said, note, what = row
+    return (k, mu, gamma, bound, *apart, high, low, clt, said, note, what)
 
 
 def _bounds(region: TradeOff, delta: float) -> tuple[float, float]:
@@ -177,7 +180,7 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `delta, epsilon, epsilon_lower, epsilon_clt, verdict, kind`: the truth lies between `epsilon_lower` and
+        `delta, epsilon, epsilon_lower, epsilon_clt, verdict, kind, theorem, neighbours`: the truth lies between `epsilon_lower` and
         `epsilon`; `epsilon_clt` is an approximation.
     """
     at = np.array(domain.numbers(deltas, "delta", high=1.0, low_open=True))
@@ -187,7 +190,8 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
     for delta, lower, upper in zip(at.tolist(), low.tolist(), high.tolist(), strict=True):
         clt = clt_epsilon(row.goal, delta)
         rows.append((delta, upper + 0.0, lower + 0.0, clt, verdict(clt, lower, upper), kind(lower, upper, "upper")))
-    return pd.DataFrame(rows, columns=["delta", "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "kind"])
+    frame = pd.DataFrame(rows, columns=["delta", "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "kind"])
+    return labelled(frame, region)
 
 
 def warning(row: Copies, delta: float, apart: Distance) -> tuple[bool, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.kinds import WORDS
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 _SAME = 1e-9
 _PROMISES = ("exact", "upper")
-_KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 
 
 def best(rows: pd.DataFrame) -> pd.Series | None:
@@ -38,7 +38,7 @@ def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = Non
     Parameters
     ----------
     rows : what `ladder` returns for one k.
-    delta : the failure probability asked.
+    delta : the delta asked.
     titles : theorems to compare with; all by default. The best is the best of all.
     """
     return " ".join(part for part in (headline(rows, delta), gaps(rows, titles)) if part)
@@ -50,7 +50,7 @@ def headline(rows: pd.DataFrame, delta: float) -> str:
     top = best(rows)
     if top is None:
         return f"For {asked} no theorem promises any ε; with a larger δ one may."
-    return f"For {asked}, **{top['title']}** is best: ε ≤ {outward(float(top['epsilon']), 4)} ({_KINDS[top['kind']]})."
+    return f"For {asked}, **{top['title']}** is best: ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[top['kind']]})."
 
 
 def gaps(rows: pd.DataFrame, titles: Sequence[str] | None = None) -> str:

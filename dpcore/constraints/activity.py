@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.constraints.hull import Point, chord, lower_hull, mirror, share
+from dpcore.kinds import EXACT, FACTS, labelled
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.constraints.statements import Constraints
 
-COLUMNS = ("statement", "epsilon", "delta", "status", "delta_of_others", "by", "reason", "kind")
+COLUMNS = ("statement", "epsilon", "delta", "status", "delta_of_others", "by", "reason", *FACTS)
 ACTIVE, IMPLIED = "active", "implied"
 _ROUNDING = 1e-14
 
@@ -33,8 +34,8 @@ def activity(given: Constraints) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `statement, epsilon, delta, status, delta_of_others, by, reason, kind`, one row per statement, numbered from
-        1. `status` is ``active`` (without it the region is larger) or ``implied``; `delta_of_others` is the delta that
+        `statement, epsilon, delta, status, delta_of_others, by, reason, kind, theorem, neighbours`, one row per statement,
+        numbered from 1. `status` is ``active`` (without it the region is larger) or ``implied``; `delta_of_others` is the delta that
         the other active statements alone promise at this epsilon; `by` names the statements that imply it (at most
         two are ever needed), `reason` says how. Of equal statements the first counts.
     """
@@ -50,8 +51,8 @@ def activity(given: Constraints) -> pd.DataFrame:
         reason = _gain(others, delta) if index in active else _why(points, by, left, right, epsilon)
         names = " and ".join(str(other + 1) for other in by)
         status = ACTIVE if index in active else IMPLIED
-        rows.append((index + 1, epsilon, delta, status, others, names, reason, "exact"))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        rows.append((index + 1, epsilon, delta, status, others, names, reason))
+    return labelled(pd.DataFrame(rows, columns=list(COLUMNS[:-3])), given.region, kind=EXACT)
 
 
 def _active(points: Sequence[Point]) -> list[int]:

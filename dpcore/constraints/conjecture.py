@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore import gate
 from dpcore.constraints.hull import chord, mirror, polygon, symmetric_hull
 from dpcore.curves.polygon import Polygon
 from dpcore.engine import enumeration, profile
@@ -127,7 +128,7 @@ def gap(exact: TradeOff, guess: Conjecture) -> Gap:
     if not sharp:
         vertices = [_GRID, *(alpha[:: -(-alpha.size // 100)] for alpha in vertices)]
     alpha = np.unique(np.concatenate(vertices))
-    truth, guessed = (np.asarray(curve.beta_safe(alpha), dtype=np.float64) for curve in curves)
+    truth, guessed = (gate.beta_safe(region, alpha, gate.ROUNDING) for region in (exact, guess.region))
     distance = np.maximum(truth - guessed, 0.0)
     at = int(np.argmax(distance))
     area = exact.area - guess.region.area if sharp else float(np.trapezoid(distance, alpha))

@@ -25,6 +25,7 @@ from dpcore.constraints.pair import corners
 from dpcore.constraints.splitting import product_of, split
 from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import DP
+from dpcore.kinds import FACTS, labelled
 from dpcore.limits import checkpoint
 from dpcore.registry import COUNT
 from dpcore.words import outward
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 MOST_FACTORS = 6
 RANDOM_STARTS = 6
-START_COLUMNS = ("start", "first_epsilons", "factor_epsilons", "total_delta", "area_between", "kind")
+START_COLUMNS = ("start", "first_epsilons", "factor_epsilons", "total_delta", "area_between", *FACTS)
 _KINKS = 200
 _TRIES = 160  # evaluations of the area per factor and start
 _OUTWARD = 2e-15
@@ -89,7 +90,9 @@ def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = No
     answer = split(region)
     if answer.is_product and sum(copies for _, copies in answer.factors) <= m:
         known = [epsilon for epsilon, copies in answer.factors for _ in range(copies)]
-        return _made(target, np.array(known), [("the region itself", np.array(known), np.array(known))], True, outer)
+        return _made(
+            region, target, np.array(known), [("the region itself", np.array(known), np.array(known))], True, outer
+        )
     best = target.best_single()
     tried = [("best single constraint (exact)", best, best)]
     generator = np.random.default_rng(0) if rng is None else rng
@@ -104,7 +107,7 @@ def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = No
         again = _descend(target, _descend(target, best))
         tried.append(("best of these, searched again", best, again))
         best = max(again, best, key=target.area)
-    return _made(target, best, tried, m == 1 and not outer, outer)
+    return _made(region, target, best, tried, m == 1 and not outer, outer)
 
 
 class _Target:
@@ -224,7 +227,12 @@ def _descend(target: _Target, start: FloatArray) -> FloatArray:
 
 
 def _made(
-    target: _Target, best: FloatArray, tried: Sequence[tuple[str, FloatArray, FloatArray]], proved: bool, outer: bool
+    asked: TradeOff,
+    target: _Target,
+    best: FloatArray,
+    tried: Sequence[tuple[str, FloatArray, FloatArray]],
+    proved: bool,
+    outer: bool,
 ) -> Containing:
     """Return the answer with the table of starts, best first."""
     kind = "approximate" if outer else "exact"
@@ -232,13 +240,13 @@ def _made(
     for name, start, end in tried:
         lost = target.total_delta(end)
         rows.append((name, _text(start), _text(end), lost, _between(target, end, lost), kind))
-    starts = pd.DataFrame(rows, columns=list(START_COLUMNS)).sort_values("area_between", kind="stable")
+    starts = pd.DataFrame(rows, columns=list(START_COLUMNS[:-2])).sort_values("area_between", kind="stable")
     best = best if proved else _tidy(target, best)
     factors = tuple(float(e) for e in np.sort(best) if e > 0)
     lost = target.total_delta(best)
     region = _joined(factors, lost)
     between = _between(target, best, lost)
-    return Containing(region, factors, lost, between, proved, starts.reset_index(drop=True), outer)
+    return Containing(region, factors, lost, between, proved, labelled(starts.reset_index(drop=True), asked), outer)
 
 
 def _joined(factors: tuple[float, ...], lost: float) -> TradeOff:

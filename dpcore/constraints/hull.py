@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves.polygon import Polygon
-from dpcore.curves.polygon_algebra import masses, mirrored
+from dpcore.curves.polygon_algebra import from_half, masses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,4 +94,4 @@ def polygon(corners: list[Point], floor: float, method: str) -> Polygon:
     height = np.array([1.0, *(point[1] for point in both), floor])
     q = masses(at, height)
     keep = (at >= 0) & (q > 0) & np.isfinite(at)
-    return mirrored(at[keep], q[keep], floor, method)
+    return from_half(at[keep], q[keep], floor, method)

@@ -12,6 +12,7 @@ from dpcore.composition.ways import Way
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
+from dpcore.kinds import labelled
 from dpcore.tradeoff import shorten
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def polygon_of(region: TradeOff) -> Polygon:
     if curve.corner_count > MOST_LEVELS:
         msg = f"{shorten(str(region))} has {curve.corner_count} losses; at most {MOST_LEVELS} are listed."
         raise BudgetError(msg)
+    region.dual  # noqa: B018  its masses are checked once
     return curve
 
 
@@ -43,7 +45,7 @@ def dominating_pair(region: TradeOff) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `loss, p, q, kind`: losses ascending from -inf (an answer that only P0 gives) to inf (only P1); both columns
+        `loss, p, q, kind, theorem, neighbours`: losses ascending from -inf (an answer that only P0 gives) to inf (only P1); both columns
         add up to 1.
     """
     curve = polygon_of(region)
@@ -52,7 +54,8 @@ def dominating_pair(region: TradeOff) -> pd.DataFrame:
     p = np.concatenate(([curve.p_inf], curve.p[inner], [0.0]))
     q = np.concatenate(([0.0], curve.q[inner], [curve.q_inf]))
     keep = (p > 0) | (q > 0)
-    return pd.DataFrame({"loss": loss[keep] + 0.0, "p": p[keep], "q": q[keep], "kind": "exact"})
+    frame = pd.DataFrame({"loss": loss[keep] + 0.0, "p": p[keep], "q": q[keep]})
+    return labelled(frame, region, kind=region.kind)
 
 
 def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
@@ -61,8 +64,8 @@ def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `epsilon, delta, kind, note`, epsilon ascending from 0; polygons with more corners than `longest` are thinned
+        `epsilon, delta, note, kind, theorem, neighbours`, epsilon ascending from 0; polygons with more corners than `longest` are thinned
         evenly (`note` says so), every row stays true.
     """
     way = Way("exact", "exact", region, "exact", "")
-    return statements([way], longest)[["epsilon", "delta", "kind", "note"]]
+    return labelled(statements([way], longest)[["epsilon", "delta", "kind", "note"]], region)

@@ -28,6 +28,7 @@ from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.domains import PROBABILITY
 from dpcore.guarantees import DP, TV
+from dpcore.kinds import FACTS, labelled
 from dpcore.tradeoff import Atom, shorten
 from dpcore.words import outward
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     Factors = tuple[tuple[float, int], ...]
 
 STEP_COLUMNS = (
-    "step", "loss", "drop", "weight", "explained", "excess", "factor_epsilon", "copies", "left_over", "outcome",
+    "step", "loss", "drop", "weight", "explained", "excess", "factor_epsilon", "copies", "left_over", "outcome", *FACTS,
 )  # fmt: skip
 SPLIT_COLUMNS = (
     "region",
@@ -48,9 +49,7 @@ SPLIT_COLUMNS = (
     "copies",
     "total_delta",
     "reason",
-    "kind",
-    "theorem",
-    "neighbours",
+    *FACTS,
 )
 _ROUNDING = 4e-15  # relative error of a delta that was typed or computed
 _EQUAL = 1e-10  # relative difference of deltas that counts as none
@@ -125,10 +124,10 @@ def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
     total = max(0.0, float(polygon.q_inf))
     if total >= 1.0 or not polygon.loss.size or polygon.max_loss <= 0.0:
         reason = f"It is the single constraint (0, {outward(total, 6)})-DP."
-        return Split(region, True, (), total, reason, _frame([]))
+        return Split(region, True, (), total, reason, _frame(region, []))
     if polygon.loss[-1] < polygon.max_loss * (1.0 - SAME) or _faint(polygon):
         reason = "Some losses are rarer than the smallest double; they cannot be weighed."
-        return Split(region, None, (), total, reason, _frame([]))
+        return Split(region, None, (), total, reason, _frame(region, []))
     return _decide(region, polygon, tolerance)
 
 
@@ -152,22 +151,23 @@ def level_table(region: TradeOff, factors: Sequence[tuple[float, int]] = ()) -> 
     Returns
     -------
     DataFrame
-        `loss, drop, weight, explained, kind`: losses descending from the largest, E; `drop` is (E - loss) / 2, `weight`
+        `loss, drop, weight, explained, kind, theorem, neighbours`: losses descending from the largest, E; `drop` is (E - loss) / 2, `weight`
         q e^drop over the mass of E, `explained` the number of sign patterns of the factors that reach the level.
-        Without rows where the region has no loss above 0. Numbers are ``exact`` (right to rounding).
+        Without rows where the region has no loss above 0. Numbers are those of the polygon, right to rounding; `kind` is
+        ``upper`` where that polygon is a bound.
     """
     shape = polygon_of(region)
     empty = pd.DataFrame({name: np.zeros(0) for name in ("loss", "drop", "weight", "explained")})
     if not shape.loss.size or shape.max_loss <= 0.0 or not np.any(shape.q > 0):
-        return empty.assign(kind="exact")
+        return labelled(empty, region, kind=region.kind)
     levels = levels_of(shape, 0.0)
     sums = Sums.empty()
     for epsilon, copies in factors:
         sums = sums.with_copies(epsilon, copies, levels.same)
     known, _ = sums.at(levels.drop, levels.same)
     loss = levels.top - 2.0 * levels.drop
-    columns = {"loss": loss, "drop": levels.drop, "weight": levels.weight, "explained": known, "kind": "exact"}
-    return pd.DataFrame(columns)
+    columns = {"loss": loss, "drop": levels.drop, "weight": levels.weight, "explained": known}
+    return labelled(pd.DataFrame(columns), region, kind=region.kind)
 
 
 # ---- regions that are no polygon -----------------------------------------------------------------------------
@@ -180,20 +180,22 @@ def _no_polygon(region: TradeOff, tolerance: float) -> Split:
     plain = len(parts) == 1 or not any(isinstance(node, (Loose, SelfComposing)) for node, _ in parts)
     if curved and plain and (parts[0][1] == 1 or not isinstance(parts[0][0], (Loose, SelfComposing))):
         reason = f"The losses of {shorten(str(curved[0]))} fill an interval; a product of single constraints has finitely many."
-        return Split(region, False, (), _lost(region), reason, _frame([]))
+        return Split(region, False, (), _lost(region), reason, _frame(region, []))
     if curved or (len(parts) == 1 and parts[0][1] == 1):
-        return Split(region, None, (), _lost(region), "The region is not known as a list of corners.", _frame([]))
+        return Split(
+            region, None, (), _lost(region), "The region is not known as a list of corners.", _frame(region, [])
+        )
     found = [(split(node, tolerance), count) for node, count in parts]
     if not all(one.is_product for one, _ in found):
         reason = "The region has too many corners to list, and not all of its parts split."
-        return Split(region, None, (), _lost(region), reason, _frame([]))
+        return Split(region, None, (), _lost(region), reason, _frame(region, []))
     counted: dict[float, int] = {}
     for one, count in found:
         for epsilon, copies in one.factors:
             counted[epsilon] = counted.get(epsilon, 0) + count * copies
     total = -math.expm1(math.fsum(count * math.log1p(-one.total_delta) for one, count in found)) + 0.0
     reason = "It has too many corners to list, but each of its parts is a product of single constraints."
-    return Split(region, True, tuple(sorted(counted.items())), total, reason, _frame([]))
+    return Split(region, True, tuple(sorted(counted.items())), total, reason, _frame(region, []))
 
 
 def _is_curved(node: TradeOff) -> bool:
@@ -221,13 +223,13 @@ def _decide(region: TradeOff, polygon: Polygon, tolerance: float) -> Split:
         if difference is None:
             name = shorten(str(product_of(outcome.factors, total)), 200)
             reason = f"It is {name}: all deltas agree."
-            return Split(region, True, outcome.factors, total, reason, _frame(outcome.steps))
+            return Split(region, True, outcome.factors, total, reason, _frame(region, outcome.steps))
         if not outcome.against:
             at, own, other = difference
             words = f"At ε = {at:.6g} the region has δ = {own:.10g}, the product of the factors found {other:.10g}."
             outcome = outcome._replace(against=words)
     reason = outcome.against if outcome.sure else f"Rounding hides the answer. {outcome.against}"
-    return Split(region, False if outcome.sure else None, (), total, reason, _frame(outcome.steps))
+    return Split(region, False if outcome.sure else None, (), total, reason, _frame(region, outcome.steps))
 
 
 def first_difference(a: Polygon, b: Polygon, slack: float) -> tuple[float, float, float] | None:
@@ -244,5 +246,5 @@ def first_difference(a: Polygon, b: Polygon, slack: float) -> tuple[float, float
     return float(at[worst]), float(a.delta_bounds(where)[1][0]), float(b.delta_bounds(where)[1][0])
 
 
-def _frame(steps: list[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(steps, columns=list(STEP_COLUMNS))
+def _frame(region: TradeOff, steps: list[tuple[object, ...]]) -> pd.DataFrame:
+    return labelled(pd.DataFrame(steps, columns=list(STEP_COLUMNS[:-3])), region, kind=region.kind)

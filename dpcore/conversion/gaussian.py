@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore import gate
 from dpcore.algebra import Assume, Composite, Intersection, factors
 from dpcore.conversion.kinds import anything, is_gaussian, is_pure
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
@@ -12,7 +13,7 @@ from dpcore.curves.gaussian_range import best_gaussian
 from dpcore.curves.tangents import pure_mu, smallest_mu
 from dpcore.guarantees import DP
 from dpcore.risk import largest_loss
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
@@ -26,7 +27,8 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
     """
     if isinstance(region, DP) and region.delta_ == 0:
         return pure_mu(region.epsilon_), True
-    own = smallest_mu(region.curve, largest_loss(region)[0])
+    with gate.curve_of(region) as curve:
+        own = smallest_mu(curve, largest_loss(region)[0])
     if own is not None and own[1]:
         return own
     known = [] if own is None else [own[0]]
@@ -55,7 +57,8 @@ def _mu_rows(region: TradeOff, options: Options) -> list[Values]:
     rows: list[Values] = [] if known is None else [({"mu": known[0]}, "exact" if known[1] else "upper")]
     if known is not None and math.isfinite(known[0]) and (known[1] or math.isfinite(largest_loss(region)[0])):
         return rows
-    found = best_gaussian(region.curve, options.alpha)
+    with gate.curve_of(region) as curve:
+        found = best_gaussian(curve, options.alpha)
     if found is not None:
         values = {
             "mu": found.mu[1],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from decimal import ROUND_CEILING, Decimal, localcontext
-from math import inf, isfinite, nextafter
+from math import expm1, fsum, inf, isfinite, log1p, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,11 +118,12 @@ class Curve(ABC):
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the attacker's true-positive rate 1 - beta; override where 1 - beta loses digits."""
         lower, upper = self.beta_bounds(alpha)
-        return 1.0 - upper, 1.0 - lower
+        # no attacker is worse than blind guessing, which a difference of roundings may be
+        return np.maximum(1.0 - upper, alpha), np.maximum(1.0 - lower, alpha)
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta; upper is safe."""
-        from dpcore.curves.duality import epsilon_bounds  # noqa: PLC0415  duality needs Curve itself
+        from dpcore.curves.roots import epsilon_bounds  # noqa: PLC0415  roots need Curve itself
 
         return epsilon_bounds(self, delta)
 
@@ -187,6 +188,14 @@ def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
         if Decimal(repr(total)) < written:
             total = nextafter(total, inf)
     return max(total, rough)
+
+
+def mass_at_infinity(masses: Iterable[tuple[float, int]]) -> float:
+    """Return 1 - prod (1 - mass)^k without losing small masses; a mass within rounding of 1 leaves nothing."""
+    pairs = list(masses)
+    if any(mass >= 1.0 for mass, _ in pairs):
+        return 1.0
+    return -expm1(fsum(k * log1p(-mass) for mass, k in pairs))
 
 
 def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:

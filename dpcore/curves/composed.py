@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.curves import duality
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
@@ -93,9 +93,8 @@ class Sum(Curve):
         self.polygon, self.smooth = polygon, smooth
         self.symmetric = polygon.symmetric and smooth.symmetric
         self.exact, self.certified = smooth.exact, smooth.certified
-        with np.errstate(divide="ignore"):  # of a mass that is 1 nothing is left: the logarithm is -inf
-            self.q_inf = -float(np.expm1(np.log1p(-polygon.q_inf) + np.log1p(-smooth.q_inf)))
-            self.p_inf = -float(np.expm1(np.log1p(-polygon.p_inf) + np.log1p(-smooth.p_inf)))
+        self.q_inf = mass_at_infinity([(polygon.q_inf, 1), (smooth.q_inf, 1)])
+        self.p_inf = mass_at_infinity([(polygon.p_inf, 1), (smooth.p_inf, 1)])
         self.max_loss = largest_loss(((polygon.max_loss, 1), (smooth.max_loss, 1)))
         self.min_loss = -largest_loss(((-polygon.min_loss, 1), (-smooth.min_loss, 1)))
         self.work = polygon.size * smooth.work
@@ -169,8 +168,8 @@ class Certified(Curve):
         self._trimmed: dict[tuple[float, float], contour.Contour] = {}
         self._first: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
-        self.q_inf = _at_infinity([(curve.q_inf, k) for curve, k in parts])
-        self.p_inf = _at_infinity([(curve.p_inf, k) for curve, k in parts])
+        self.q_inf = mass_at_infinity([(curve.q_inf, k) for curve, k in parts])
+        self.p_inf = mass_at_infinity([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = largest_loss((curve.max_loss, k) for curve, k in parts)
         self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
         self.work = _CONTOUR if self.has_mgf else _LATTICE
@@ -329,13 +328,6 @@ def _exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bound
     (low, high), (rest_low, rest_high) = other
     weight, gap = np.exp(epsilon), -np.expm1(epsilon)
     return (gap + weight * low, gap + weight * high), (weight * rest_low, weight * rest_high)
-
-
-def _at_infinity(masses: list[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k without losing small masses."""
-    if any(mass >= 1.0 for mass, _ in masses):
-        return 1.0
-    return -float(np.expm1(sum(k * np.log1p(-mass) for mass, k in masses)))
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri_exp
 
+from dpcore.curves.possible import betas, deltas
 from dpcore.curves.tangents import corners, gaussian_through, power
 from dpcore.errors import BudgetError
 from dpcore.limits import checkpoint
@@ -65,7 +66,7 @@ def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
     None where no finite mu does: the curve reaches 0 on the range. The distances are those of the upper mu, which is the
     one to publish.
     """
-    middle = float(curve.beta_bounds(np.array([0.5]))[0][0])
+    middle = float(betas(curve, np.array([0.5]))[0][0])
     start = min(alpha, middle)
     if start <= 0.0:
         return None
@@ -137,10 +138,10 @@ def _lower_power(curve: Curve, alpha: float) -> float:
     try:
         for _ in range(_FANS):
             fan = low + (high - low) * _FAN
-            best = int(np.argmin(curve.delta_bounds(fan)[1] + np.exp(fan) * alpha))
+            best = int(np.argmin(deltas(curve, fan)[1] + np.exp(fan) * alpha))
             low, high = float(fan[max(best - 1, 0)]), float(fan[min(best + 1, fan.size - 1)])
         epsilon = np.unique(np.maximum(0.5 * (low + high) + _WINDOW, 0.0))
-        least, most = curve.delta_bounds(epsilon)
+        least, most = deltas(curve, epsilon)
     except BudgetError:
         checkpoint(0.0)  # raises again if it was the time that ended
         return 0.0
@@ -172,7 +173,7 @@ class _Cells:
     def __init__(self, curve: Curve, alpha: float, mu: float) -> None:
         self.mu = mu
         self.alpha = np.unique(np.concatenate((np.geomspace(alpha, 0.5, _CELLS), np.linspace(alpha, 0.5, _CELLS))))
-        self.lower, self.upper = curve.beta_bounds(self.alpha)
+        self.lower, self.upper = betas(curve, self.alpha)
 
     def _excess(self, shift: float) -> tuple[float, float]:
         """Return bounds of the largest f(alpha) - G(alpha - shift) on the range, G being 1 below 0."""

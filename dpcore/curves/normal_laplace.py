@@ -86,24 +86,30 @@ class NormalLaplace(SymmetricNoise):
         return np.asarray(np.where(far >= square, far, chernoff), dtype=np.float64)
 
     def _delta(self, epsilon: FloatArray) -> FloatArray:
-        s, g = self.shift, self.spread
         t = self._loss_place(epsilon)
+        far = t > self.shift + self.spread**2
+        out = np.empty(epsilon.size)
         with np.errstate(under="ignore"):
-            if s < 0.25 * g:
-                # beyond a loss of 600 the tail is below every double
-                plain = self._window(t) - np.expm1(np.minimum(epsilon, 600.0)) * self.tail(t)
-            else:
-                plain = self.tail(t - s) - np.exp(epsilon + self._log_tail(t))
-            # beyond g^2 both tails are e^(g^2/2 - x)/2 up to normal corrections; their difference is taken first
-            x = np.maximum(t, s + g * g)
-            main = 0.5 * np.exp(g * g / 2 - x + s) * -np.expm1(epsilon - s)
-            if s < 0.25 * g:
-                # of a small move the difference of two corrections would be rounding
-                factor = np.expm1(np.minimum(epsilon, 600.0))
-                apart = main + self._correction_window(x) - factor * self._correction(x, 0.0)
-            else:
-                apart = main + self._correction(x - s, 0.0) - self._correction(x, epsilon)
-        return np.asarray(np.where(t > s + g * g, apart, plain), dtype=np.float64)
+            out[~far] = self._difference(t[~far], epsilon[~far])
+            out[far] = self._far_difference(t[far], epsilon[far])
+        return out
+
+    def _difference(self, t: FloatArray, epsilon: FloatArray) -> FloatArray:
+        """Return S(t - s) - e^epsilon S(t)."""
+        if self.shift < 0.25 * self.spread:
+            # beyond a loss of 600 the tail is below every double
+            return np.asarray(self._window(t) - np.expm1(np.minimum(epsilon, 600.0)) * self.tail(t), dtype=np.float64)
+        return np.asarray(self.tail(t - self.shift) - np.exp(epsilon + self._log_tail(t)), dtype=np.float64)
+
+    def _far_difference(self, t: FloatArray, epsilon: FloatArray) -> FloatArray:
+        """Return the same beyond g^2, where both tails are e^(g^2/2 - x)/2 up to normal corrections: main parts first."""
+        s, g = self.shift, self.spread
+        main = 0.5 * np.exp(g * g / 2 - t + s) * -np.expm1(epsilon - s)
+        if s < 0.25 * g:
+            # of a small move the difference of two corrections would be rounding
+            factor = np.expm1(np.minimum(epsilon, 600.0))
+            return np.asarray(main + self._correction_window(t) - factor * self._correction(t, 0.0), dtype=np.float64)
+        return np.asarray(main + self._correction(t - s, 0.0) - self._correction(t, epsilon), dtype=np.float64)
 
     def _log_tail(self, x: FloatArray) -> FloatArray:
         """Return log S(x) for x >= 0."""
@@ -146,17 +152,45 @@ class NormalLaplace(SymmetricNoise):
         for step in range(_STEPS):
             checkpoint(step / _STEPS)
             middle = 0.5 * (low + high)
-            below = self._loss_below(s / 2 + np.exp(middle), epsilon)
+            below = self._loss_below(np.exp(middle), epsilon)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray(s / 2 + np.exp(0.5 * (low + high)), dtype=np.float64)
 
-    def _loss_below(self, t: FloatArray, epsilon: FloatArray) -> NDArray[np.bool_]:
-        """Whether the loss at t is below epsilon: by its distance from s where both places lie beyond g^2."""
-        s = self.shift
-        near = self.log_density(t - s) - self.log_density(t) < epsilon
-        start = self.spread**2
-        far = self._excess(np.maximum(t, start)) - self._excess(np.maximum(t - s, start)) > s - epsilon
-        return np.where(t - s > start, far, near)
+    def _loss_below(self, way: FloatArray, epsilon: FloatArray) -> NDArray[np.bool_]:
+        """Whether the loss at s/2 + way is below epsilon: by its distance from s where both places lie beyond g^2."""
+        s, square = self.shift, self.spread**2
+        place = s / 2 + way
+        inside, far = place <= square, place - s > square
+        between = ~(inside | far)
+        below = np.empty(way.size, dtype=np.bool_)
+        below[inside] = self._loss_inside(way[inside]) < epsilon[inside]
+        below[between] = self._loss_between(way[between]) < epsilon[between]
+        excess = self._excess(place[far]) - self._excess(place[far] - s)
+        below[far] = excess > s - epsilon[far]
+        return below
+
+    def _loss_inside(self, way: FloatArray) -> FloatArray:
+        """Return the loss where both places lie within g^2.
+
+        The squares z^2/2 of two places differ by s way / g^2: far out their own difference would be rounding.
+        """
+        s, g = self.shift, self.spread
+        before, here = (_mills(g - z) + _mills(g + z) for z in (np.abs(way - s / 2) / g, (way + s / 2) / g))
+        return np.asarray(s / g * (way / g) + np.log(before / here), dtype=np.float64)
+
+    def _loss_between(self, way: FloatArray) -> FloatArray:
+        """Return the loss where the place lies beyond g^2, from f(x) = e^(g^2/2 - x) Phi(z - g) (1 + b) / 2.
+
+        There b = phi(z - g) R(z + g) / Phi(z - g).
+        """
+        s, g = self.shift, self.spread
+        logs = []
+        for x in (np.abs(way - s / 2), way + s / 2):
+            above = x / g - g
+            main = log_ndtr(above)
+            with np.errstate(under="ignore"):
+                logs.append(main + np.log1p(np.exp(_log_mills(x / g + g) - above * above / 2 - main)))
+        return np.asarray(np.minimum(s, 2 * way) + logs[0] - logs[1], dtype=np.float64)
 
     def _excess(self, x: FloatArray) -> FloatArray:
         """Return log f(x) above its asymptote g^2/2 - x - log 2 for x >= g^2."""

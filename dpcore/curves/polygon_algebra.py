@@ -75,16 +75,23 @@ def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Poly
     )
 
 
+def from_half(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
+    """Return the symmetric polygon whose half with losses >= 0 is known but for the rounding of masses at small losses."""
+    return mirrored(*_balanced(loss, _completed(loss, q, q_inf), q_inf), q_inf, method)
+
+
 def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
     """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
     loss, q, q_inf = _upper_half(a, b, corners)
     if a.symmetric and b.symmetric:
-        return mirrored(*_balanced(loss, _completed(loss, q, q_inf), q_inf), q_inf, "exact polygon")
+        return from_half(loss, q, q_inf, "exact polygon")
     other_loss, other_p, p_inf = _upper_half(a.flipped(), b.flipped(), corners)
     down = other_loss > 0
-    full_loss = np.concatenate((-other_loss[down][::-1], loss))
-    full_q = np.concatenate(((other_p[down] * np.exp(-other_loss[down]))[::-1], q))
-    full_p = np.concatenate((other_p[down][::-1], q * np.exp(-loss)))
+    other_loss = other_loss[down]
+    other_p = _joined((loss, q), (other_loss, other_p[down]), p_inf)
+    full_loss = np.concatenate((-other_loss[::-1], loss))
+    full_q = np.concatenate(((other_p * np.exp(-other_loss))[::-1], q))
+    full_p = np.concatenate((other_p[::-1], q * np.exp(-loss)))
     return Polygon(full_loss, full_p, full_q, p_inf, q_inf)
 
 
@@ -100,12 +107,12 @@ def _balanced(loss: FloatArray, q: FloatArray, q_inf: float) -> tuple[FloatArray
     rest = 1.0 - q_inf - float(np.sum(q[up] * both))
     if abs(rest - float(np.sum(q[~up]))) <= _LOST_MASS:
         return loss, q
-    masses = q[up]
+    kept = q[up]
     if rest < -_LOST_MASS:
-        above = np.concatenate((np.cumsum((masses * both)[::-1])[::-1][1:], [0.0]))
-        masses = np.clip(masses, 0.0, np.maximum(1.0 - q_inf - above, 0.0) / both)
+        above = np.concatenate((np.cumsum((kept * both)[::-1])[::-1][1:], [0.0]))
+        kept = np.clip(kept, 0.0, np.maximum(1.0 - q_inf - above, 0.0) / both)
         rest = 0.0
-    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], masses))
+    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], kept))
 
 
 def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:
@@ -128,36 +135,65 @@ def _completed(loss: FloatArray, q: FloatArray, q_inf: float) -> FloatArray:
     return np.concatenate(([first], q[1:])) if first > 0 else q
 
 
-def masses(loss: FloatArray, delta: FloatArray) -> FloatArray:
-    """Return q of every corner; the list starts at -inf (delta = 1) and ends at +inf (delta = q_inf)."""
-    gap = np.diff(loss)
-    drop = -np.diff(delta)
+def _joined(up: tuple[FloatArray, FloatArray], down: tuple[FloatArray, FloatArray], p_inf: float) -> FloatArray:
+    """Return the P0 masses of the losses below 0 that belong to the P1 masses of those above.
+
+    Both halves know the edge between them, each with its own rounding: where it is short, the mass below it is what is
+    missing to 1.
+    """
+    (loss, q), (other, p) = up, down
+    if not (loss.size and other.size and loss[0] + other[0] < _SMALL_LOSS):
+        return p
+    first = 1.0 - p_inf - float(np.sum(q * np.exp(-loss))) - float(np.sum(p[1:]))
+    return np.concatenate(([first], p[1:])) if first > 0 else p
+
+
+def _edge_tails(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon]) -> tuple[FloatArray, FloatArray]:
+    """Return the tail mass above every edge in units of its upper and of its lower end.
+
+    An edge of a parent has the tail of the parent, a sum; only one that bridges two parents has a difference of deltas over
+    one of losses, which is mostly rounding where that is small.
+    """
+    gap, drop = np.diff(loss), -np.diff(delta)
     with np.errstate(over="ignore"):
-        left = drop / -np.expm1(-gap)
-        right = drop / np.expm1(gap)
-    q = np.zeros(loss.size)
-    q[1:-1] = np.maximum(left[:-1] - right[1:], 0.0)
+        upper, lower = drop / -np.expm1(-gap), drop / np.expm1(gap)
+    half = np.minimum(0.5 * gap, 1.0)
+    for parent in parents:
+        own = _on(loss, delta, parent)
+        edge = own[:-1] & own[1:]
+        # asked inside the edge: a loss of the parent may be a rounding beside its corner
+        for tail, end, way in ((upper, loss[1:], half), (lower, loss[:-1], -half)):
+            at = edge & np.isfinite(end)
+            tail[at] = parent.tail_above(end[at] - way[at]) * np.exp(way[at])
+    return upper, lower
+
+
+def _on(loss: FloatArray, delta: FloatArray, parent: Polygon) -> NDArray[np.bool_]:
+    """Return which corners lie on the profile of a parent; before all losses every profile is 1."""
+    own = np.ones(loss.size, dtype=np.bool_)
+    own[1:-1] = delta[1:-1] == parent.delta_bounds(loss[1:-1])[0]
+    own[-1] = delta[-1] == parent.q_inf
+    return own
+
+
+def masses(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon] = ()) -> FloatArray:
+    """Return q of every corner; the list starts at -inf (delta = 1) and ends at +inf (delta = q_inf).
+
+    Each edge has one tail, which both its corners use: what a bridge gets wrong moves mass between two losses that are next
+    to each other, and none is lost. A corner between two edges of one parent has that parent's own mass.
+    """
+    upper, lower = _edge_tails(loss, delta, parents)
+    left, right = upper[:-1], lower[1:]
     # below rounding of the deltas a mass is an artefact of a corner that is none
-    q[1:-1] = np.where(q[1:-1] <= 8e-16 * np.maximum(left[:-1], right[1:]), 0.0, q[1:-1])
+    q = np.zeros(loss.size)
+    q[1:-1] = np.where(left - right > 8e-16 * np.maximum(left, right), left - right, 0.0)
+    for parent in parents:
+        place = np.clip(np.searchsorted(parent.loss, loss), 0, max(parent.loss.size - 1, 0))
+        own = _on(loss, delta, parent)
+        inner = 1 + np.flatnonzero(own[:-2] & own[1:-1] & own[2:])
+        inner = inner[parent.loss[place[inner]] == loss[inner]] if parent.loss.size else inner[:0]
+        q[inner] = parent.q[place[inner]]
     return q
-
-
-def _reuse_parent(loss: FloatArray, delta: FloatArray, q: FloatArray, parent: Polygon) -> None:
-    """Take over a parent's own mass where a corner and both its neighbours are that parent's, unchanged."""
-    if parent.loss.size == 0:
-        return
-    place = np.clip(np.searchsorted(parent.loss, loss), 0, parent.loss.size - 1)
-    mine = parent.loss[place] == loss
-    mine[[0, -1]] = False
-    mine &= delta == parent.delta_bounds(np.where(np.isfinite(loss), loss, 0.0))[0]
-    inner = np.flatnonzero(mine)
-    before = np.where(place > 0, parent.loss[place - 1], -np.inf)
-    after = np.where(place < parent.loss.size - 1, parent.loss[np.minimum(place + 1, parent.loss.size - 1)], np.inf)
-    same = (loss[inner - 1] == before[inner]) & (loss[inner + 1] == after[inner])
-    ends_ok = (mine[inner - 1] | ~np.isfinite(loss[inner - 1])) & (mine[inner + 1] | ~np.isfinite(loss[inner + 1]))
-    top_ok = np.isfinite(loss[inner + 1]) | (delta[-1] == parent.q_inf)
-    chosen = inner[same & ends_ok & top_ok]
-    q[chosen] = parent.q[place[chosen]]
 
 
 def _merged(a: Polygon, b: Polygon) -> FloatArray:
@@ -221,10 +257,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
         hull.append(point)
     corner = np.array(hull)
     at, height = corner[:, 0], corner[:, 1]
-    q = masses(at, height)
-    for parent in (a, b):
-        _reuse_parent(at, height, q, parent)
-    return at, q, float(height[-1])
+    return at, masses(at, height, (a, b)), float(height[-1])
 
 
 def _not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:

@@ -46,6 +46,7 @@ _LARGEST = 1e5
 _TINY = 5e-324
 _FAR = -740.0  # logarithm of the smallest v looked at
 _TRIES = 34
+_CHERNOFF = 1e-9  # share by which a Chernoff bound is raised; the rounding of its exponent is below 1e-11
 
 
 class _Region(Curve):
@@ -79,6 +80,10 @@ class _Region(Curve):
     @abstractmethod
     def _interior(self, epsilon: FloatArray) -> Bounds:
         """Return delta where the optimal test is left of the corner."""
+
+    @abstractmethod
+    def _log_chernoff(self, epsilon: FloatArray) -> FloatArray:
+        """Return a bound of log delta: P1(L > epsilon) <= e^((a-1)(D_a - epsilon)) for an order a."""
 
     def inverse(self) -> Curve:
         """Return itself: the statement bounds both directions."""
@@ -202,6 +207,8 @@ class _Region(Curve):
             smooth = ~flat & np.isfinite(t)
             if np.any(smooth):
                 low, high = self._interior(t[smooth])
+                # far out the tangent is lost in its own rounding
+                high = np.fmin(high, np.exp(self._log_chernoff(t[smooth])) * (1.0 + _CHERNOFF))
                 lower[smooth], upper[smooth] = low - 4.0 * _TINY, high + 4.0 * _TINY
         negative = np.minimum(e, 0.0)
         lower = np.where(e < 0.0, mirrored_delta(negative, lower) * (1.0 - 4.0 * ULP), lower)
@@ -342,6 +349,9 @@ class Renyi(_Region):
     def _interior(self, epsilon: FloatArray) -> Bounds:
         return tangent(self.statement, epsilon).delta_bounds()
 
+    def _log_chernoff(self, epsilon: FloatArray) -> FloatArray:
+        return np.asarray(np.minimum((self.order - 1.0) * (self.epsilon - epsilon), 0.0), dtype=np.float64)
+
 
 class Concentrated(_Region):
     r"""The region of (xi, rho)-zCDP: :math:`D_a \le \xi + \rho a` for every order a > 1, both directions.
@@ -439,3 +449,8 @@ class Concentrated(_Region):
         touch = tangent(Statement.of(order, self.xi, self.rho * order * (1.0 + 2.0 * ULP)), epsilon)
         upper = touch.delta_bounds()[1]
         return touch.shrunk(self._measure), upper
+
+    def _log_chernoff(self, epsilon: FloatArray) -> FloatArray:
+        # the best order is 1 + beyond / (2 rho)
+        beyond = np.maximum(epsilon - self.xi - self.rho, 0.0)
+        return np.asarray(-beyond / (4.0 * self.rho) * beyond, dtype=np.float64)

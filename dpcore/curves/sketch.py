@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_local import Local
 
 _SECANTS = 8
+_SMALLEST, _LOG_NOTHING = 5e-324, -746.0
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
 """Chebyshev points: where, in units of a reach, delta is asked around the place an outline gives."""
 
@@ -36,6 +37,11 @@ _LONGEST = 15.0
 """Largest length of an optimum in these deviations: the fence around it stays within reach of the grid's series."""
 
 _STENCIL = np.array([1.0, -9.0, 45.0, 0.0, -45.0, 9.0, -1.0]) / 60.0
+
+
+def log_delta(delta: FloatArray) -> FloatArray:
+    """Return log delta; where delta is 0, a number below the logarithm of every double."""
+    return np.where(delta > 0, np.log(np.maximum(delta, _SMALLEST)), _LOG_NOTHING)
 
 
 def root(curve: Curve, delta: float) -> tuple[float, float] | None:
@@ -56,7 +62,7 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
     for _ in range(_SECANTS):
         if not 0 < x < curve.max_loss:
             return None
-        before, value = value, float(np.log(max(float(curve.delta_bounds(np.array([x]))[1][0]), 1e-323)) - goal)
+        before, value = value, float(log_delta(curve.delta_bounds(np.array([x]))[1])[0]) - goal
         slope = slope if x == last else (value - before) / (x - last)
         if not slope < 0:
             return None
@@ -84,7 +90,7 @@ def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | 
         return None
     reach = min(_REACH / -slope, _STEEPEST * x, 0.5 * (curve.max_loss - x))
     at = x + reach * _AROUND
-    value = np.log(np.maximum(curve.delta_bounds(at)[1], 1e-323)) - goal
+    value = log_delta(curve.delta_bounds(at)[1]) - goal
     if not (value[1:] < value[:-1]).all() or not value[-1] < 0 < value[0]:
         return None
     return float(_interpolate(-value, at, np.zeros(1))[0])

@@ -9,6 +9,7 @@ import numpy as np
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.gaussian import Gaussian
 from dpcore.engine import mixture_mgf
+from dpcore.engine.trimmed_mixture import Trimmed
 from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -90,8 +91,10 @@ class Subsampled(Curve):
 
     @property
     def has_mgf(self) -> bool:
-        """Whether the base is Gaussian."""
-        return isinstance(self.base, Gaussian) and self.share < 1
+        """Whether the base is Gaussian, and no stronger than its transform is known for."""
+        if not isinstance(self.base, Gaussian) or self.share >= 1:
+            return False
+        return mixture_mgf.has_transform(self.base.mu, self.share)
 
     @property
     def loss_scale(self) -> float:
@@ -135,7 +138,7 @@ class Subsampled(Curve):
         """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
         if not self.has_far_jumps or not isinstance(self.base, Gaussian):
             return self
-        return mixture_mgf.Trimmed(self.base.mu, self.share, mass)
+        return Trimmed(self.base.mu, self.share, mass)
 
     @property
     def mgf_rounding(self) -> float:

@@ -18,6 +18,7 @@ from dpcore.curves.combined import Both, ByBeta, Grouped
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
+from dpcore.curves.possible import betas, deltas
 from dpcore.errors import BudgetError
 from dpcore.limits import checkpoint, current, limits
 
@@ -41,7 +42,7 @@ _NEARLY_NOTHING = 1e-6
 def upper_deltas(curve: Curve, epsilon: FloatArray) -> FloatArray:
     """Return the safe delta at each epsilon; 1, which says nothing, where the engine cannot answer."""
     try:
-        return curve.delta_bounds(epsilon)[1]
+        return deltas(curve, epsilon)[1]
     except BudgetError:
         checkpoint(0.0)  # raises again if it was the time that ended
         if epsilon.size == 1:
@@ -79,7 +80,7 @@ def power(curve: Curve, alpha: FloatArray) -> FloatArray:
 def _by_beta(curve: Curve, alpha: FloatArray) -> FloatArray:
     """Return 1 - beta, or 1 where the engine cannot answer."""
     try:
-        return np.asarray(1.0 - curve.beta_bounds(alpha)[0], dtype=np.float64)
+        return np.asarray(1.0 - betas(curve, alpha)[0], dtype=np.float64)
     except BudgetError:
         checkpoint(0.0)
         return np.ones(alpha.size)
@@ -128,7 +129,7 @@ def overlap(curve: Curve) -> tuple[float, bool]:
         parts = curve.parts if isinstance(curve, Both) else (curve.outer,)
         shared, sure = zip(*(overlap(part) for part in parts), strict=True)
         return max(shared), all(sure) and isinstance(curve, Both)
-    rest = 1.0 - curve.delta_bounds(np.zeros(1))[1].item()
+    rest = 1.0 - deltas(curve, np.zeros(1))[1].item()
     if curve.exact and rest > 1e-5:
         return rest, True
     return max(0.0, rest - 4e-16), False

@@ -36,16 +36,7 @@ from dpcore.engine.contour_share import (
     tighten_short,
 )
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
-from dpcore.engine.contour_table import (
-    Branch,
-    Factor,
-    Outline,
-    Product,
-    crossings,
-    mirrored,
-    outline,
-    saddle_table,
-)
+from dpcore.engine.contour_table import Branch, Factor, Outline, Product, crossings, mirrored, outline, saddle_table
 from dpcore.lazy import Lazy
 from dpcore.limits import checkpoint
 from dpcore.question import shared
@@ -200,7 +191,8 @@ class Contour:
         """Return an upper bound of delta at epsilon >= 0 for almost nothing: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
         top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
-        bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
+        with np.errstate(over="ignore"):
+            bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         grown = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
         return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + grown, 1.0), dtype=np.float64)
 

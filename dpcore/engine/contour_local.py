@@ -32,6 +32,8 @@ REACH = 0.55
 """How far from a point of the grid its series serves, in steps."""
 
 _ROUNDED, _TINY = 16 * UNIT, 1e-321
+_STEEPEST, _FARTHEST = 1e30, 600.0
+"""Largest exponent whose powers are doubles, and largest one in units of the reach: beyond, a series says nothing."""
 
 
 class Stretch(NamedTuple):
@@ -46,7 +48,7 @@ class Stretch(NamedTuple):
 def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArray], list[float]] | None:
     """Return the coefficients of S at the points of each line, a row per power, and the error within `half` of them.
 
-    None where the lines do not have equally many terms. The real part of a product of complex numbers is the scalar
+    None where the lines do not have equally many terms, and where their powers are no doubles. The real part of a product of complex numbers is the scalar
     product of one with the other's conjugate, both as pairs of real numbers: real matrices serve.
     """
     lines = [stretch.line for stretch in stretches]
@@ -58,6 +60,8 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
     count, rows, width = blocks.shape
     step, reference = np.array([(line.step, line.reference) for line in lines]).T
     y = step[:, None] * np.arange(rows * width)
+    if y.max() > _STEEPEST or y.max() * half > _FARTHEST:
+        return None
     weight, left_out = _derivatives(blocks.reshape(count, -1), y, half)
     points = [stretch.epsilon.size for stretch in stretches]
     own = np.repeat(np.arange(count), points)

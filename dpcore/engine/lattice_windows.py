@@ -232,9 +232,11 @@ class _Sum:
         """Return the transform at the nodes where it is not negligible."""
         transform = np.zeros(length // 2 + 1, dtype=np.complex128)
         damping = self._damping(theta)
-        for start in range(0, transform.size, _CHUNK):
+        values = max(part.offset.size for part in self.parts)
+        chunk = max(1, min(_CHUNK, _CELLS // (4 * values)))
+        for start in range(0, transform.size, chunk):
             limits.checkpoint()
-            node = np.arange(start, min(transform.size, start + _CHUNK))
+            node = np.arange(start, min(transform.size, start + chunk))
             t = np.asarray(2.0 * pi / length * node, dtype=np.float64)
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
             used = lost < _TAIL

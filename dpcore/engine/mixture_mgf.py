@@ -19,7 +19,7 @@ whatever y >= 0 is, and the trapezoidal rule of step t/`_STEPS` misses at most e
 
 Trimming. The loss of a small q has a narrow core and rare far jumps; these make M explode before the core's own
 exponents are reached. With a factor Phi((cut - x)/w) under the integral, w = `TAPER`, the jumps beyond the cut are taken
-out (`trimmed_mass`); the factor is entire, so everything above stays true for heights up to about w.
+out (`trimmed_mixture`); the factor is entire, so everything above stays true for heights up to about w.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 
 from dpcore.limits import checkpoint
 
@@ -48,6 +48,7 @@ _ROOM = 8.7
 _STEPS = 6.5
 _GRAIN = 2.0**-10
 _BLOCK, _FENCES = 128, (-1.5, 24.0)
+_CELLS = 1 << 18  # exponentials between two looks at the clock
 _TINY_STEP = 1e-12
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
@@ -86,13 +87,6 @@ class _Lines(NamedTuple):
     log_total: FloatArray
 
 
-def trimmed_mass(mu: float, q: float, cut: float) -> tuple[float, float]:
-    """Return what a cut takes from P0 and from P1: Phi of a normal x smeared by the taper."""
-    wide = math.hypot(1.0, TAPER)
-    p, moved = float(ndtr(-cut / wide)), float(ndtr((mu - cut) / wide))
-    return p, (1.0 - q) * p + q * moved
-
-
 def rounding(c: FloatArray, mu: float) -> FloatArray:
     """Return the rounding error of M(s) at Re s = c in units of 2^-53 M(c), beyond 4 abs(log M(s)).
 
@@ -120,6 +114,11 @@ def _bend(mu: float, q: float, c: float) -> float:
     return 1.0 - (c + 1.0) * mu * mu * share * (1.0 - share)
 
 
+def has_transform(mu: float, q: float) -> bool:
+    """Whether M is known to the right of 0, where the exponents of delta are."""
+    return _range(mu, q)[1] > 0.0
+
+
 def _range(mu: float, q: float) -> tuple[float, float]:
     """Return the least and the largest c at which M is computed: beyond any exponent a delta above 1e-300 needs."""
     share = min(0.5, _share(_ROOM, mu, q))
@@ -136,7 +135,8 @@ def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
         peak = (cut + peak * TAPER**2) / (1 + TAPER**2)
     if peak < 0:
         low, high = peak, 0.0
-        for _ in range(10):
+        # to a thousandth, or to a part of the room: a peak of -1e14 is one in name only where r hardly falls
+        for _ in range(max(10, math.frexp(peak)[1] + 3)):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if middle < peak * _share(middle, mu, q) else (low, middle)
         peak = low
@@ -309,7 +309,6 @@ def cumulants(c: FloatArray, mu: float, q: float, cut: float = math.inf) -> tupl
     ends = np.searchsorted(c[order], fences).tolist()
     for start, end in pairwise((*ends, int(np.searchsorted(c[order], highest, side="right")))):
         for begin in range(start, end, _BLOCK):
-            checkpoint(begin / c.size)
             part = order[begin : min(begin + _BLOCK, end)]
             out[:, part] = _block(c[part], mu, q, cut)
     return out[0], out[1]
@@ -326,14 +325,21 @@ def _block(c: FloatArray, mu: float, q: float, cut: float) -> tuple[FloatArray, 
     step = min(0.5 * min(1.0, width), 0.75 / math.sqrt(_bend(mu, q, lowest)))
     x = _nodes(step, (_ends(mu, q, lowest, cut)[0], _ends(mu, q, highest, cut)[1]))
     ratio = _log_ratio(x, mu, q)
-    weight = np.multiply.outer(c + 1.0, ratio)
-    weight -= x * x / 2 if cut == math.inf else x * x / 2 - log_ndtr((cut - x) / TAPER)
-    top = weight.max(axis=1)
-    weight -= top[:, None]
-    np.exp(weight, out=weight)
-    total = weight.sum(axis=1)
-    mean = np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
-    return top + np.log(total * (step / math.sqrt(2 * math.pi))), mean / total
+    normal = x * x / 2 if cut == math.inf else x * x / 2 - log_ndtr((cut - x) / TAPER)
+    out = np.empty((2, c.size))
+    rows = max(1, _CELLS // x.size)
+    for begin in range(0, c.size, rows):
+        checkpoint()
+        part = slice(begin, begin + rows)
+        weight = np.multiply.outer(c[part] + 1.0, ratio)
+        weight -= normal
+        top = weight.max(axis=1)
+        weight -= top[:, None]
+        np.exp(weight, out=weight)
+        total = weight.sum(axis=1)
+        mean = np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
+        out[:, part] = top + np.log(total * (step / math.sqrt(2 * math.pi))), mean / total
+    return out[0], out[1]
 
 
 def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
@@ -455,40 +461,3 @@ def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) ->
     size, turn, weight = (row[best] for row in tilt.paths)
     log_least = float(_log_sum(((c + 1.0) * size - y * turn + weight)[None])[0]) - tilt.log_total
     return min(0.0, math.log(math.exp(min(0.0, log_least)) * (1 + 1e-12) + _LOST))
-
-
-class Trimmed:
-    r"""A subsampled Gaussian pair whose far jumps, at most a mass of P1, count as infinite losses; a `Factor`.
-
-    Leaving mass out of both sides lowers delta by no more than what is left out of P1, and calling it infinitely telling
-    raises delta by no more than that: k copies bracket the true product within 1 - (1 - mass)^k.
-    """
-
-    mgf_rounding = ROUNDING
-    takes_rows = True
-
-    def __init__(self, mu: float, share: float, mass: float) -> None:
-        self.mu, self.share = mu, share
-        low, high = 0.0, 60.0 + mu
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if trimmed_mass(mu, share, middle)[1] > mass else (low, middle)
-        self.cut = high
-        self.p_inf, self.q_inf = trimmed_mass(mu, share, high)
-        self.max_loss, self.min_loss = math.inf, math.log1p(-share)
-
-    def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) of the losses that are left."""
-        return log_mgf(s, self.mu, self.share, self.cut)
-
-    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return log M and its derivative on the real axis."""
-        return cumulants(c, self.mu, self.share, self.cut)
-
-    def log_decay(self, c: float, y: float) -> float:
-        """Return the bound by paths off the real axis."""
-        return log_decay(c, y, self.mu, self.share, self.cut)
-
-    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
-        """Return the rounding error of M at Re s = c, in units of 2^-53 M(c)."""
-        return rounding(c, self.mu)

@@ -152,6 +152,7 @@ class Sandwich:
                 limits.checkpoint(stage / _STAGES)
                 lattice = self._lattice(level, finer, tolerance)
                 reached = lattice.bounds(epsilon[index], tolerance)
+                limits.spend(lattice.work + float(np.sum(reached.points)))
                 self._keep(level, finer, tolerance, lattice)
                 self._advance(search, index, lattice, reached, tolerance)
         return np.minimum(search.lower, search.upper), search.upper

@@ -150,6 +150,8 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
     # what is certain: delta - (1 - y) >= p_inf y before the first loss, delta >= q_inf after the last; a line below
     # that on its whole cell is replaced by it
     floor, ground = _limit(profile), _limit(profile.inverse()) * np.exp(np.minimum(loss, 0.0))
+    if loss[1] - loss[0] > _WIDEST:
+        return _nothing(floor)  # a line over a cell whose ends differ by more than any double
     left, right = _tangents(profile, known, floor)
     limits.checkpoint()
     least = np.where(loss > 0.0, floor, ground)
@@ -172,12 +174,17 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
         else:
             stop -= 1  # the tangent meets q_inf inside the last cell
     if start >= stop:
-        return Measure(0, np.ones(1) * (1.0 - floor), floor)
+        return _nothing(floor)
     value[start] = min(value[start], ground[start])
     value[stop] = floor
     node = np.concatenate(([-np.inf], loss[start : stop + 1]))
     value = np.concatenate(([0.0], value[start : stop + 1]))
     return Measure(first + start, _masses(node, value, widen=-1.0)[1:], floor)
+
+
+def _nothing(rest: float) -> Measure:
+    """Return the measure of a pair that differs by its infinite losses alone."""
+    return Measure(0, np.ones(1) * (1.0 - rest), rest)
 
 
 def _limit(profile: Profile) -> float:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from dpcore.domains import COUNT, REAL
 from dpcore.errors import DomainError
-from dpcore.registry import Choice, shown
+from dpcore.parameter import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,21 +32,10 @@ _NEIGHBOUR = Choice("neighbour", "text", choices=NEIGHBOURS)
 
 def records(values: Any, low: float, high: float, *, least: int = 1) -> FloatArray:
     """Return the records in ascending order, or say what is wrong with them or with the range."""
-    try:
-        x = np.sort(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        x = np.empty((0, 0))
-    if x.ndim != 1 or x.size < least:
-        msg = f"values must be a flat list of at least {least} numbers, got {shown(values)}."
-        raise DomainError(msg)
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         msg = f"The range must be two finite numbers, low below high, got {low!r} and {high!r}."
         raise DomainError(msg)
-    if not (x[0] >= low and x[-1] <= high):
-        wrong = x[~((x >= low) & (x <= high))][0]
-        msg = f"values must lie in [{low:g}, {high:g}], got {float(wrong)!r}."
-        raise DomainError(msg)
-    return x
+    return np.sort(REAL.but(name="values", low=low, high=high, fewest=least).array(values))
 
 
 def within(parameter: Parameter, value: float) -> float:
@@ -132,8 +122,9 @@ def largest(query: str, n: int, low: float, high: float, neighbour: str = "subst
     """
     _QUERY.check(query)
     width = high - low
-    if n < 1 or not width > 0:
-        msg = f"n must be at least 1 and low below high, got n = {n!r}, low = {low!r}, high = {high!r}."
+    COUNT.but(name="n").check(n)
+    if not width > 0:
+        msg = f"low must be below high, got {low!r} and {high!r}."
         raise DomainError(msg)
     if _NEIGHBOUR.check(neighbour) == "remove" and query == "identity":
         return _removed(query, np.zeros(3))

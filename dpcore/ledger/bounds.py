@@ -26,14 +26,13 @@ def total(ledger: Ledger, delta: float) -> Total:
     return found
 
 
-def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.DataFrame:
+def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
     """Tabulate the epsilon that every theorem promises for the whole ledger at one delta.
 
     Parameters
     ----------
     ledger : its rows; parallel groups enter by the region of their worst rows.
-    delta : failure probability of the whole ledger, in [0, 1].
-    patience : seconds for composing the regions, and as many for all other theorems together; what does not fit says so.
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
 
     Returns
     -------
@@ -42,5 +41,5 @@ def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.Data
         `dpcore.composition.theorem_table`, which says the same of an expression.
     """
     wanted = domain.probability(delta, "delta")
-    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted), patience=patience)
+    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted))
     return rows.assign(neighbours=ledger.neighbours)

@@ -36,7 +36,7 @@ class Budget:
     Parameters
     ----------
     epsilon : from 0 upwards, finite.
-    delta : failure probability, in [0, 1].
+    delta : by how much probabilities may exceed e^epsilon, in [0, 1].
     """
 
     epsilon: float
@@ -111,7 +111,7 @@ class More:
     kind : ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
         largest number tried.
     over : whether the ledger is over the budget already.
-    delta : failure probability of the ledger with `count` more, at the budget's epsilon; not above the budget's.
+    delta : that of the ledger with `count` more, at the budget's epsilon; not above the budget's.
     delta_next : with one further release, the lower side; 0 if `count` is the largest number tried.
     """
 

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.parts import Statements, statements
-from dpcore.composition.step import steps_at
 from dpcore.errors import DpcoreError
+from dpcore.kinds import FACTS
 from dpcore.ledger.bounds import total
 from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
 from dpcore.limits import checkpoint
 from dpcore.parameter import one_of
+from dpcore.rounding import sum_up
 from dpcore.theorems import domain
-from dpcore.theorems.rounding import sum_up
-from dpcore.theorems.sharing import basic_epsilon
+from dpcore.theorems.basic import basic_epsilon
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.releases import Statements, statements
+from dpcore.theorems.step import steps_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -36,10 +37,8 @@ COLUMNS = (
     "group",
     "cost",
     "cost_lower",
-    "kind",
     "note",
-    "theorem",
-    "neighbours",
+    *FACTS,
 )
 BY = ("exact", "basic")
 MOST_WORK = 1000  # rows with a cost of their own, times different releases, up to which every cost is certified
@@ -68,14 +67,14 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows.
-    delta : failure probability of the whole ledger, in [0, 1].
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
     by : ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
         that it has in the whole list.
 
     Returns
     -------
     DataFrame
-        `row, label, expression, count, group, cost, cost_lower, kind, note, theorem, neighbours`; rows are counted from 1. `kind` is
+        `row, label, expression, count, group, cost, cost_lower, note, kind, theorem, neighbours`; rows are counted from 1. `kind` is
         ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
         ``none`` with cost inf where no epsilon reaches delta with or without the row.
     """
@@ -83,8 +82,9 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     one_of("by", BY).check(by)
     found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
     rows = [
-        (row + 1, r.label, r.expression, r.count, r.group, found[row].upper, found[row].lower, *found[row][2:])
+        (row + 1, r.label, r.expression, r.count, r.group, one.upper, one.lower, one.note, one.kind)
         for row, r in enumerate(ledger.rows)
+        for one in (found[row],)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS[:-2])).assign(theorem=by, neighbours=ledger.neighbours)
 

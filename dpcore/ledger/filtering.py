@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.errors import DpcoreError
+from dpcore.kinds import FACTS, labelled
 from dpcore.ledger.filters import Filter, Price, as_float, filters
 from dpcore.limits import checkpoint, current
 from dpcore.words import grouped, outward
@@ -21,7 +22,7 @@ COLUMNS = (
     "row", "label", "expression", "count", "filter", "cost", "fits", "spent", "limit", "left", "note",
     "kind", "theorem", "neighbours",
 )  # fmt: skip
-MORE_COLUMNS = ("filter", "title", "unit", "spent", "limit", "left", "cost", "more", "may", "note")
+MORE_COLUMNS = ("filter", "title", "unit", "spent", "limit", "left", "cost", "more", "may", "note", *FACTS)
 ASSUMPTION = (
     "The number holds for a list of strengths fixed beforehand: which query is asked with which entry of the list, in which "
     "order, and whether to stop early may depend on earlier answers; the strengths and how many there are may not."
@@ -92,7 +93,7 @@ def may_release(
     Returns
     -------
     DataFrame
-        `filter, title, unit, spent, limit, left, cost, more, may, note`. `more` is how many such releases fit, -1 for
+        `filter, title, unit, spent, limit, left, cost, more, may, note, kind, theorem, neighbours`. `more` is how many such releases fit, -1 for
         any number; `may` whether one does. A filter without a price for what the ledger holds says so in `note`.
     """
     ledger.check(row)
@@ -114,7 +115,9 @@ def may_release(
         used, cost, note = as_float(spent.amount), as_float(price.amount), _delta_note(one, spent)
         left = max(0.0, one.limit - used)
         rows.append((one.name, one.title, one.unit, used, one.limit, left, cost, more, more != 0, note))
-    return pd.DataFrame(rows, columns=list(MORE_COLUMNS))
+    frame = pd.DataFrame(rows, columns=list(MORE_COLUMNS[:-3]))
+    kind = ["upper" if math.isfinite(cost) else "none" for cost in frame["cost"]]
+    return labelled(frame, kind=kind, theorem=frame["title"], neighbours=ledger.neighbours)
 
 
 def may_words(ledger: Ledger, row: int, answers: pd.DataFrame) -> str:

@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.composition.renyi import divergences
-from dpcore.composition.step import steps_at
 from dpcore.curves.gaussian import Gaussian
 from dpcore.divergences import concentrated
 from dpcore.errors import DomainError
 from dpcore.guarantees import RDP
+from dpcore.rounding import up
 from dpcore.theorems import domain
+from dpcore.theorems.divergence_sums import divergences
 from dpcore.theorems.renyi import rdp_delta, zcdp_delta
-from dpcore.theorems.rounding import up
+from dpcore.theorems.step import steps_at
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
@@ -58,7 +58,7 @@ _ORDERS = 1.0 + np.geomspace(1e-2, 1e5, 281)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What releases cost a filter, exactly: `amount` of its unit, and failure probability where the filter counts it."""
+    """What releases cost a filter, exactly: `amount` of its unit, and delta where the filter counts it."""
 
     amount: Fraction = Fraction(0)
     failing: Fraction = Fraction(0)
@@ -76,9 +76,9 @@ class Filter:
     ----------
     name, title : ``basic``, ``rdp``, ``zcdp`` or ``gdp``, and as people read it.
     limit : the most that the costs of all releases may add up to, rounded down.
-    limit_failing : the most that the failure probabilities may add up to; 0 but for the basic filter.
+    limit_failing : the most that the deltas may add up to; 0 but for the basic filter.
     order : of the Rényi filter; otherwise 0.
-    each : failure probability that the basic filter grants a release of unbounded loss.
+    each : delta that the basic filter grants a release of unbounded loss.
     """
 
     name: str
@@ -207,7 +207,7 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
     budget : (epsilon, delta) of everything that will ever be released.
     order : of the Rényi filter, above 1; by default the one at which most Gaussian noise fits into the budget. It is
         fixed by the budget alone, never by what is released.
-    each : failure probability that the basic filter grants every release of unbounded loss, by default a thousandth of
+    each : delta that the basic filter grants every release of unbounded loss, by default a thousandth of
         the budget's delta.
 
     Examples

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from dpcore.local.hypotheses import Hypotheses, Promise
 
+NEIGHBOURS = "substitution"
+"""In local privacy datasets differ in the letter of one person."""
 _PAPER = "Ghazi, Issa 2023"
 _OURS = "derived here, see the guide"
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpcore.local.bounds import BOUNDS, Bound, Case
-from dpcore.theorems.rounding import up
+from dpcore.kinds import FACTS
+from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Bound, Case
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise
     from dpcore.local.measures import Measure
 
-COLUMNS = ("bound", "formula", "kind", "value", "truth", "holds", "of", "source", "note")
+COLUMNS = ("bound", "formula", "value", "truth", "holds", "of", "note", *FACTS)
 SLACK = 1e-9  # relative: what the optimum itself is known to
 _OF = {"optimum": "the best channel", "channel": "its total variation", "ratio": "binary mechanism / best channel"}
 
@@ -30,7 +31,7 @@ def bounds(question: Hypotheses, promise: Promise, measure: Measure) -> pd.DataF
     Returns
     -------
     DataFrame
-        `bound, formula, kind, value, truth, holds, of, source, note`; `truth` is what is bounded (infinite where the
+        `bound, formula, value, truth, holds, of, note, kind, theorem, neighbours`; `theorem` is where the bound is from, `truth` is what is bounded (infinite where the
         best channel is not known), `holds` is yes, no or "not checked". Bounds whose conditions fail are left out;
         `not_applicable` names them.
     """
@@ -52,7 +53,7 @@ def _row(bound: Bound, case: Case) -> tuple[str | float, ...] | None:
         right = value >= low * (1 - SLACK) if bound.side == "upper" else value <= high * (1 + SLACK)
         holds = "yes" if right else "no"
         note = "" if bound.proved else "a misprint: nothing promises it" if right else "a misprint, and false here"
-    return bound.title, bound.formula, bound.kind, value, low, holds, _OF[bound.of], bound.source, note
+    return bound.title, bound.formula, value, low, holds, _OF[bound.of], note, bound.kind, bound.source, NEIGHBOURS
 
 
 def _truth(bound: Bound, case: Case) -> tuple[float, float]:

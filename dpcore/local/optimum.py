@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpcore.errors import BudgetError
+from dpcore.kinds import ROUNDING, kind
 from dpcore.limits import checkpoint
 from dpcore.local.channels import Channel, binary, randomized_response, silence
 from dpcore.local.extremal import ABSENT, MOST_APPROXIMATE, MOST_PURE, columns
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise
     from dpcore.local.measures import Measure
 
-EXACT = 1e-9  # relative width below which the two sides count as one number
+ALIKE = 1e-9  # relative difference below which two channels count as equally good
 _SCALE = 100.0  # the solver's tolerances are absolute: the objective is brought to this size
 _NOTHING = 1e-11  # weights below it are no part of the basis
 _ATTEMPTS: tuple[tuple[Literal["highs", "highs-ds", "highs-ipm"], float], ...] = (
@@ -57,8 +58,14 @@ class Optimum:
 
     @property
     def kind(self) -> str:
-        """``exact`` where both sides agree to 1e-9, otherwise ``lower``."""
-        return "exact" if self.upper <= self.value * (1 + EXACT) + 1e-300 else "lower"
+        """``exact`` where both sides are the same number up to rounding, otherwise ``lower``."""
+        return kind(*self.sides, "lower")
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """What is attained and what nobody exceeds, made one where they differ by rounding alone."""
+        one = self.upper <= self.value * (1 + ROUNDING) + 1e-300
+        return self.value, self.value if one else self.upper
 
 
 def why_not(question: Hypotheses, promise: Promise) -> str:

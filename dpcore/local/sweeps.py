@@ -9,20 +9,22 @@ import numpy as np
 import pandas as pd
 
 from dpcore.domains import LOSS
+from dpcore.kinds import FACTS, kind
 from dpcore.limits import checkpoint
-from dpcore.local.bounds import Case
+from dpcore.local.bounds import NEIGHBOURS, Case
 from dpcore.local.channels import binary, randomized_response
 from dpcore.local.checks import stated
 from dpcore.local.extremal import MOST_APPROXIMATE
-from dpcore.local.optimum import EXACT, optimum, why_not
+from dpcore.local.optimum import ALIKE, optimum, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.local.hypotheses import Hypotheses, Promise
     from dpcore.local.measures import Measure
+    from dpcore.local.optimum import Optimum
 
-COLUMNS = ("series", "parameter", "value", "kind", "low", "high")
+COLUMNS = ("series", "parameter", "value", "low", "high", *FACTS)
 BEST, FREE, TWO, MANY = "best channel", "best channel without η", "binary mechanism", "randomized response"
 RATIO = "binary mechanism / best channel"
 SHOWN = (
@@ -38,7 +40,7 @@ SHOWN = (
 )
 _MANY_POINTS, _FEW_POINTS = 25, 9
 
-Row = tuple[str, float, float, str, float, float]
+Row = tuple[str, float, float, float, float, str, str, str]
 
 
 def grid(question: Hypotheses, promise: Promise, top: float = 6.0) -> tuple[float, ...]:
@@ -54,7 +56,7 @@ def utilities(question: Hypotheses, promise: Promise, measure: Measure, epsilons
     Returns
     -------
     DataFrame
-        `series, parameter, value, kind, low, high`: the best channel (from `low`, attained, to `high`, certified), the
+        `series, parameter, value, low, high, kind, theorem, neighbours`: the best channel (from `low`, attained, to `high`, certified), the
         binary mechanism and randomized response, all exact, and every bound that applies, ``upper`` or ``lower``.
         Infinite values are left out.
     """
@@ -70,18 +72,23 @@ def _at(case: Case) -> list[Row]:
     epsilon = case.promise.epsilon
     rows: list[Row] = []
     if case.best is not None:
-        rows.append((BEST, epsilon, case.best.value, case.best.kind, case.best.value, case.best.upper))
+        rows.append(_attained(BEST, epsilon, case.best))
         if case.promise.eta is not None and case.free is not None:
-            rows.append((FREE, epsilon, case.free.value, case.free.kind, case.free.value, case.free.upper))
+            rows.append(_attained(FREE, epsilon, case.free))
     for name, channel in ((TWO, case.two), (MANY, randomized_response(case.question, case.promise))):
         value = case.measure.between(*channel.outputs(case.question))
-        rows.append((name, epsilon, value, "exact", value, value))
+        rows.append((name, epsilon, value, value, value, "exact", "finite sum", NEIGHBOURS))
     for bound in stated(case.measure):
         value_ = bound.value(case)
         doubled = bound.name == "variation" and case.promise.eta is None  # then it is the corollary
         if bound.name in SHOWN and value_ is not None and not doubled:
-            rows.append((bound.title, epsilon, value_, bound.kind, value_, value_))
+            rows.append((bound.title, epsilon, value_, value_, value_, bound.kind, bound.source, NEIGHBOURS))
     return rows
+
+
+def _attained(name: str, epsilon: float, best: Optimum) -> Row:
+    low, high = best.sides
+    return name, epsilon, low, low, high, best.kind, "linear program", NEIGHBOURS
 
 
 def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
@@ -95,12 +102,13 @@ def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: I
         checkpoint(done / len(asked))
         case = Case(question, promise.at(epsilon), measure)
         if case.best is not None and 0 < case.best.value < math.inf:
-            low, high = case.two_value / case.best.upper, case.two_value / case.best.value
-            rows.append((RATIO, epsilon, high, case.best.kind, low, high))
+            attained, limit = case.best.sides
+            low, high = case.two_value / limit, case.two_value / attained
+            rows.append((RATIO, epsilon, high, low, high, kind(low, high, "upper"), "linear program", NEIGHBOURS))
         for bound in stated(measure, "ratio"):
             value = bound.value(case)
             if value is not None:
-                rows.append((bound.title, epsilon, value, bound.kind, value, value))
+                rows.append((bound.title, epsilon, value, value, value, bound.kind, bound.source, NEIGHBOURS))
     return _framed(rows)
 
 
@@ -130,7 +138,7 @@ def regimes(question: Hypotheses, promise: Promise, measure: Measure, epsilons: 
         best = optimum(question, here, measure)
         two = max(measure.between(*binary(question, here, ties=side).outputs(question)) for side in (0, 1))
         many = measure.between(*randomized_response(question, here).outputs(question))
-        rows.append((epsilon, *(value >= best.upper * (1 - EXACT) for value in (two, many))))
+        rows.append((epsilon, *(value >= best.upper * (1 - ALIKE) for value in (two, many))))
     return pd.DataFrame(rows, columns=["epsilon", "binary", "response"])
 
 

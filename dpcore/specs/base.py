@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
 from dpcore.charts.theme import PLAIN
 from dpcore.domains import COUNT, TOLERANCE
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, InternalError
 from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
 from dpcore.limits import limits
@@ -164,7 +164,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     try:
         with limits(tolerance=_tolerance(given)):
             made: Figure = recipes.run(drawer.recipe(), look)
-    except SpecError:
+    except (SpecError, InternalError):  # an error of ours is not one of the spec
         raise
     except DpcoreError as error:
         raise given.problem(str(error), *guilty(given, str(error))) from error
@@ -176,7 +176,7 @@ def code(spec: Mapping[str, Any]) -> str:
     given = as_spec(spec)
     try:
         return recipes.written(drawer_of(given).recipe(), _tolerance(given))
-    except SpecError:
+    except (SpecError, InternalError):  # an error of ours is not one of the spec
         raise
     except DpcoreError as error:
         raise given.problem(str(error), *guilty(given, str(error))) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from dpcore.kinds import FACTS
 from dpcore.mechanisms.gaussian import Gaussian as GaussianRegion
 from dpcore.registry import COUNT, Choice
 from dpcore.utility.additive import (
@@ -69,14 +70,15 @@ def calibrations(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `calibration, sigma, mse, true_delta, kind, theorem`; `mse` is of one query, `kind` is that of `true_delta`.
+        `calibration, sigma, mse, true_delta, kind, theorem, neighbours`; `mse` is of one query, `kind` is that of `true_delta`.
     """
     rows = []
     for name, theorem in THEOREMS.items():
         asked = QueriesGaussian(epsilon=epsilon, delta=delta, k=k, calibration=name)
         region = asked.region
-        rows.append((name, asked.sigma, asked.sigma**2, float(region.delta(epsilon)), region.kind, theorem))
-    return pd.DataFrame(rows, columns=["calibration", "sigma", "mse", "true_delta", "kind", "theorem"])
+        facts = (region.kind, theorem, region.neighbours)
+        rows.append((name, asked.sigma, asked.sigma**2, float(region.delta(epsilon)), *facts))
+    return pd.DataFrame(rows, columns=["calibration", "sigma", "mse", "true_delta", *FACTS])
 
 
 @enter

@@ -126,7 +126,8 @@ def test_the_poisson_gaussian_is_the_same_region() -> None:
 def test_forms_and_their_kinds() -> None:
     found = forms(dpcore.gaussian(1.0), 0.1, scheme=POISSON)
     table = form_table(found)
-    assert table["kind"].tolist() == ["exact", "upper bound", "upper bound", "exact"]
+    assert table["kind"].tolist() == ["exact", "upper", "upper", "exact"]
+    assert table["neighbours"].tolist() == ["any", *[form.region.neighbours for form in found[-1:]] * 3]
     assert table["epsilon"].iloc[3] == pytest.approx(table["epsilon"].iloc[1], rel=1e-9)
     assert table["total_variation"].iloc[2] == pytest.approx(0.1 * table["total_variation"].iloc[0], rel=1e-9)
     assert not table.isna().any().any()

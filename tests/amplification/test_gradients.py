@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 
 import mpmath as mp
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
 from scipy.special import ndtr, ndtri
 
 import dpcore
@@ -129,11 +131,11 @@ def test_rates_by_simulation() -> None:
 def test_the_ladder_of_steps() -> None:
     with limits(tolerance=1e-3):
         frame = gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
-    assert list(frame.columns) == ["k", "theorem", "title", "epsilon", "epsilon_lower", "kind", "note"]
+    assert list(frame.columns) == ["k", "title", "epsilon", "epsilon_lower", "note", "kind", "theorem", "neighbours"]
     assert frame.loc[frame["theorem"] == CERTIFIED, "k"].tolist() == [1, 1000]
-    assert frame.attrs["late"] == []
-    with pytest.raises(BudgetError, match="within 0 seconds"):
-        gradient_ladder(1.5, 0.04, 1e-5, [1000], patience=0.0)
+    assert frame.loc[frame["kind"] != "none", "k"].size == len(frame)
+    with pytest.raises(BudgetError, match="time allowed"), limits(deadline=0.0):
+        gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
     with pytest.raises(DomainError, match="at least one"):
         gradient_ladder(1.5, 0.04, 1e-5, [])
 
@@ -167,3 +169,18 @@ def test_full_batches_are_gaussian_privacy() -> None:
     assert training.own_mu == training.whole_mu == 2.0
     rows = gradients(2.0, 1.0, 16, 1e-5).set_index("theorem")
     assert rows.loc[CERTIFIED, "epsilon"] == pytest.approx(rows.loc[WHOLE, "epsilon"], rel=1e-9)
+
+
+def test_the_clock_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    with limits(tolerance=1e-3):
+        slow = gradient_ladder(10.0, 1e-4, 1e-5, [1, 1000, 10_000, 30_000])
+    clock = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: 8 * clock())
+    with limits(tolerance=1e-3, deadline=1e4):
+        fast = gradient_ladder(10.0, 1e-4, 1e-5, [1, 1000, 10_000, 30_000])
+    assert_frame_equal(slow, fast, check_exact=True)
+    certified = slow[slow["theorem"] == CERTIFIED].set_index("k")
+    assert certified["kind"].to_dict() == {1: "exact", 1000: "none", 10_000: "none", 30_000: "upper"}
+    assert "more than the 3e+07 operations allowed" in certified.loc[10_000, "note"]
+    bounded = slow[slow["theorem"] == RENYI]
+    assert np.isfinite(bounded["epsilon"]).all()  # what needs no composition is there for every number of steps

@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_Errata.py"
 
 
 def opened(**state: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app = AppTest.from_file(str(PAGE), default_timeout=180)
     for key, value in state.items():
         app.query_params[key] = value
     app.run()

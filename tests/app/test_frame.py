@@ -42,7 +42,7 @@ def test_no_default_is_given_by_two_pages() -> None:
 
 
 def test_a_choice_of_axes_stays_on_its_page() -> None:
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=180)
     app.switch_page("pages/1_Privacy_regions.py").run()
     app.radio(key="axes").set_value("thesis")
     app.radio(key="draw").set_value("lines")

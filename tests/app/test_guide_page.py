@@ -18,7 +18,7 @@ PAGE = Path(__file__).resolve().parents[2] / "pages" / "14_Guide.py"
 
 
 def opened(**state: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app = AppTest.from_file(str(PAGE), default_timeout=180)
     for key, value in state.items():
         app.query_params[key] = value
     return app.run()
@@ -89,7 +89,7 @@ def inside(name: str) -> None:
 
 
 def test_a_text_inside_another_page_has_its_pictures() -> None:
-    app = AppTest.from_function(inside, kwargs={"name": "statistics_lab"}, default_timeout=60).run()
+    app = AppTest.from_function(inside, kwargs={"name": "statistics_lab"}, default_timeout=180).run()
     assert not app.get("vega_lite_chart"), "a closed text costs nothing"
     app.session_state["guide_statistics_lab"] = True
     app.run()

@@ -22,7 +22,7 @@ OWN = {preset.state["lab"]: preset for preset in presets() if preset.page == "St
 
 
 def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app = AppTest.from_file(str(PAGE), default_timeout=180)
     for name, value in parameters.items():
         app.query_params[name] = value
     app.run()

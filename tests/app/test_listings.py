@@ -13,6 +13,7 @@ from dpcore import charts
 from dpcore.app.figure import MOST_ROWS
 from dpcore.app.page import Preset, presets
 from tests.app.visits import ROOT, Page, alts, page_of
+from tests.test_tables import check as check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 PAGES = ("streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "pages").glob("*.py"))))
-# these take seconds; the ladder of the last is cut where the patience of the page ends
+# these take seconds
 SLOW = {
     "dp_sgd", "constraints_laplace", "mechanism_cut", "guide_mechanisms", "claimed_cut", "constraints_thousand",
-    "ledger_mixed_relations", "ledger_sites", "laplace_1000", "subsampling_small", "constraints_implied", "subsampling_long",
+    "ledger_mixed_relations", "ledger_sites", "laplace_1000", "subsampling_small", "constraints_implied",
 }  # fmt: skip
 EXAMPLES = [preset for preset in presets() if preset.name not in SLOW][::3]
 
@@ -69,6 +70,8 @@ def test_the_listings_of_a_page_make_its_figures(file: str) -> None:
     app.run()
     assert not app.exception
     assert check(app) == len(alts(app))
+    for table in app.dataframe:
+        check_columns(table.value, file)
 
 
 @pytest.mark.parametrize("preset", EXAMPLES, ids=lambda preset: f"{preset.page}-{preset.name}")

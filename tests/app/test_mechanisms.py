@@ -318,7 +318,7 @@ def test_a_second_run_computes_nothing() -> None:
     before = set(work.shelf().kept)
     hits = work.shelf().hits
     ran(app)
-    assert set(work.shelf().kept) == before
+    assert set(work.shelf().kept) <= before
     assert work.shelf().hits > hits
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from dpcore.app.page import Preset, presets
 from tests.app.visits import alts, drawings, page_of, said
+from tests.test_tables import check
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -28,4 +29,6 @@ def test_a_preset_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     assert alts(clicked) == alts(by_link)
     assert drawings(clicked) == drawings(by_link)
     assert tables(clicked) == tables(by_link)
+    for frame in by_link.dataframe:
+        check(frame.value, preset.name)
     assert said(clicked) == said(by_link)

@@ -6,6 +6,7 @@ import http.client
 import re
 import socket
 import threading
+import time
 import tomllib
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvicorn
 from starlette.middleware.errors import ServerErrorMiddleware
+from websockets.sync.client import connect
 
 from dpcore.app import uploads, web, web_protocol
 from dpcore.app.web import LongLinks, SecurityHeaders
@@ -30,6 +32,8 @@ MEGABYTE = 10**6
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with the path and the lengths of query and body; fail on request."""
+    if scope["type"] == "websocket":
+        await listen(receive, send)
     if scope["type"] != "http":
         return
     if scope["path"] == "/fail":
@@ -47,6 +51,14 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": text})
 
 
+async def listen(receive: Receive, send: Send) -> None:
+    """Repeat what a websocket says until it closes."""
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "text": message["text"]})
+
+
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[str, int]]]:
     """Give a starter of servers, ``start(HEAD_SECONDS=0.3)``, with the bounds of the real one."""
@@ -59,6 +71,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[str, 
             SecurityHeaders(ServerErrorMiddleware(LongLinks(echo))),
             http=BoundedProtocol,
             h11_max_incomplete_event_size=LONGEST_HEAD,
+            ws="websockets-sansio",
             lifespan="off",
             log_level="critical",
         )
@@ -210,6 +223,17 @@ def test_an_upload_arrives_whole(start: Callable[..., tuple[str, int]]) -> None:
         connection.request("PUT", "/a", body=b"x" * size)
         assert connection.getresponse().read() == f"/a 0 {size}".encode()
     connection.close()
+
+
+def test_a_websocket_outlives_the_times_of_requests(start: Callable[..., tuple[str, int]]) -> None:
+    """After the time of an upload the answer 408 was written into it, and every visitor was cut off after three minutes."""
+    host, port = start(HEAD_SECONDS=0.2, BODY_SECONDS=0.2)
+    with connect(f"ws://{host}:{port}/") as line:
+        for word in ("a", "b", "c"):
+            line.send(word)
+            assert line.recv(timeout=20) == word
+            time.sleep(0.3)
+        assert not BoundedProtocol.waiting
 
 
 def test_many_half_requests_hold_little(start: Callable[..., tuple[str, int]]) -> None:

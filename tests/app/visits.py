@@ -29,7 +29,7 @@ class Page:
 
     def made(self, **parameters: Any) -> AppTest:
         """Return the page with the parameters of a link, before it runs."""
-        app = AppTest.from_file(str(ROOT / self.file), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / self.file), default_timeout=180)
         for name, value in parameters.items():
             app.query_params[name] = value if isinstance(value, list) else _flat(value)
         return app

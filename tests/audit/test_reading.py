@@ -163,7 +163,17 @@ def test_the_command_prints_bounds_and_verdicts(tmp_path: Path, capsys: pytest.C
     out, err = capsys.readouterr()
     (tmp_path / "table.csv").write_text(out, encoding="utf-8")
     table = pd.read_csv(tmp_path / "table.csv")
-    assert table.columns.tolist() == ["measure", "at", "value", "kind", "region", "verdict", "words"]
+    assert table.columns.tolist() == [
+        "measure",
+        "at",
+        "value",
+        "region",
+        "verdict",
+        "words",
+        "kind",
+        "theorem",
+        "neighbours",
+    ]
     claims = table[table["measure"] == "claim"].set_index("region")["verdict"].to_dict()
     assert claims == {"gdp(1.0)": "contradicted", "gaussian(0.7)": "not contradicted"}
     proved = table[(table["measure"] == "mu") & (table["kind"] == "lower")]["value"].item()

@@ -1,108 +1,92 @@
-"""Memory of the app while visitors change numbers: ``python tests/benchmarks/soak.py [RERUNS]``.
+"""Memory of the app while visitors change numbers and after they left: ``python -m tests.benchmarks.soak [RERUNS]``.
 
-Five visitors take turns on Privacy regions, Composition and Subsampling; each rerun asks for numbers that were never
-asked before, every third one for a region whose lattices take tens of megabytes. Printed are the megabytes of the server
-and of its workers (proportional set size, so that pages shared by both count once).
+Five visitors take turns on Privacy regions, Composition and Subsampling; each rerun asks for numbers that were never asked
+before, many for a region whose lattices take tens of megabytes. With ``--greedy`` one of them asks for all that can be had
+at once. Printed are the megabytes of the server and of its workers: now, and at most since the line before.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
+import threading
 import time
-import urllib.request
-from pathlib import Path
+from typing import Final
 
-ROOT = Path(__file__).resolve().parents[2]
-PORT = 8791
-ADDRESS = f"http://127.0.0.1:{PORT}"
-VISITORS = 5
-PAGES = (
+from tests.benchmarks.visitors import Visitor, megabytes, server
+
+PORT: Final = 8791
+LINES: Final = 20  # of the curve
+EVERY: Final = 0.25  # seconds between two looks
+# page, field, text, and the number that moves
+VISITS: Final = (
     ("Privacy_regions", "regions", "subsample(laplace({0}), 0.1)^100", 1.0),
     ("Composition", "mechanism", "laplace({0})", 0.1),
-    ("Subsampling", "base", "gaussian({0})", 1.0),
+    ("Subsampling", "sub_base", "gaussian({0})", 1.0),
     ("Privacy_regions", "regions", "dp({0});gdp({0});laplace({0})^20", 0.5),
+    ("Subsampling", "sub_sigma", "{0}", 1.0),
+)
+GREEDY: Final = (
+    ";".join(f"subsample(laplace({{0}}{digit}), 0.1)^100" for digit in range(1, 9)),
+    ";".join(f"poisson_gaussian({{0}}{digit}, 0.01)^1000 * laplace({{0}}{digit})" for digit in range(1, 9)),
+    ";".join(f"(subsample(laplace({{0}}{digit}), 0.3) * normal_laplace({{0}}, 0.5))^50" for digit in range(1, 9)),
+    ";".join(f"pmf([{', '.join(['0.0001'] * 9999)}, 0.0001], [{', '.join(['0.0001'] * 10000)}])^{{0}}" for _ in "ab"),
 )
 
 
-def megabytes(pid: int) -> float:
-    """Return the proportional set size of a process and of all that it started."""
-    total, waiting = 0, [pid]
-    while waiting:
-        process = waiting.pop()
-        try:
-            rows = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-            total += sum(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
-            for task in Path(f"/proc/{process}/task").iterdir():
-                waiting += map(int, (task / "children").read_text().split())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return total / 1000
+class Watch(threading.Thread):
+    """Looks at the memory of a process several times a second."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.pid = pid
+        self.begun = time.monotonic()
+        self.now = self.most = self.peak = megabytes(pid)
+        self.start()
+
+    def run(self) -> None:
+        """Look until the program ends."""
+        while True:
+            self.now = megabytes(self.pid)
+            self.most, self.peak = max(self.most, self.now), max(self.peak, self.now)
+            time.sleep(EVERY)
+
+    def tell(self, words: str) -> None:
+        """Print what there is, and the most since it was last told."""
+        most, self.most = self.most, self.now
+        seconds = time.monotonic() - self.begun
+        print(f"{seconds:6.0f} s  {self.now:5.0f} MB  at most {most:5.0f} MB  {words}", flush=True)
 
 
-def ask(session: str | None, page: str, **query: str) -> tuple[str, str]:
-    """Run a page with the parameters of a link and return the session and what is wrong with the answer, if anything."""
-    body: dict[str, object] = {"page": page, "query_params": {key: [value] for key, value in query.items()}}
-    if session is not None:
-        body["session_id"] = session
-    for _ in range(40):
-        request = urllib.request.Request(
-            f"{ADDRESS}/_stcore/agent/interact", json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
-                found = json.load(answer)
-        except urllib.error.HTTPError as error:
-            found = json.load(error)
-        if "tree" in found:
-            shown = json.dumps(found["tree"])
-            wrong = [kind for kind in ("error", "exception") if f'"type": "{kind}"' in shown]
-            return str(found["session_id"]), " ".join(wrong) if found["status"] == "ready" else str(found["status"])
-        body = {"session_id": found.get("session_id", session)}
-        time.sleep(0.2)
-    return str(session), f"no answer: {found}"
-
-
-def main() -> None:
-    """Start a server, let the visitors in, print the curve and end the server."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("reruns", nargs="?", type=int, default=300)
-    reruns = parser.parse_args().reruns
-    options = ["--server.port", str(PORT), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(
-        [sys.executable, "serve.py", *options, "--server.enableAgentApi", "true"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(f"{ADDRESS}/_stcore/health", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.3)
-        sessions: list[str | None] = [None] * VISITORS
-        begun, peak, failed = time.monotonic(), 0.0, 0
-        print(f"start {megabytes(server.pid):.0f} MB", flush=True)
+def soak(reruns: int, minutes: float, *, greedy: bool) -> None:
+    """Start a server, let the visitors in and out, and print the curve."""
+    with server(PORT) as pid:
+        watch = Watch(pid)
+        watch.tell("nobody was there yet")
+        address = f"127.0.0.1:{PORT}"
+        visitors = [Visitor(address, page) for page, *_ in VISITS]
+        failed = sum(bool(visitor.shown()) for visitor in visitors)
+        watch.tell("every visitor has seen the page")
         for number in range(reruns):
-            page, key, text, start = PAGES[number % len(PAGES)]
-            value = text.format(round(start + 0.0007 * (number + 1), 6))
-            visitor = number % VISITORS
-            sessions[visitor], wrong = ask(sessions[visitor], page, **{key: value})
-            failed += bool(wrong)
-            peak = max(peak, megabytes(server.pid))
-            if number % 20 == 19:
-                seconds = time.monotonic() - begun
-                print(f"{number + 1} reruns, {seconds:.0f} s: {megabytes(server.pid):.0f} MB", flush=True)
-        print(f"peak {peak:.0f} MB, {failed} of {reruns} runs without an answer", flush=True)
-    finally:
-        server.terminate()
-        server.wait(20)
+            visitor = number % len(VISITS)
+            _, field, text, start = VISITS[visitor]
+            if greedy and visitor == 0:
+                text = GREEDY[number // len(VISITS) % len(GREEDY)]
+            visitors[visitor].put(field, text.format(round(start + 0.0007 * (number + 1), 6)))
+            failed += bool(visitors[visitor].shown()) and not (greedy and visitor == 0)
+            if (number + 1) * LINES // reruns > number * LINES // reruns:
+                watch.tell(f"{number + 1} reruns")
+        print(f"peak {watch.peak:.0f} MB, {failed} of {reruns} runs with an error", flush=True)
+        for visitor in visitors:
+            visitor.leave()
+        for minute in range(round(minutes)):
+            time.sleep(60.0)
+            watch.tell(f"{minute + 1} min after they left")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("reruns", nargs="?", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long to look after the visitors left (10)")
+    parser.add_argument("--greedy", action="store_true", help="one visitor asks for all that can be had")
+    chosen = parser.parse_args()
+    soak(chosen.reruns, chosen.minutes, greedy=chosen.greedy)

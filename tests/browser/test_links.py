@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.browser.visitor import Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 FILES = ["streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "pages").glob("*.py")))]
 SEED = 2  # with it the walk on Composition meets a slider that disappears

@@ -85,6 +85,7 @@ def opens(visitor: Visitor, preset: Preset) -> None:
     assert visitor.strangers == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "preset", [preset for preset in presets() if preset is not LAST[preset.page]], ids=lambda p: f"{p.page}-{p.name}"
 )
@@ -130,6 +131,7 @@ def chooses(visitor: Visitor, preset: Preset) -> None:
     return visitor.settle(HEADING if preset.page in TEXTS else CHART, calm=2 * CALM)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "Home")
 def test_a_cold_server_answers_a_deep_link_and_the_next_visitor_sees_all_of_the_page(
     cold: str, visit: Visit, page: str, tmp_path: Path

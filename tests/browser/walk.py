@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 from tests.browser.visitor import HEADING, PATIENCE
 
@@ -79,7 +80,10 @@ def put(visitor: Visitor, key: str, value: str) -> None:
     else:
         place.locator("input").fill(value)
         visitor.page.keyboard.press("Enter")
-    visitor.settle(HEADING, BRIEF)
+    for _ in range(TRIES):  # a busy server may begin only after the page was quiet for a moment
+        visitor.settle(HEADING, BRIEF)
+        if value in parse_qs(urlsplit(visitor.page.url).query).get(key, []):
+            break
 
 
 def _usable(visitor: Visitor, key: str) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import parse
+from dpcore.central_limit.moments import _of_profile, moments
 from dpcore.charts.central_limit import band_table, limit_figure
 from dpcore.composition import limit
 from dpcore.composition.arrays import FAILING, PURE, VARYING, array_distances, arrays
@@ -27,8 +28,7 @@ from dpcore.composition.convergence import (
     warning,
 )
 from dpcore.composition.distance import Goal, _bracketed, distance
-from dpcore.composition.moments import _of_profile, moments
-from dpcore.errors import DomainError
+from dpcore.errors import BudgetError, DomainError
 from dpcore.limits import limits
 
 NAMES = ("kl", "kappa2", "kappa3", "kappa3_bar")
@@ -378,12 +378,16 @@ def test_convergence_says_what_it_is() -> None:
     assert not frame.isna().any().any()
 
 
-def test_convergence_ends_with_the_time_allowed() -> None:
-    frame = convergence("dp(0.1)", 1e-5, [1, 10], patience=0.0)
-    assert set(frame["kind"]) == {"none"}
-    assert frame["distance"].tolist() == [1.0, 1.0]
-    assert frame["note"].str.contains("time allowed").all()
+def test_rows_that_are_too_dear_say_so_and_a_deadline_refuses_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcore.composition.convergence.ROW_WORK", 1e3)
+    with limits(tolerance=1e-3):
+        frame = convergence("staircase(0.1, 0.3) & gdp(0.2)", 1e-5, [1, 10])
+    assert frame["kind"].tolist()[1] == "none"
+    assert frame["distance"].tolist()[1] == 1.0
+    assert "more than the 1e+03 operations allowed" in frame["note"].tolist()[1]
     assert not frame.isna().any().any()
+    with pytest.raises(BudgetError, match="time allowed"), limits(deadline=0.0):
+        convergence("dp(0.1)", 1e-5, [1, 10])
 
 
 @pytest.mark.parametrize("text", ["gaussian(1)", "zcdp(0.1)", "exponential(0.1)", "dp(0.0)", "uniform(0.5)"])

@@ -67,6 +67,7 @@ def answer(region: TradeOff, question: Question) -> bytes | str:
         return str(error)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", REGIONS)
 def test_earlier_questions_and_other_threads_change_no_bit(text: str) -> None:
     # the recursion of exponential mechanisms takes seconds for every new region

@@ -201,6 +201,7 @@ def test_one_direction_of_subsampling_against_quadrature(flipped: bool) -> None:
     check(bracket([(curve, 2)], epsilon), np.array(truth), rounding=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slack", [1e-12, 1e-9, 1e-6])
 def test_brackets_stay_brackets(slack: float) -> None:
     epsilon = [0.0, 0.5, 2.0]

@@ -76,7 +76,7 @@ def test_the_numbers_of_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
         (("mixed_noise", "--epsilon", "-1"), "epsilon must be"),
         (("mixed_noise", "--colour", "red"), "mixed_noise has no option"),
         (("mixed_noise", "--view", "none"), "mixed_noise has no picture"),
-        (("mixed_noise", "--seed", "-1"), "seed must be an integer from 0"),
+        (("mixed_noise", "--seed", "-1"), "seed must be an integer in [0, inf), got '-1'"),
     ],
 )
 def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str) -> None:

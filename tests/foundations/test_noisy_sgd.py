@@ -215,7 +215,7 @@ def test_bad_parameters_are_named(values: dict[str, float], words: str) -> None:
 
 
 def test_bad_problems_are_named() -> None:
-    with pytest.raises(DomainError, match=r"numbers in \[0, 1\]"):
+    with pytest.raises(DomainError, match=r"A value must be a number in \[0, 1\], got 1.5 \(number 2 of 2\)"):
         runs.Mean((0.5, 1.5))
     with pytest.raises(DomainError, match=r"numbers in \[-1, 1\]"):
         runs.Ridge((0.0, 2.0), (0.0, 0.0))

@@ -99,6 +99,7 @@ def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> 
     """Return the table of `--more`: one row per delta."""
     import pandas as pd  # noqa: PLC0415  # as above
 
+    from dpcore.kinds import labelled  # noqa: PLC0415  # as above
     from dpcore.ledger import ASSUMPTION, Budget, check_row, more  # noqa: PLC0415  # as above
 
     if arguments.epsilon is None:
@@ -116,12 +117,13 @@ def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> 
                 found.count,
                 arguments.epsilon,
                 delta,
-                found.kind,
                 found.over,
                 ASSUMPTION,
+                found.kind,
             )
         )
-    return pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "kind", "over", "note"])
+    frame = pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "over", "note", "kind"])
+    return labelled(frame, theorem="composition of the regions", neighbours=ledger.neighbours)
 
 
 def _only_for_filters(arguments: argparse.Namespace) -> None:

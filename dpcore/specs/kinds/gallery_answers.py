@@ -12,6 +12,8 @@ from scipy.special import expit
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.charts.utility import utility_figure
 from dpcore.errors import DomainError
+from dpcore.kinds import EXACT, labelled
+from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.registry import EPSILON, Parameter
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
@@ -45,7 +47,7 @@ def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.Da
     Returns
     -------
     DataFrame
-        `label, parameter, value, kind, low, high, epsilon`: `parameter` is ν, `epsilon` = log((1 + ν)/(1 - ν)).
+        `label, parameter, value, low, high, epsilon, kind, theorem, neighbours`: `parameter` is ν, `epsilon` = log((1 + ν)/(1 - ν)).
     """
     people = int(COUNT.check(n))
     rows = []
@@ -54,8 +56,9 @@ def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.Da
         for value in nu:
             survey = Survey.from_nu(float(NU.check(value)))
             found = survey.variance(people) if share is None else survey.statistical_mse(share, people)
-            rows.append((label, float(value), found, "exact", found, found, survey.epsilon))
-    return pd.DataFrame(rows, columns=["label", "parameter", "value", "kind", "low", "high", "epsilon"])
+            rows.append((label, float(value), found, found, found, survey.epsilon))
+    frame = pd.DataFrame(rows, columns=["label", "parameter", "value", "low", "high", "epsilon"])
+    return labelled(frame, RandomizedResponse(1.0), kind=EXACT)
 
 
 def response_figure(

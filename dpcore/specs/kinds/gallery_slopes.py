@@ -14,6 +14,7 @@ from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
+from dpcore.kinds import labelled
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import call, draws
@@ -38,7 +39,7 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
     Returns
     -------
     DataFrame
-        `label, segment, j, alpha, beta, kind`, two rows per line from the left to the right.
+        `label, segment, j, alpha, beta, kind, theorem, neighbours`, two rows per line from the left to the right.
     """
     alpha, beta = region.vertices()
     rise, run = -np.diff(beta), np.diff(alpha)
@@ -52,7 +53,7 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
     for segment, (at, power) in enumerate(zip(np.flatnonzero(sloped), j.astype(int), strict=True)):
         label = f"{name}, j {'even' if power % 2 == 0 else 'odd'}"
         rows += [(label, segment, int(power), alpha[end], beta[end], region.kind) for end in (at, at + 1)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return labelled(pd.DataFrame(rows, columns=list(COLUMNS)), region)
 
 
 def slopes_figure(region: TradeOff, beside: TradeOff, step: float, *, look: Look = PLAIN) -> Figure:
@@ -65,7 +66,8 @@ def slopes_figure(region: TradeOff, beside: TradeOff, step: float, *, look: Look
     """
     own = slopes_table(region, step, WITH)
     alpha, beta = beside.vertices()
-    other = pd.DataFrame({"label": ALONE, "segment": -1, "j": "", "alpha": alpha, "beta": beta, "kind": beside.kind})
+    other = pd.DataFrame({"label": ALONE, "segment": -1, "j": "", "alpha": alpha, "beta": beta})
+    other = labelled(other, beside, kind=beside.kind)
     table = pd.concat([other, own.astype({"j": str})], ignore_index=True)
     takeaway = region_takeaway({WITH: region, ALONE: beside})
     chart = slopes_chart(table, look=described(look, takeaway))

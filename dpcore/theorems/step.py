@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import largest_eta
-from dpcore.theorems.rounding import sum_up
+from dpcore.rounding import sum_up
 from dpcore.theorems.sharing import share
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
@@ -109,7 +109,7 @@ def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
 
 
 def _cut(region: TradeOff, epsilon: float, delta: float, eta: float, mu: float) -> Step:
-    """Return the statement of an unbounded loss at one failure probability."""
+    """Return the statement of an unbounded loss at one delta."""
     eta = max(min(eta, largest_eta(epsilon, delta)), delta)
     return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=taken_as(region, epsilon, delta, eta))
 

@@ -30,7 +30,7 @@ from dpcore.algebra import Additive, Assume, SelfComposing, factors
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 
@@ -77,7 +77,7 @@ class Moments:
     ----------
     kl, kappa2, kappa3, kappa3_bar : as above.
     variance : kappa2 - kl^2, of a product the sum over its factors.
-    lost : failure probability of one mechanism, which is in none of the others.
+    lost : probability of an infinite loss of one mechanism, which is in none of the others.
     kind : ``exact``, or ``bracket`` where lower and upper differ.
     method : how they were found, in a few words.
     factors : how many mechanisms they are summed over.

@@ -1,0 +1,68 @@
+"""What can be true of a curve: probabilities that fall, a lower side below its upper one, and nothing that is no number.
+
+Functions that work on a curve alone ask it through `deltas` and `betas`; the gate names the region whose curve it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import ImpossibleError
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+
+ROUNDING = 1e-12
+"""Relative error by which a number may miss what it must be."""
+
+
+def deltas(curve: Curve, epsilon: FloatArray) -> Bounds:
+    """Return the bounds of delta, or refuse what no profile can be."""
+    found = curve.delta_bounds(epsilon)
+    refuse("delta", "epsilon", epsilon, found, 1.0)
+    return found
+
+
+def betas(curve: Curve, alpha: FloatArray) -> Bounds:
+    """Return the bounds of beta, or refuse what no trade-off can be."""
+    found = curve.beta_bounds(alpha)
+    refuse("beta", "alpha", alpha, found, 1.0)
+    below_guessing(alpha, found[0])
+    return found
+
+
+def below_guessing(alpha: FloatArray, beta: FloatArray, slack: float = 2.0**-52) -> None:
+    """Refuse a beta above the line of blind guessing by more than the rounding of alpha, `slack`."""
+    above = beta > (1.0 - alpha) * (1.0 + ROUNDING) + slack
+    if above.any():
+        place = int(np.argmax(above))
+        msg = f"The beta at alpha = {float(alpha[place])!r} came out as {float(beta[place])!r}, above 1 - alpha"
+        raise ImpossibleError(msg)
+
+
+def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -> None:
+    """Refuse what is no number of [0, most], a lower bound above its upper one, or an answer that grows along `at`."""
+    lower, upper = bounds
+    if at.size == 1:
+        low, high = float(lower[0]), float(upper[0])
+        if 0.0 <= low <= high * (1.0 + ROUNDING) and high <= most:
+            return
+        raise _wrong(what, where, at, bounds, 0)
+    wrong = ~((lower >= 0.0) & (lower <= upper * (1.0 + ROUNDING)) & (upper <= most))
+    if wrong.any():
+        raise _wrong(what, where, at, bounds, int(np.argmax(wrong)))
+    order = np.argsort(at, kind="stable")
+    ceiling = np.minimum.accumulate(upper[order])
+    with np.errstate(invalid="ignore"):  # infinite epsilons
+        grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING)
+    if grows.any():
+        place = int(order[1:][int(np.argmax(grows))])
+        msg = f"The {what} at {where} = {float(at[place])!r} is larger than at a smaller {where}"
+        raise ImpossibleError(msg)
+
+
+def _wrong(what: str, where: str, at: FloatArray, bounds: Bounds, place: int) -> ImpossibleError:
+    low, high, point = (float(column[place]) for column in (*bounds, at))
+    return ImpossibleError(f"The {what} at {where} = {point!r} came out as {low!r} to {high!r}")

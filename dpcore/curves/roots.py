@@ -1,0 +1,111 @@
+"""From a delta to its epsilon, for any curve that knows its deltas: the root of a falling function, from both sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.curves import sketch
+from dpcore.limits import checkpoint, current
+from dpcore.question import question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpcore.curves.base import Bounds, Curve, FloatArray
+
+_FEWER = 3
+
+
+def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
+    """Return (lower, upper) of the smallest epsilon >= 0 with delta(epsilon) <= delta."""
+    delta = np.atleast_1d(np.asarray(delta, dtype=np.float64))
+    with question():
+        roots = [sketch.root(curve, float(at)) for at in delta]
+        todo = np.array([root is None for root in roots], dtype=np.bool_)
+        lower, upper = np.array([root or (0.0, np.inf) for root in roots]).reshape(-1, 2).T
+        if todo.any():
+            lower[todo], upper[todo] = _searched(curve, delta[todo])
+    return (upper, upper) if curve.exact else (np.minimum(lower, upper), upper)
+
+
+def _searched(curve: Curve, delta: FloatArray) -> Bounds:
+    """Return the bracket of each root without help: where delta(0) or the largest loss decides, and by bisection."""
+    at_zero = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
+    lower, upper = (np.where(delta >= edge, 0.0, np.inf) for edge in at_zero)
+    if np.isfinite(curve.max_loss):
+        end = (delta == curve.q_inf) & (delta < at_zero[1])
+        upper[end] = max(curve.max_loss, 0.0)
+        lower[end & (delta < at_zero[0])] = max(curve.max_loss, 0.0)
+    for index in np.flatnonzero((delta < at_zero[1]) & (delta > curve.q_inf)):
+        lower[index], upper[index] = _root(curve, float(delta[index]))
+    return lower, upper
+
+
+def _root(curve: Curve, delta: float) -> tuple[float, float]:
+    """Bracket the root of delta(epsilon) = delta for one value: (lower, upper)."""
+    exact = curve.exact
+    goal = np.log(delta)
+
+    def gaps(epsilon: float) -> tuple[float, float]:
+        checkpoint()
+        low, high = (float(sketch.log_delta(bound)[0] - goal) for bound in curve.delta_bounds(np.array([epsilon])))
+        return low, high
+
+    top = max(curve.max_loss, 0.0)
+    low, high = 0.0, min(1.0, top)
+    f_low, f_high = gaps(0.0)[1], gaps(high)[1]
+    # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the delta asked
+    while f_high > 0 and high < top:
+        low, f_low = high, f_high
+        high = min(2 * high, top)
+        f_high = gaps(high)[1]
+    close = 4e-16 if exact else 1e-3 * current().tolerance
+    low, high = _narrow(lambda x: gaps(x)[1], (low, f_low), (high, f_high), close)
+    if exact:
+        return high, high
+    return _step_down(gaps, high), high
+
+
+def _narrow(
+    gap: Callable[[float], float], left: tuple[float, float], right: tuple[float, float], close: float
+) -> tuple[float, float]:
+    """Shrink the interval around the sign change of a falling function: secants, bisection where they stall."""
+    (low, f_low), (high, f_high) = left, right
+    last = 0
+    for step in range(200):
+        if high - low <= close * high:
+            break
+        x = (low * f_high - high * f_low) / (f_high - f_low) if f_high != f_low else low
+        if not low < x < high or step % 5 == 4:
+            x = 0.5 * (low + high)
+        f = gap(x)
+        if f > 0:
+            f_high = f_high / 2 if last > 0 else f_high
+            low, f_low, last = x, f, 1
+        else:
+            f_low = f_low / 2 if last < 0 else f_low
+            high, f_high, last = x, f, -1
+        if x in (low, high) and np.nextafter(low, high) == high:
+            break
+    return low, high
+
+
+def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> float:
+    """Return a point just below `high` where even the lower delta exceeds the target: the true root is above it."""
+    width = 1e-3 * current().tolerance * high
+    # at most log3(1e3 / tolerance) rounds, 32 for the smallest tolerance
+    while high - width > 0:
+        if gaps(high - width)[0] >= 0:
+            return high - _halved(lambda w: gaps(high - w)[0] >= 0, width / 3, width)
+        width *= 3
+    return 0.0
+
+
+def _halved(enough: Callable[[float], bool], least: float, most: float) -> float:
+    """Return a width that is enough, between one that may not be and one that is, a few halvings of their ratio nearer."""
+    for _ in range(_FEWER):
+        middle = float(np.sqrt(least * most))
+        least, most = (least, middle) if enough(middle) else (middle, most)
+    return most
