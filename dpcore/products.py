@@ -67,7 +67,7 @@ def theorems(
     >>> theorems(parse("laplace(0.1)^100"), 1e-6).epsilon.round(3).iloc[0]
     4.693
     """
-    slacks = None if slack is None else SLACK.array(slack).tolist()
+    slacks = None if slack is None else tuple(SLACK.array(slack).tolist())
     if delta is None:
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:

@@ -253,7 +253,6 @@ ELSEWHERE = {
     "parameter.py": "the one checker",
     "audit/columns.py": "cells of a data file, whose decimal sign may be a comma",
     "curves/renyi.py": "what an order of infinity means instead",
-    "mechanisms/bounded_laplace.py": "a true answer, which lies between the bounds of its noise",
     "foundations/noise_zoo.py": "a mechanism",
     "utility/choosing.py": "a release",
     "utility/count.py": "answers of the data",

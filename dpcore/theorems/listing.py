@@ -70,7 +70,7 @@ def applicable(
         compose the regions themselves). ``attrs["left_out"]`` tells by name why a theorem that applies is missing.
     """
     given = Listing(_merged(parts))
-    extras = SLACK.array(slacks).tolist()
+    extras = tuple(SLACK.array(slacks).tolist())
     most = COPIES.but(name="longest", low=2).check(longest)
     frames: list[pd.DataFrame] = []
     left_out: dict[str, str] = {}
