@@ -113,9 +113,13 @@ def area(region: TradeOff, value: float) -> float:
 
 
 def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatArray) -> None:
-    """Refuse the points of a border, alpha ascending, that no trade-off has."""
-    _check(region, "beta", "alpha", alpha, (beta, beta), 1.0)
-    _check(region, "power", "minus alpha", -alpha, (power, power), 1.0)
+    """Refuse the points of a border that no trade-off has.
+
+    They are safe sides of brackets, which need not fall with alpha in their last digits: that the brackets do is seen
+    where the curve is asked (`dpcore.curves.possible`), and that a polygon does in its masses.
+    """
+    rates(region, "beta", beta)
+    rates(region, "power", power)
     with naming(region):
         below_guessing(alpha, beta, ROUNDING)  # both rates of a corner are rounded sums
     region.dual  # noqa: B018  checked once
