@@ -9,12 +9,8 @@ import numpy as np
 
 from dpcore.compose import compose, directed
 from dpcore.curves import polygon_algebra
-from dpcore.curves.base import largest_loss
 from dpcore.curves.bound import Outer, floors, lifted
-from dpcore.curves.bounded_range import BoundedRange
-from dpcore.curves.combined import Both, Either, Erased, Grouped, closed
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.combined import Both, Either, Erased, closed
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.subsampled import Subsampled
 from dpcore.errors import BudgetError, RelationError
@@ -375,16 +371,7 @@ class Group(OfPart):
 
     def _grouped(self, curves: list[Curve]) -> Curve:
         (curve,) = curves
-        if isinstance(curve, Polygon):
-            return polygon_algebra.group(curve, self.k)
-        if isinstance(curve, Gaussian):
-            return Gaussian(curve.mu * self.k)
-        if isinstance(curve, Laplace):
-            return Laplace(largest_loss([(curve.epsilon, self.k)]))
-        if isinstance(curve, BoundedRange):
-            # its power multiplies the odds of alpha by e^epsilon
-            return BoundedRange(largest_loss([(curve.epsilon, self.k)]))
-        return Grouped(curve, self.k)
+        return polygon_algebra.group(curve, self.k) if isinstance(curve, Polygon) else curve.group(self.k)
 
 
 @register(

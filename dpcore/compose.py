@@ -88,10 +88,10 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
     for curve, k in parts:
         if isinstance(curve, Polygon):
             polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
-        elif isinstance(curve, Gaussian):
-            square += k * curve.mu**2
-        elif isinstance(curve, Laplace):
-            laplace[curve.epsilon] = laplace.get(curve.epsilon, 0) + k
+        elif curve.gaussian_mu is not None:
+            square += k * curve.gaussian_mu**2
+        elif curve.laplace_epsilon is not None:
+            laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
     others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
@@ -123,9 +123,9 @@ def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
 
 def _most_summed(smooth: Curve) -> int:
     """Return how many losses of a polygon may be summed over: many where a delta of the other curve is cheap."""
-    if isinstance(smooth, (Gaussian, Laplace)) or (isinstance(smooth, LaplaceFold) and smooth.exact):
+    if smooth.gaussian_mu or smooth.laplace_epsilon or (smooth.is_product and smooth.exact):
         return _SUMMED
-    if isinstance(smooth, (Certified, LaplaceFold)) or smooth.certified:
+    if smooth.is_product or smooth.certified:
         # the contour takes polygons as they are, a lattice does not
         return 0 if smooth.has_mgf else _SUMMED_BRACKETS
     return _SUMMED_PROFILES
@@ -138,8 +138,8 @@ def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
         curve, k = others[0]
         if k == 1:
             return curve
-        if isinstance(curve, Laplace):
-            return LaplaceFold(curve, curve.epsilon, k)
+        if curve.laplace_epsilon is not None:
+            return LaplaceFold(curve, curve.laplace_epsilon, k)
     rest: Parts = [(gaussian, 1)] if gaussian is not None else []
     return Certified([*rest, *others])
 

@@ -18,8 +18,6 @@ from dpcore.registry import REGION, Oracle, Parameter, register
 from dpcore.tradeoff import TradeOff, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpcore.curves.base import Curve
     from dpcore.theorems.domain import Statement
 
@@ -45,9 +43,14 @@ class CompositionBound(OfPart):
     @Lazy
     def statement(self) -> tuple[float, float]:
         """Return the theorem's epsilon and delta."""
-        return self._statement(self._parts())
+        from dpcore.theorems import theorem  # noqa: PLC0415  # makes tables: pandas is slow to import
 
-    def _statement(self, parts: Sequence[Statement]) -> tuple[float, float]:
+        name, slack = self._theorem()
+        found = theorem(name).stated(self._parts(), slack)
+        return float(found["epsilon"].iloc[0]), float(found["delta"].iloc[0])
+
+    def _theorem(self) -> tuple[str, float]:
+        """Return the name of the theorem and the slack it may spend."""
         raise NotImplementedError
 
     def _parts(self) -> list[Statement]:
@@ -91,11 +94,8 @@ class Basic(CompositionBound):
 
     region: TradeOff = REGION.field()
 
-    def _statement(self, parts: Sequence[Statement]) -> tuple[float, float]:
-        epsilon = delta = 0.0
-        for step, failing, count in parts:
-            epsilon, delta = epsilon + count * step, delta + count * failing
-        return epsilon, min(1.0, delta)
+    def _theorem(self) -> tuple[str, float]:
+        return "basic", 1.0
 
 
 @register(
@@ -123,8 +123,5 @@ class Simplified(CompositionBound):
     region: TradeOff = REGION.field()
     slack: float = SLACK.field()
 
-    def _statement(self, parts: Sequence[Statement]) -> tuple[float, float]:
-        from dpcore.theorems.bounds import simplified_statement  # noqa: PLC0415  # makes tables: pandas is slow to import
-
-        epsilon, delta, _ = simplified_statement(parts, self.slack)
-        return epsilon, delta
+    def _theorem(self) -> tuple[str, float]:
+        return "kov_simplified", self.slack

@@ -12,12 +12,11 @@ import numpy as np
 
 from dpcore import renyi_curves
 from dpcore.algebra import Additive, Assume, Composite, Intersection, Loose, factors
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import DP, RDP, ZCDP
+from dpcore.mechanisms.base import Mechanism
 from dpcore.risk import largest_loss
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
@@ -49,11 +48,12 @@ def concentrated(region: TradeOff) -> Rate | None:
         return Rate(region.rho, region.xi, exact=True)
     if isinstance(region, DP):
         return Rate(renyi_curves.randomized_response(region.epsilon_, 1.0), 0.0, exact=True)
-    if isinstance(curve, Gaussian):
-        return Rate(curve.mu * curve.mu / 2, 0.0, exact=True)
-    if isinstance(curve, Laplace):
-        return Rate(renyi_curves.laplace(curve.epsilon, 1.0), 0.0, exact=True)
-    return _by_parts(region) or _by_loss(region)
+    if curve.gaussian_mu is not None:
+        return Rate(curve.gaussian_mu * curve.gaussian_mu / 2, 0.0, exact=True)
+    if curve.laplace_epsilon is not None:
+        return Rate(renyi_curves.laplace(curve.laplace_epsilon, 1.0), 0.0, exact=True)
+    own = region.concentrated_rate if isinstance(region, Mechanism) else None
+    return Rate(own, 0.0, exact=True) if own is not None else _by_parts(region) or _by_loss(region)
 
 
 def _by_parts(region: TradeOff) -> Rate | None:
@@ -109,9 +109,12 @@ def _renyi_in_closed_form(region: TradeOff, order: float) -> tuple[float, bool] 
         return region.xi + region.rho * order, region.xi == 0
     if isinstance(region, DP):
         return renyi_curves.randomized_response(region.epsilon_, order), True
-    if isinstance(curve, Gaussian):
-        return renyi_curves.gaussian(curve.mu, order), True
-    return (renyi_curves.laplace(curve.epsilon, order), True) if isinstance(curve, Laplace) else None
+    if curve.gaussian_mu is not None:
+        return renyi_curves.gaussian(curve.gaussian_mu, order), True
+    if curve.laplace_epsilon is not None:
+        return renyi_curves.laplace(curve.laplace_epsilon, order), True
+    own = region.renyi(order) if isinstance(region, Mechanism) else None
+    return None if own is None else (own, True)
 
 
 def _renyi_by_parts(region: TradeOff, order: float) -> tuple[float, bool] | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import Composite, Group, SelfComposing, factors
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.tradeoff import TradeOff
 
@@ -78,7 +77,7 @@ def _factor(node: TradeOff, count: int) -> float:
     if own > KNOWN_QUICKLY:
         return own + LATTICE
     curve = node.pair
-    if isinstance(curve, Gaussian):
+    if curve.gaussian_mu is not None:
         return own
     if isinstance(curve, Polygon):
         return own + PER_LOSS * curve.size

@@ -68,6 +68,7 @@ class DP(Atom):
 
     epsilon_: float = EPSILON.field()
     delta_: float = DELTA.field(0.0)
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("epsilon_", 1), ("delta_", 1))
 
     def _pair(self) -> Curve:
         return three_point(self.epsilon_, self.delta_, 0.0)
@@ -92,6 +93,7 @@ class TV(Atom):
     """eta total variation, that is (0, eta)-DP."""
 
     eta: float = ETA.field()
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("eta", 1),)
 
     def _pair(self) -> Curve:
         return three_point(0.0, self.eta, 1.0)

@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral, Real
@@ -93,29 +93,22 @@ class Parameter:
         if not self.fewest <= len(items) <= self.most:
             raise self.but(kind="numbers").refusal(len(items))
         if isinstance(items, np.ndarray):
-            numbers = np.asarray(items, dtype=np.float64) + 0.0
-            wrong = np.flatnonzero(~_inside(self, numbers))
-            if not wrong.size:
-                return np.asarray(numbers, dtype=np.float64)
-            place, bad = int(wrong[0]), items[int(wrong[0])]
+            numbers = np.asarray(items, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
+            wrong = np.flatnonzero(~_inside(self, numbers)).tolist()
         else:
-            found: list[float] = []
-            for item in items:
-                number = _number(self, item)
-                if number is None:
-                    break
-                found.append(number)
-            else:
-                return np.array(found, dtype=np.float64)
-            place, bad = len(found), items[len(found)]
-        raise self.refusal(bad, "" if len(items) == 1 else f" (number {place + 1} of {len(items)})")
+            each = [_number(self, item) for item in items]
+            numbers = np.array(each, dtype=np.float64)
+            wrong = [place for place, number in enumerate(each) if number is None]
+        if wrong:
+            raise self.refusal(items[wrong[0]], "" if len(items) == 1 else f" (number {wrong[0] + 1} of {len(items)})")
+        return np.asarray(numbers, dtype=np.float64)
 
     def refusal(self, value: Any, place: str = "") -> DomainError:
         """Return the error about a bad value: the parameter, its domain, the value and, in a list, its place."""
-        given = _scalar(value)
-        large = isinstance(given, (int, Fraction)) and abs(given) > sys.float_info.max and self.kind == "number"
-        beyond = " within the range of doubles" if large and self.high == math.inf else ""
-        return DomainError(f"{self.name} must be {self.domain_words}{beyond}, got {shown(given)}{place}.")
+        given, words = _scalar(value), self.domain_words
+        if self.kind == "number" and self.high == math.inf and _too_large(given):
+            words += " within the range of doubles"
+        return DomainError(f"{self.name} must be {words}, got {shown(given)}{place}.")
 
     @property
     def domain(self) -> str:
@@ -234,6 +227,11 @@ def _number(parameter: Parameter, value: Any) -> float | None:
     return number + 0.0 if _inside(parameter, number) else None  # + 0.0 turns -0.0 into 0.0
 
 
+def _too_large(value: Any) -> bool:
+    """Whether an integer or a fraction has no double near it."""
+    return isinstance(value, (int, Fraction)) and not -sys.float_info.max <= value <= sys.float_info.max
+
+
 def _check_number(parameter: Parameter, value: Any) -> float:
     number = _number(parameter, value)
     if number is None:
@@ -258,7 +256,7 @@ def _listed(values: Any) -> FloatArray | list[Any]:
         raw = np.array(values)
     elif hasattr(values, "__array__"):
         raw = np.asarray(values)
-    elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
+    elif isinstance(values, (Sequence, Iterator)) and not isinstance(values, (str, bytes)):
         return _listed(list(values))
     else:
         return [values]

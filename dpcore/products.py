@@ -13,16 +13,18 @@ import numpy as np
 import pandas as pd
 
 from dpcore.algebra import factors
-from dpcore.composition.parts import statements
 from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
+from dpcore.domains import DELTA, SLACK
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.kinds import EXACT, kind
 from dpcore.limits import checkpoint
-from dpcore.theorems import advanced_course, advanced_drv, applicable, domain, kov_simplified
-from dpcore.theorems.applicable import SLACKS
+from dpcore.theorems import applicable
+from dpcore.theorems.catalogue import composing, listing
+from dpcore.theorems.listing import SLACKS
+from dpcore.theorems.record import reason
+from dpcore.theorems.releases import Releases
 from dpcore.theorems.sharing import RULE, statement_epsilon
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
@@ -30,25 +32,12 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dpcore.algebra import Factors
-    from dpcore.composition.parts import Statements
+    from dpcore.theorems import Theorem
     from dpcore.tradeoff import TradeOff
 
 COLUMNS = ("region", "theorem", "epsilon", "delta", "kind", "note", "neighbours")
 CERTIFIED = "certified"
 DELTAS = (1e-9, 1e-6, 1e-3)
-_NEED_SLACK = ("kov_simplified", "advanced_drv", "advanced_course")
-_OF_STATEMENTS = (*_NEED_SLACK, "basic", "kov_optimal", "dptv")
-_LISTED = {
-    "gdp": "It is about Gaussian privacy alone; name a δ to have every part put inside a Gaussian region.",
-    "dptv": "It is about copies of one mechanism with a total variation below that of (ε, δ).",
-    "advanced_course": "It is about copies of one mechanism with δ = 0, as long as log(1/slack) ≥ ε²k.",
-    "advanced_drv": "It is about copies of one mechanism.",
-    "kov_optimal": "It is about copies of one mechanism; kov_heterogeneous is its form for different ones.",
-    "kov_heterogeneous": "It is about different mechanisms; kov_optimal is its form for copies of one.",
-}
-_ORDER = ("gdp", "dptv", "basic", "kov_optimal", "kov_heterogeneous", *reversed(_NEED_SLACK))
-
 Row = tuple[str, float | None, float | None, str, str]
 
 
@@ -60,9 +49,9 @@ def theorems(
     Parameters
     ----------
     region : a product, a power, or a single region.
-    delta : failure probabilities of the whole, in [0, 1]: one row per theorem and delta. Without it every theorem
+    delta : by how much the whole may exceed e^epsilon, in [0, 1]: one row per theorem and delta. Without it every theorem
         lists its own (epsilon, delta), beside the composition itself at 1e-9, 1e-6 and 1e-3.
-    slack : extra failure probability, in (0, 1], of the theorems that take one; with `delta` by default all that delta
+    slack : what is added to delta, in (0, 1], by the theorems that take one; with `delta` by default all that delta
         leaves, without it 1e-9, 1e-6 and 1e-3.
 
     Returns
@@ -78,11 +67,11 @@ def theorems(
     >>> theorems(parse("laplace(0.1)^100"), 1e-6).epsilon.round(3).iloc[0]
     4.693
     """
-    slacks = None if slack is None else domain.numbers(slack, "slack", high=1.0, low_open=True)
+    slacks = None if slack is None else SLACK.array(slack).tolist()
     if delta is None:
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:
-        rows = [row for at in domain.numbers(delta, "delta", high=1.0) for row in _at_delta(region, at, slacks)]
+        rows = [row for at in DELTA.array(delta).tolist() for row in _at_delta(region, at, slacks)]
     columns: dict[str, Any] = dict(
         zip(("theorem", "epsilon", "delta", "kind", "note"), map(list, zip(*rows, strict=True)), strict=True)
     )
@@ -109,48 +98,38 @@ def _composed(region: TradeOff, delta: float) -> Row:
 def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) -> Iterator[Row]:
     """Yield the rows of one delta: those of the ledger, the composition first."""
     yield _composed(region, delta)
-    parts = factors(region)
-    frame = theorem_table(region, delta, patience=math.inf)
-    shared = any(math.isinf(node.curve.max_loss) for node, _ in parts)
-    own = ("exact", *(_NEED_SLACK if slacks else ()))
+    releases, records = Releases(factors(region)), composing()
+    shared = {record.name for record in records if record.of_statements and any(_unbounded(releases))}
+    spending = [record for record in records if slacks and record.statement is not None and record.takes_slack]
+    own = ("exact", *(record.name for record in spending))
+    frame = theorem_table(region, delta)
     columns = (frame[name].tolist() for name in ("theorem", "epsilon", "kind", "note"))
     for name, epsilon, what, said in zip(*columns, strict=True):
-        note = "; ".join(filter(None, (said, RULE if shared and what != "none" and name in _OF_STATEMENTS else "")))
+        note = "; ".join(filter(None, (said, RULE if what != "none" and name in shared else "")))
         if name not in own:
             yield name, None if what == "none" else epsilon, delta, what, note
     for slack in slacks or ():
-        yield from (_with_slack(name, parts, delta, slack) for name in _NEED_SLACK)
+        yield from (_with_slack(record, releases, delta, slack) for record in spending)
 
 
-def _with_slack(name: str, parts: Factors, delta: float, slack: float) -> Row:
+def _unbounded(releases: Releases) -> list[TradeOff]:
+    return [node for node, _ in releases.factors if math.isinf(node.curve.max_loss)]
+
+
+def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float) -> Row:
     """Return a theorem that takes a slack, at this one: its statement, stated again at delta if that is larger."""
     try:
-        given = statements(parts, delta)
-        frame = _stated(name, given, slack)
+        given = releases.statements(delta)
+        frame = record.stated(given.triples, slack)
     except DpcoreError as error:
-        return name, None, delta, "none", str(error)
+        return record.name, None, delta, "none", reason(error)
     epsilon, failing = float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])
     if failing > delta:
-        why = f"With slack {slack!r} it fails with probability {outward(failing, 6)}, more than δ = {delta!r}."
-        return name, None, delta, "none", why
+        why = f"With slack {slack!r} its own δ is {outward(failing, 6)}, more than δ = {delta!r}."
+        return record.name, None, delta, "none", why
     value = statement_epsilon(epsilon, failing, delta)
     note = "; ".join(filter(None, (f"slack {slack!r}", given.note, RULE if given.share else "")))
-    return name, value, delta, "upper", note
-
-
-def _stated(name: str, given: Statements, slack: float) -> pd.DataFrame:
-    if name == "kov_simplified":
-        return kov_simplified(given.triples, slack)
-    if len({(epsilon, failing) for epsilon, failing, _ in given.triples}) > 1:
-        msg = "It is about equal mechanisms; the factors of this product differ."
-        raise DpcoreError(msg)
-    (epsilon, failing, _), k = given.triples[0], sum(count for *_, count in given.triples)
-    if name == "advanced_drv":
-        return advanced_drv(epsilon, failing, k, slack)
-    if failing > 0:
-        msg = f"It is about δ = 0 per mechanism, here δ = {outward(failing, 4)}."
-        raise DpcoreError(msg)
-    return advanced_course(epsilon, k, slack)
+    return record.name, value, delta, "upper", note
 
 
 # ---- without a delta -----------------------------------------------------------------------------------------
@@ -159,15 +138,14 @@ def _stated(name: str, given: Statements, slack: float) -> pd.DataFrame:
 def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
     """Return the statements of every theorem, and of those that have none the reason."""
     parts = factors(region)
-    unbounded = [node for node, _ in parts if math.isinf(node.curve.max_loss) and not isinstance(node.curve, Gaussian)]
-    if unbounded:
-        why = f"{shorten(str(unbounded[0]))} has unbounded loss: name a δ, and a statement is taken at its share of it."
-        return [(name, None, None, "none", why) for name in _ORDER]
+    gaussian = [node for node, _ in parts if node.curve.gaussian_mu is not None]
+    unbounded = [node for node in _unbounded(Releases(parts)) if node.curve.gaussian_mu is None]
+    if unbounded or 0 < len(gaussian) < len(parts):
+        node = shorten(str((unbounded or gaussian)[0]))
+        why = f"{node} has unbounded loss: name a δ, and a statement is taken at its share of it."
+        alone = () if unbounded else [record.name for record in listing() if not record.of_statements]
+        return [(one.name, None, None, "none", one.unlisted if one.name in alone else why) for one in listing()]
     known = [(*_statement(node), count) for node, count in parts]
-    if {name for name, *_ in known} > {"gdp"}:
-        (node,) = [node for (node, _), (name, *_) in zip(parts, known, strict=True) if name == "gdp"][:1]
-        why = f"{shorten(str(node))} has unbounded loss: name a δ, and a statement is taken at its share of it."
-        return [(name, None, None, "none", _LISTED["gdp"] if name == "gdp" else why) for name in _ORDER]
     frame = applicable([(name, values, count) for name, values, _, count in known], slacks)
     taken = "".join(dict.fromkeys(f"; {note}" for _, _, note, _ in known if note))
     rows: list[Row] = []
@@ -175,23 +153,19 @@ def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
     for name, epsilon, failing, what, said in zip(*columns, strict=True):
         rows.append((name, epsilon, failing, "upper" if taken else what, f"{said}{taken}".removeprefix("; ")))
     spoken = {row[0] for row in rows}
-    left_out = "; ".join(frame.attrs["left_out"])
-    return rows + [
-        (name, None, None, "none", _silence(name, spoken, left_out)) for name in _ORDER if name not in spoken
-    ]
-
-
-def _silence(name: str, spoken: set[str], left_out: str) -> str:
-    if spoken == {"gdp"} and name != "gdp":
-        return "It is about (ε, δ) statements; Gaussian privacy has one for each δ: name a δ."
-    return left_out if left_out and name in ("dptv", "kov_optimal", "kov_heterogeneous") else _LISTED[name]
+    reasons = {one.name: one.unlisted for one in listing()}
+    if gaussian:
+        about = "It is about (ε, δ) statements; Gaussian privacy has one for each δ: name a δ."
+        reasons |= {one.name: about for one in listing() if one.of_statements}
+    reasons |= frame.attrs["left_out"]
+    return rows + [(name, None, None, "none", why) for name, why in reasons.items() if name not in spoken]
 
 
 def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
     """Return the name and values of the strongest statement the theorems know, and a note if it loses something."""
     curve = part.curve
-    if isinstance(curve, Gaussian):
-        return "gdp", (curve.mu,), ""
+    if curve.gaussian_mu is not None:
+        return "gdp", (curve.gaussian_mu,), ""
     epsilon, delta = max(0.0, curve.max_loss), curve.q_inf
     shape = published(curve)
     corners = shape.loss[shape.loss >= 0] if isinstance(shape, Polygon) else None

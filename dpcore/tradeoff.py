@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from operator import attrgetter
@@ -325,9 +326,14 @@ def joinable(other: object, sign: str) -> TradeOff:
 
 
 class Atom(TradeOff):
-    """A named region: a dataclass whose fields are its parameters, checked when it is made."""
+    """A named region: a dataclass whose fields are its parameters, checked when it is made.
+
+    `grows_with` lists the fields that the region grows (1) or shrinks (-1) with while all others are the same: with each of
+    them moved that way the region certainly contains the former one.
+    """
 
     entry: ClassVar[Entry]
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = ()
 
     def __post_init__(self) -> None:
         """Check every field against its parameter."""
@@ -426,7 +432,7 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
 
 def _answer(question: Any, values: FloatArray) -> float | FloatArray:
     """Return a float for a scalar question, an array for a list."""
-    return float(values[0]) if np.ndim(question) == 0 else values
+    return float(values[0]) if np.ndim(question) == 0 and not isinstance(question, Iterator) else values
 
 
 def _some_losses(*regions: TradeOff) -> FloatArray:

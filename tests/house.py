@@ -21,13 +21,27 @@ BEGIN, END = "<!-- rooms: made by make map -->\n", "<!-- end of rooms -->\n"
 # Lower layers never import upper ones. A module belongs to the longest name here that it starts with; `dpcore`
 # itself is the facade: it gathers the layers below it, and only layers above it may import names from it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "parameter", "domains", "lazy", "limits", "notices", "question", "kinds", "paths", "csv_files", "words"),
+    (
+        "errors",
+        "parameter",
+        "domains",
+        "lazy",
+        "limits",
+        "notices",
+        "question",
+        "kinds",
+        "paths",
+        "csv_files",
+        "words",
+        "rounding",
+    ),
     ("curves", "engine"),
     ("registry", "compose", "renyi_curves", "comparison", "lists"),
     # one layer: the operators of the type build the nodes of the algebra, and it shows itself in a notebook
     ("tradeoff", "gate", "algebra", "given", "notebook"),
     ("guarantees", "mechanisms"),
     (
+        "central_limit",
         "composition",
         "composition_bounds",
         "constructors",

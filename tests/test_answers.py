@@ -23,13 +23,15 @@ from dpcore.calibration.answers import (
     regions,
     table,
 )
-from dpcore.calibration.candidates import RESPONSE, SAMPLED, TITLES, Candidate, best_gamma
+from dpcore.calibration.candidates import candidates
 from dpcore.calibration.sentences import best, verdict, words
 from dpcore.calibration.wishes import Advantage, Attack, Posterior, Statement
 from dpcore.errors import DomainError
 from dpcore.limits import limits
+from dpcore.mechanisms.staircase import Staircase
 from dpcore.risk import best_posterior
 
+RESPONSE, SAMPLED = "rr", "poisson_gaussian"
 MISS = 0.05
 WISHES: list[Any] = [
     Statement(1.0, 1e-5),
@@ -70,7 +72,7 @@ def less(one: Any, share: float = 1e-3) -> str:
 @pytest.mark.parametrize("k", [1, 7])
 def test_every_answer_meets_its_wish_and_no_less_noise_would(wish: Any, k: int) -> None:
     found = answers(Question(NOISE, wish, k=k))
-    assert [one.candidate.name for one in found] == [name for name in TITLES if name != SAMPLED]
+    assert [one.candidate.name for one in found] == [one.name for one in candidates(1.0, 1.0)]
     assert any(not one.trouble for one in found)
     for one in found:
         if one.trouble:
@@ -84,21 +86,20 @@ def test_every_answer_meets_its_wish_and_no_less_noise_would(wish: Any, k: int) 
 
 
 @pytest.mark.parametrize("sensitivity", [1.0, 4.0])
-@pytest.mark.parametrize("name", [name for name in TITLES if name not in (RESPONSE, SAMPLED)])
+@pytest.mark.parametrize("name", [one.name for one in candidates(1.0, 1.0) if one.name != RESPONSE])
 def test_errors_and_deviations_are_those_of_draws(name: str, sensitivity: float) -> None:
     rng = np.random.default_rng(7)
-    candidate = Candidate(name, sensitivity, gamma=best_gamma(0.8))
-    value = 0.8 if candidate.parameter == "epsilon" else 3.0 * sensitivity
+    (candidate,) = [one for one in candidates(sensitivity, 1.0) if one.name == name]
+    value = 3.0 * sensitivity if candidate.is_noise else 0.8
+    candidate = candidate.shaped(value)
     mechanism: Any = parse(candidate.written(repr(value)))
     count = 200_000
-    draws = mechanism.sample(rng, count)
-    if name in ("laplace", "staircase"):
-        draws = draws * sensitivity  # these are written for sensitivity 1
+    draws = mechanism.sample(rng, count) * (sensitivity / mechanism.move)  # some are written for sensitivity 1
     bound: Any = candidate.error(value, MISS)
     rate = float(np.mean(np.abs(draws) > bound))
     spread = 4 * math.sqrt(MISS * (1 - MISS) / count)
     assert rate <= MISS + spread
-    if name != "geometric":  # integers: the bound may be rarer than asked
+    if not mechanism.law.integer:  # integers: the bound may be rarer than asked
         assert rate >= MISS - spread
     else:
         assert float(np.mean(np.abs(draws) > bound - 1)) >= MISS - spread
@@ -117,14 +118,14 @@ def test_the_error_fixes_the_noise(error: float) -> None:
         reach: Any = one.candidate.error(one.value, MISS)
         assert reach <= error * (1 + 1e-12)
         more: Any = one.candidate.shaped(one.value * 0.99).error(
-            one.value * (0.99 if one.candidate.parameter == "epsilon" else 1.01), MISS
+            one.value * (1.01 if one.candidate.is_noise else 0.99), MISS
         )
         assert more > error * (1 - 1e-12) or one.candidate.name == "staircase"
         assert one.epsilon == pytest.approx(float(parse(one.total).epsilon(1e-5)))
 
 
 def test_the_staircase_has_the_shape_of_least_error() -> None:
-    gamma = best_gamma(3.0)
+    gamma = Staircase(3.0, 0.5).shaped().gamma
     assert gamma == pytest.approx(1 / (1 + math.exp(1.5)))
     rng = np.random.default_rng(3)
     means = [float(np.mean(np.abs(parse(f"staircase(3, {g!r})").sample(rng, 400_000)))) for g in (gamma, 0.5, 0.05)]

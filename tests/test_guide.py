@@ -10,8 +10,10 @@ import pytest
 from latex2mathml.converter import convert
 
 from dpcore import errata, registry
+from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.site import examples
 from dpcore.specs import code, drawers, figures_in
+from dpcore.specs.sections import section, with_sections
 from dpcore.theorems import THEOREMS
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "guide"
@@ -20,9 +22,14 @@ ORDER = tomllib.loads((FOLDER / "order.toml").read_text(encoding="utf-8"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
+def read(file: Path) -> str:
+    """Return a text as it is shown: with the sections that mechanisms make themselves."""
+    return with_sections(file, file.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_the_code_of_a_guide_text_runs_and_prints_what_it_says(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
+    text = read(file)
     assert examples.examples(text), "a guide text needs a worked example"
     examples.outputs(text, file.name)
 
@@ -32,6 +39,7 @@ def test_the_code_of_a_guide_text_runs_and_prints_what_it_says(file: Path) -> No
 
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_every_number_in_the_prose_is_computed(file: Path) -> None:
+    """Those of a section that a mechanism's own file makes are its own."""
     constants = {*ORDER["constants"]["any"], *ORDER["constants"].get(file.stem, [])}
     assert examples.unknown_numbers(file.read_text(encoding="utf-8"), constants) == []
 
@@ -108,7 +116,7 @@ def missing(text: str, name: str) -> list[str]:
 @pytest.mark.parametrize(("text", "name"), REGISTERED, ids=lambda one: one)
 def test_everything_registered_has_all_five_parts(text: str, name: str) -> None:
     """Formula, assumptions, proof idea, picture, worked example; the list is that of the registry."""
-    assert missing((FOLDER / f"{text}.md").read_text(encoding="utf-8"), name) == []
+    assert missing(read(FOLDER / f"{text}.md"), name) == []
 
 
 IN_THE_LANGUAGE = [one for one in REGISTERED if one[0] != "theorems" and registry.knows(one[1])]
@@ -116,7 +124,7 @@ IN_THE_LANGUAGE = [one for one in REGISTERED if one[0] != "theorems" and registr
 
 @pytest.mark.parametrize(("text", "name"), IN_THE_LANGUAGE, ids=lambda one: one)
 def test_the_picture_of_a_section_shows_its_name(text: str, name: str) -> None:
-    all_of_it = sections((FOLDER / f"{text}.md").read_text(encoding="utf-8"))
+    all_of_it = sections(read(FOLDER / f"{text}.md"))
     body = next(body for heading, body in all_of_it.items() if f"`{name}`" in heading)
     drawn = "\n".join(inside for kind, inside in FENCE.findall(body) if kind == "figure")
     assert re.search(rf"\b{name}\b", drawn)
@@ -126,6 +134,18 @@ def test_every_operation_is_explained() -> None:
     """The table of what can be done with regions names all operations of the language."""
     text = sections((FOLDER / "what_is_a_region.md").read_text(encoding="utf-8"))["Putting regions together"]
     assert [entry.name for entry in registry.entries("operation") if f"`{entry.name}(" not in text] == []
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.entry.name)
+def test_a_section_that_nobody_wrote_has_all_five_parts(kind: type[Mechanism]) -> None:
+    """What a mechanism's own file says is enough for a section: its example runs, its picture is a spec."""
+    text = "```python\nfrom dpcore import parse\n```\n\n" + section(kind)
+    assert missing(text, kind.entry.name) == []
+    examples.outputs(text, "section")
+    assert len(figures_in(text, file="section")) == 1
+    whole = with_sections(FOLDER / "mechanisms.md", "")
+    assert section(kind) in whole
+    assert with_sections(FOLDER / "mechanisms.md", whole) == whole
 
 
 def test_the_check_of_the_five_parts_can_fail() -> None:

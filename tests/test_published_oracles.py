@@ -22,7 +22,7 @@ from dpcore.errors import DomainWarning
 from dpcore.limits import limits
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
-from dpcore.theorems.bounds import kov_simplified
+from dpcore.theorems import kov_simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable

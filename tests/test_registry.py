@@ -20,7 +20,9 @@ NAMES = {
 
 
 def test_the_language_has_every_name_of_its_contract() -> None:
-    assert {entry.name for entry in ENTRIES} == NAMES
+    """A mechanism may be added as a file; every other name is listed here."""
+    assert {entry.name for entry in ENTRIES} >= NAMES
+    assert {entry.name for entry in ENTRIES if entry.group != "mechanism"} <= NAMES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.name)

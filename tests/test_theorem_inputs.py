@@ -44,7 +44,7 @@ def test_applicable_thins_and_tells_what_is_left_out():
     assert kept["epsilon"].iloc[[0, -1]].tolist() == pytest.approx([0.0, 100.0])
     huge = th.applicable([("dp", (0.01, 0.0), 10**8)])
     assert "kov_optimal" not in names(huge)
-    assert "50000001" in huge.attrs["left_out"][0]
+    assert "50000001" in huge.attrs["left_out"]["kov_optimal"]
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpcore
-from dpcore import words
+from dpcore import parse, words
 from dpcore.errors import DomainError
 
+ROOT = Path(__file__).resolve().parents[1]
 FEW = settings(max_examples=50, deadline=None)
 
 
@@ -183,3 +185,32 @@ def test_odds_with_a_delta_are_exceeded_twice_delta_at_most() -> None:
 def test_nonsense_is_refused_in_one_sentence(call: object) -> None:
     with pytest.raises(DomainError, match=r"must be .*\.$"):
         call()  # type: ignore[operator]  # a lambda
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    weights=st.lists(st.tuples(st.floats(1e-6, 1.0), st.floats(-6.0, 6.0)), min_size=2, max_size=8),
+    epsilon=st.floats(0.0, 3.0),
+    c=st.floats(1.01, 50.0),
+)
+def test_odds_beyond_c_times_the_factor_are_as_rare_as_the_guide_says(
+    weights: list[tuple[float, float]], epsilon: float, c: float
+) -> None:
+    """Odds grow by more than c e^epsilon with probability at most delta c / (c - 1): any pair, asked of the library."""
+    p = np.array([weight for weight, _ in weights])
+    q = p * np.exp([loss for _, loss in weights])
+    p, q = p / p.sum(), q / q.sum()
+    delta = float(parse(f"pmf({p.tolist()}, {q.tolist()})").delta(epsilon))
+    for one, other in ((p, q), (q, p)):
+        telling = float(one[one > c * math.exp(epsilon) * other].sum())
+        assert telling <= delta * c / (c - 1) * (1 + 1e-9) + 1e-15
+
+
+@pytest.mark.parametrize(("epsilon", "c"), [(1.0, 2.0), (0.5, 1.5), (2.0, 10.0)])
+def test_no_smaller_number_holds_for_all_pairs(epsilon: float, c: float) -> None:
+    mass, ratio = 1e-4, c * math.exp(epsilon) * (1 + 1e-9)
+    region = parse(f"pmf([{mass / ratio!r}, {1 - mass / ratio!r}], [{mass!r}, {1 - mass!r}])")
+    delta = float(region.delta(epsilon))
+    assert mass == pytest.approx(delta * c / (c - 1), rel=1e-6)
+    guide = (ROOT / "data/guide/what_does_1_1e5_mean.md").read_text(encoding="utf-8")
+    assert r"by more than $c$ times the factor with probability at most $\delta\,c/(c-1)$" in guide

@@ -21,12 +21,11 @@ from dpcore import gate
 from dpcore.accountants.reports import ROUNDING, uses
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
+from dpcore.domains import LOSS
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.guarantees import DP
 from dpcore.limits import current, limits
 from dpcore.mechanisms.base import Mechanism
-from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
-from dpcore.theorems import domain
 from dpcore.tradeoff import Atom, parameters_of
 from dpcore.words import grouped, of_100, outward
 
@@ -118,14 +117,14 @@ def needed(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> Needed 
 
 def _noise(atom: Atom) -> tuple[str, float] | None:
     """Return name and value of the parameter that says how much noise there is; None where none does."""
-    if isinstance(atom, (GaussianClassic, GaussianAnalytic)):
-        return "sigma", atom.noise
-    field, parameter = parameters_of(type(atom))[0]
-    usual = isinstance(atom, Mechanism) or atom.entry.name in {"dp", "gdp"}
-    if not usual or parameter.name not in {**NOISES, **LOSSES}:
+    if isinstance(atom, Mechanism):
+        name, value = atom.noise_parameter
+    elif atom.entry.name in {"dp", "gdp"}:
+        field, parameter = parameters_of(type(atom))[0]
+        name, value = parameter.name, float(getattr(atom, field))
+    else:
         return None
-    value = float(getattr(atom, field))
-    return (parameter.name, value) if 0 < value < math.inf else None
+    return (name, value) if name in {**NOISES, **LOSSES} and 0 < value < math.inf else None
 
 
 # ---- what an attacker gains ----------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ def judge(mechanism: TradeOff | str, k: int, epsilon: float, delta: float) -> Ju
     ('wrong', '2.265e-05')
     """
     asked = uses(mechanism, k, delta)
-    claimed = domain.number(epsilon, "epsilon")
+    claimed = LOSS.check(epsilon)
     reached = _reached(asked.total, claimed)
     verdict, bracket = decided(claimed, asked.delta, asked.bracket, reached)
     return Judgement(asked.region, asked.k, claimed, asked.delta, asked.total, bracket, reached, verdict)

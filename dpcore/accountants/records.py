@@ -6,9 +6,10 @@ import difflib
 from dataclasses import dataclass
 from typing import Final
 
-from dpcore.composition.ways import TITLES
 from dpcore.errors import DomainError
 from dpcore.registry import shown
+from dpcore.theorems import THEOREMS, Theorem, theorem
+from dpcore.theorems.record import Account
 
 THEOREM, LIMIT, NOTHING = "theorem", "limit", "nothing"
 CERTIFIED: Final = "certified"
@@ -30,6 +31,7 @@ class Accountant:
         no theorem holds).
     meaning : in plain words.
     reference : where it is from.
+    theorem : the theorem whose number it is, None for those that have a formula of their own.
     """
 
     name: str
@@ -38,9 +40,24 @@ class Accountant:
     rests_on: str
     meaning: str
     reference: str
+    theorem: Theorem | None = None
 
 
-ACCOUNTANTS: Final = (
+def _of(record: Theorem) -> Accountant:
+    """Return the accountant that reports the number of a theorem."""
+    own = record.account or Account()
+    return Accountant(
+        record.name,
+        own.title or record.short,
+        own.formula or record.formula,
+        THEOREM,
+        own.meaning or record.meaning,
+        own.reference or record.reference,
+        record,
+    )
+
+
+_PLACED: Final = (
     Accountant(
         CERTIFIED,
         "Certified",
@@ -49,22 +66,8 @@ ACCOUNTANTS: Final = (
         "The composition of the mechanism itself, with the numerical error bounded on both sides.",
         "dpcore",
     ),
-    Accountant(
-        "basic",
-        TITLES["basic"],
-        r"k\varepsilon_0",
-        THEOREM,
-        "Every ε adds up, and so does every δ.",
-        "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006",
-    ),
-    Accountant(
-        "advanced_drv",
-        TITLES["advanced_drv"],
-        r"\varepsilon_0\sqrt{2k\log(1/\tilde\delta)}+k\varepsilon_0(e^{\varepsilon_0}-1)",
-        THEOREM,
-        "The mean of the loss plus a few standard deviations, both bounded generously.",
-        "Dwork, Rothblum, Vadhan 2010",
-    ),
+    _of(theorem("basic")),
+    _of(theorem("advanced_drv")),
     Accountant(
         "advanced_naive",
         "Advanced, first term only",
@@ -73,22 +76,8 @@ ACCOUNTANTS: Final = (
         "The theorem without its second term, kε(e^ε − 1), which is not small unless ε√k is.",
         "a shortcut, in no paper",
     ),
-    Accountant(
-        "kov_simplified",
-        TITLES["kov_simplified"],
-        r"\min\{k\varepsilon_0,\ k\varepsilon_0\tanh\tfrac{\varepsilon_0}2+\varepsilon_0\sqrt{2k\log(1/\tilde\delta)},\dots\}",
-        THEOREM,
-        "A closed form above the optimal composition of (ε, δ) statements.",
-        "Kairouz, Oh, Viswanath 2015, Theorem 3.5",
-    ),
-    Accountant(
-        "kov_optimal",
-        TITLES["kov_optimal"],
-        r"\min\{\varepsilon:\ \delta_{(\varepsilon_0,\delta_0)^{\otimes k}}(\varepsilon)\le\delta\}",
-        THEOREM,
-        "The best that can be said when one (ε, δ) statement per use is all that is known.",
-        "Kairouz, Oh, Viswanath 2015, Theorem 3.3",
-    ),
+    _of(theorem("kov_simplified")),
+    _of(theorem("kov_optimal")),
     Accountant(
         "classic",
         "Classical Gaussian",
@@ -105,22 +94,8 @@ ACCOUNTANTS: Final = (
         "Rényi divergences of whole orders up to 33, with the first conversion.",
         "Abadi et al. 2016, Theorem 2",
     ),
-    Accountant(
-        "rdp_mironov",
-        "Rényi, first conversion",
-        r"\min_a\ kD_a+\frac{\log(1/\delta)}{a-1}",
-        THEOREM,
-        "Rényi divergences of the usual 151 orders, turned into ε by Markov's inequality.",
-        "Mironov 2017, Proposition 3",
-    ),
-    Accountant(
-        "rdp_tight",
-        "Rényi, better conversion",
-        r"\min_a\ kD_a+\log\frac{a-1}a-\frac{\log\delta+\log a}{a-1}",
-        THEOREM,
-        "The same divergences; only the part of the tail above e^ε counts. What most libraries do today.",
-        "Balle, Barthe, Gaboardi, Hsu, Sato 2020; Canonne, Kamath, Steinke 2020",
-    ),
+    _of(theorem("rdp_mironov")),
+    _of(theorem("rdp_tight")),
     Accountant(
         "rdp_optimal",
         "Rényi, optimal conversion",
@@ -129,22 +104,8 @@ ACCOUNTANTS: Final = (
         "The same divergences; the least ε that one order allows, from the exact region of Rényi privacy.",
         "Asoodeh, Liao, Calmon, Kosut, Sankar 2021; region: dpcore",
     ),
-    Accountant(
-        "zcdp_bun_steinke",
-        "zCDP, first conversion",
-        r"k\rho+2\sqrt{k\rho\log(1/\delta)}",
-        THEOREM,
-        "One number ρ bounds the divergences of all orders.",
-        "Bun, Steinke 2016, Lemma 3.5",
-    ),
-    Accountant(
-        "zcdp_tight",
-        "zCDP, better conversion",
-        r"\min_{a>1}\ k\rho a+\log\frac{a-1}a-\frac{\log\delta+\log a}{a-1}",
-        THEOREM,
-        "The same ρ with the better conversion at the best order.",
-        "Canonne, Kamath, Steinke 2020, Proposition 12",
-    ),
+    _of(theorem("zcdp_bun_steinke")),
+    _of(theorem("zcdp_tight")),
     Accountant(
         "gdp_clt",
         "GDP, central limit",
@@ -152,6 +113,14 @@ ACCOUNTANTS: Final = (
         LIMIT,
         "Many small losses are nearly Gaussian: an approximation that is below the truth more often than not.",
         "Bu, Dong, Long, Su 2020; Dong, Roth, Su 2022, Theorem 3.4",
+    ),
+)
+ACCOUNTANTS: Final = (
+    *_PLACED,
+    *(
+        _of(record)
+        for record in THEOREMS
+        if record.account is not None and record.reports and record.name not in {one.name for one in _PLACED}
     ),
 )
 

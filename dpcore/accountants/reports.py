@@ -16,27 +16,31 @@ import pandas as pd
 
 from dpcore import divergences, gate
 from dpcore.accountants.records import ACCOUNTANTS, CERTIFIED, MOMENT_ORDERS, USUAL_ORDERS, accountant
+from dpcore.algebra import factors
 from dpcore.amplification.gradients import clt_mu
 from dpcore.amplification.gradients import renyi as sampled_renyi
 from dpcore.composition.convergence import verdict
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.ladder import ladder
-from dpcore.composition.step import step_of
-from dpcore.curves.gaussian import Gaussian
+from dpcore.domains import COUNT, DELTA
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
 from dpcore.kinds import EXACT, FACTS
 from dpcore.language import parse
 from dpcore.limits import checkpoint
-from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
-from dpcore.theorems import domain, rdp_to_dp, zcdp_to_dp
-from dpcore.theorems.rounding import up
+from dpcore.mechanisms.base import Mechanism
+from dpcore.rounding import up
+from dpcore.theorems import theorem
+from dpcore.theorems.catalogue import composing, promises
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.releases import Releases
+from dpcore.theorems.step import step_of
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpcore.curves.base import FloatArray
+    from dpcore.theorems import Theorem
+    from dpcore.theorems.record import AtDelta
     from dpcore.tradeoff import TradeOff
 
 LARGEST_K = 10**6
@@ -45,7 +49,6 @@ SILENT = "does not apply"
 ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
 _AROUND = 1  # orders on either side of the best one that the optimal conversion tries
 _NEEDS_DELTA = "It needs δ above 0."
-_LADDER = ("basic", "advanced_drv", "kov_simplified", "kov_optimal")
 
 Found = tuple[float, str, str]
 """Epsilon (inf where there is none), kind and note."""
@@ -83,23 +86,27 @@ class Uses:
         return float(low[0]), float(high[0])
 
     @cached_property
-    def ladder(self) -> dict[str, Found]:
-        """What the named composition theorems say."""
-        rows = ladder(self.region, self.delta, (self.k,))
-        cells = zip(rows["theorem"], rows["epsilon"], rows["kind"], rows["note"], strict=True)
-        return {str(name): (float(epsilon), str(kind), str(note)) for name, epsilon, kind, note in cells}
+    def promises(self) -> dict[str, AtDelta]:
+        """What the theorems about lists of releases say."""
+        releases = Releases([(node, count * self.k) for node, count in factors(self.region)])
+        return promises(composing(), releases, self.delta)
 
     @property
     def mu(self) -> float | None:
         """The mu of Gaussian noise, None for any other."""
-        curve = self.region.curve
-        return curve.mu if isinstance(curve, Gaussian) else None
+        return self.region.curve.gaussian_mu
+
+    @property
+    def sampled(self) -> tuple[float, float] | None:
+        """Sigma and q of normal noise on a Poisson sample, None for anything else."""
+        return self.region.sampled_gaussian if isinstance(self.region, Mechanism) else None
 
     def renyi(self, orders: Sequence[float]) -> FloatArray:
         """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
         one = self.region
-        if isinstance(one, PoissonGaussian) and one.q > 0 and math.isfinite(one.sigma):
-            found = sampled_renyi(one.sigma, one.q, list(orders))
+        sigma, q = self.sampled or (math.inf, 0.0)
+        if q > 0 and math.isfinite(sigma):
+            found = sampled_renyi(sigma, q, list(orders))
         else:
             known = (divergences.renyi(one, order) for order in orders)
             found = np.array([math.inf if value is None else value[0] for value in known])
@@ -110,7 +117,7 @@ class Uses:
 def uses(mechanism: TradeOff | str, k: int, delta: float) -> Uses:
     """Return k uses of a mechanism, each number checked."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    return Uses(region, domain.integer(k, "k", high=LARGEST_K), domain.probability(delta, "delta"))
+    return Uses(region, COUNT.but(high=LARGEST_K).check(k), DELTA.check(delta))
 
 
 def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> Report:
@@ -121,7 +128,7 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
     name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
     mechanism : one use, a region or its expression.
     k : how many uses, from 1 to 10^6.
-    delta : the failure probability at which epsilon is reported, in [0, 1].
+    delta : at which epsilon is reported, in [0, 1].
 
     Examples
     --------
@@ -178,8 +185,12 @@ def _certified(asked: Uses) -> Found:
     return high, "upper", f"at least {outward(low, 6, up=False)}"
 
 
-def _by_ladder(name: str) -> Callable[[Uses], Found]:
-    return lambda asked: asked.ladder[name]
+def _by_theorem(record: Theorem) -> Callable[[Uses], Found]:
+    """Return the number of a theorem about k releases, or of one that turns divergences into epsilon."""
+    if record.composes:
+        return lambda asked: asked.promises[record.name]
+    rdp = record.route is not None and record.route.source == "rdp"
+    return _converted(USUAL_ORDERS, record) if rdp else _zcdp(record)
 
 
 def _naive(asked: Uses) -> Found:
@@ -204,16 +215,14 @@ def _classic(asked: Uses) -> Found:
     return value, "approximate", "proved for ε below 1 only"
 
 
-def _converted(orders: Sequence[float], name: str) -> Callable[[Uses], Found]:
+def _converted(orders: Sequence[float], record: Theorem) -> Callable[[Uses], Found]:
     """Return the accountant that takes the best of some orders by one of the closed-form conversions."""
 
     def find(asked: Uses) -> Found:
         curve = asked.renyi(orders)
         if not asked.delta > 0 or not np.isfinite(curve).any():
             return math.inf, "none", _no_divergence(asked)
-        order = _best_order(orders, curve, asked.delta, name)
-        rows = rdp_to_dp(order, float(curve[list(orders).index(order)]), asked.delta)
-        epsilon = float(rows.loc[rows["theorem"] == name, "epsilon"].iloc[0])
+        epsilon, order = _best_order(orders, curve, asked.delta, record)
         return epsilon, "upper", f"order {order:g}, of {len(orders)} that are tried"
 
     return find
@@ -223,15 +232,15 @@ def _no_divergence(asked: Uses) -> str:
     return _NEEDS_DELTA if not asked.delta > 0 else "Its Rényi divergences are infinite or not known."
 
 
-def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, name: str) -> float:
-    """Return the order of the smallest epsilon."""
-    a = np.array(orders)
-    with np.errstate(invalid="ignore"):
-        if name == "rdp_mironov":
-            found = curve - math.log(delta) / (a - 1)
-        else:
-            found = curve + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)
-    return float(a[int(np.argmin(found))])
+def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, record: Theorem) -> tuple[float, float]:
+    """Return the smallest epsilon and its order; every order holds."""
+    pairs = zip(orders, curve.tolist(), strict=True)
+    tried = [(_epsilon(record, order, bound, delta), order) for order, bound in pairs if math.isfinite(bound)]
+    return min(tried)
+
+
+def _epsilon(record: Theorem, first: float, second: float, delta: float) -> float:
+    return float(record.converted(first, second, delta)["epsilon"].iloc[0])
 
 
 def _optimal(asked: Uses) -> Found:
@@ -239,7 +248,8 @@ def _optimal(asked: Uses) -> Found:
     curve = asked.renyi(USUAL_ORDERS)
     if not asked.delta > 0 or not np.isfinite(curve).any():
         return math.inf, "none", _no_divergence(asked)
-    middle = USUAL_ORDERS.index(_best_order(USUAL_ORDERS, curve, asked.delta, "rdp_tight"))
+    _, best = _best_order(USUAL_ORDERS, curve, asked.delta, theorem("rdp_tight"))
+    middle = USUAL_ORDERS.index(best)
     near = range(max(0, middle - _AROUND), min(len(USUAL_ORDERS), middle + _AROUND + 1))
     tried = [
         (float(RDP(USUAL_ORDERS[at], float(curve[at])).epsilon(asked.delta)), USUAL_ORDERS[at])
@@ -250,15 +260,14 @@ def _optimal(asked: Uses) -> Found:
     return epsilon, "upper", f"order {order:g}, of {len(USUAL_ORDERS)} that are tried"
 
 
-def _zcdp(name: str) -> Callable[[Uses], Found]:
+def _zcdp(record: Theorem) -> Callable[[Uses], Found]:
     def find(asked: Uses) -> Found:
         if not asked.delta > 0:
             return math.inf, "none", _NEEDS_DELTA
         rate = divergences.concentrated(asked.region)
         if rate is None or not math.isfinite(rate.rho):
             return math.inf, "none", "No finite ρ is known."
-        rows = zcdp_to_dp(up(asked.k * rate.rho), up(asked.k * rate.xi), asked.delta)
-        epsilon = float(rows.loc[rows["theorem"] == name, "epsilon"].iloc[0])
+        epsilon = _epsilon(record, up(asked.k * rate.rho), up(asked.k * rate.xi), asked.delta)
         return epsilon, "upper", f"ρ = {outward(asked.k * rate.rho, 5)}"
 
     return find
@@ -266,7 +275,6 @@ def _zcdp(name: str) -> Callable[[Uses], Found]:
 
 def _limit(asked: Uses) -> Found:
     """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
-    one = asked.region
     if asked.mu is not None:
         mu = asked.mu * math.sqrt(asked.k)
         return (
@@ -274,23 +282,19 @@ def _limit(asked: Uses) -> Found:
             "exact",
             f"μ = {mu:.6g}; no limit needed",
         )
-    if not isinstance(one, PoissonGaussian):
-        return asked.ladder["clt"]
-    mu = clt_mu(one.sigma, one.q, asked.k)
+    if asked.sampled is None:
+        return asked.promises["clt"]
+    mu = clt_mu(*asked.sampled, asked.k)
     epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
     return epsilon, "approximate", f"μ = {mu:.6g}"
 
 
 _NUMBERS: dict[str, Callable[[Uses], Found]] = {
     CERTIFIED: _certified,
-    **{name: _by_ladder(name) for name in _LADDER},
     "advanced_naive": _naive,
     "classic": _classic,
-    "moments": _converted(MOMENT_ORDERS, "rdp_mironov"),
-    "rdp_mironov": _converted(USUAL_ORDERS, "rdp_mironov"),
-    "rdp_tight": _converted(USUAL_ORDERS, "rdp_tight"),
+    "moments": _converted(MOMENT_ORDERS, theorem("rdp_mironov")),
     "rdp_optimal": _optimal,
-    "zcdp_bun_steinke": _zcdp("zcdp_bun_steinke"),
-    "zcdp_tight": _zcdp("zcdp_tight"),
     "gdp_clt": _limit,
+    **{one.name: _by_theorem(one.theorem) for one in ACCOUNTANTS if one.theorem is not None},
 }

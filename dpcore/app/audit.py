@@ -14,9 +14,7 @@ from dpcore.audit.statements import about, ceiling_sentence, epsilon_if_gaussian
 from dpcore.charts import Figure, Look
 from dpcore.charts.audit import audit_figure
 from dpcore.errors import DomainError
-from dpcore.guarantees import GDP
 from dpcore.kinds import HEADINGS
-from dpcore.mechanisms.gaussian import GaussianNoise
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -124,7 +122,7 @@ def _words(view: View, found: Audit) -> tuple[str, ...]:
     """Say how it was measured, what could be proved at most, and, of a simulation, the truth."""
     said = [about(found), ceiling_sentence(found, view.delta)]
     truth = view.source.truth
-    if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or isinstance(truth, (GDP, GaussianNoise))):
+    if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or truth.curve.gaussian_mu is not None):
         gaussian = outward(epsilon_if_gaussian(found, view.delta), 4, up=False)
         said.append(
             f"If the noise is known to be Gaussian, the bound on μ says more: ε is at least {gaussian} at δ = {view.delta:g} "

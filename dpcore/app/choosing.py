@@ -21,7 +21,6 @@ from dpcore.calibration.answers import (
     ladder,
     regions,
 )
-from dpcore.calibration.candidates import SYMBOLS
 from dpcore.calibration.sentences import verdict, words
 from dpcore.charts import Look, region_figure, utility_figure
 from dpcore.kinds import WORDS, facts, readable
@@ -112,7 +111,7 @@ def summary(question: Question) -> pd.DataFrame:
 
 
 def _row(question: Question, one: Answer) -> dict[str, str]:
-    up = one.candidate.parameter != "epsilon"
+    up = one.candidate.is_noise
     shown = outward(one.value, 5, up=up if question.wish is not None else not up)
     row = {"Mechanism": one.candidate.title}
     if question.unknown == COUNT:
@@ -123,7 +122,7 @@ def _row(question: Question, one: Answer) -> dict[str, str]:
     total = parse(one.total)
     return {
         **row,
-        "Each answer": f"{SYMBOLS[one.candidate.parameter]} = {shown} ({WORDS[one.kind]})",
+        "Each answer": f"{one.candidate.symbol} = {shown} ({WORDS[one.kind]})",
         "Standard deviation": "–" if spread is None else f"{spread:.4g}",
         f"Error, all but {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
         f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),

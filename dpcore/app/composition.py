@@ -14,7 +14,7 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.composition import TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
 from dpcore.domains import LOSS, SLACK
 from dpcore.errors import DpcoreError
 from dpcore.kinds import WORDS
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.composition import Way
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
-SHOWN = ("exact", "dptv", "kov_optimal", "kov_simplified", "basic", "gdp", "clt")
 DEFAULTS: dict[str, Any] = {
     "epsilon": "0.1",
     "delta": "0",
@@ -327,7 +326,7 @@ def show_summary(asked: Asked) -> None:
 def command(asked: Asked) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
     every, _ = found(asked)
-    thinned = [way for way in every if way.region is not None and way.name in {"dptv", "kov_optimal", "exact"}]
+    thinned = [way for way in every if way.region is not None and not way.single]
     table = deltas(asked)
     for way in thinned:
         own = table[table["theorem"] == way.name]

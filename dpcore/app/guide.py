@@ -14,6 +14,7 @@ from dpcore.app import figure, page, work
 from dpcore.charts.theme import Look
 from dpcore.errors import DpcoreError
 from dpcore.specs import Spec, code, draw, figures_in
+from dpcore.specs.sections import with_sections
 
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
@@ -71,7 +72,8 @@ def titles() -> dict[str, str]:
 def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
     """Return a text and its pictures."""
     folder = page.data_folder() / "guide"
-    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    file = folder / f"{name}.md"
+    text = with_sections(file, file.read_text(encoding="utf-8"))
     return text, figures_in(text, file=f"{name}.md", folder=folder)
 
 

@@ -117,7 +117,7 @@ def expect(view: View) -> None:
 def theorems(view: View) -> pd.DataFrame:
     """Return what every theorem says at the budget's delta."""
     delta = view.budget.delta
-    return view.kept(("theorems", delta), lambda: ledger.theorems(view.ledger, delta, patience=work.DEADLINE / 4))
+    return view.kept(("theorems", delta), lambda: ledger.theorems(view.ledger, delta))
 
 
 def budget_picture(view: View, *, dark: bool) -> Figure:

@@ -24,8 +24,8 @@ from dpcore.kinds import labelled, readable
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
+    from dpcore.central_limit.moments import Bracket
     from dpcore.charts.figure import Figure
-    from dpcore.composition.moments import Bracket
 
 LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_K = 10**5

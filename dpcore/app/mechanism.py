@@ -16,7 +16,7 @@ from dpcore.charts.noise import marked, noise_figure
 from dpcore.charts.sampling import note
 from dpcore.claims import Claim, Statement, claim, statements
 from dpcore.errors import DomainError
-from dpcore.kinds import WORDS, kind, labelled
+from dpcore.kinds import WORDS, kind, labelled, readable
 from dpcore.mechanisms.base import Mechanism
 from dpcore.threshold import Pair, Test, pair_of
 from dpcore.words import attack_sentence, best_advantage, of_100, outward
@@ -230,7 +230,8 @@ def statement_table(view: View) -> pd.DataFrame:
     rows = [(s.notion, "" if s.region is None else str(s.region), s.words, s.kind) for s in view.statements]
     tv, what = best_advantage(view.mechanism)
     rows.append(("total variation", f"tv({tv!r})", f"η = {outward(tv, 5)} (rounded up).", what))
-    return labelled(pd.DataFrame(rows, columns=["statement", "expression", "value", "kind"]), view.mechanism)
+    frame = pd.DataFrame(rows, columns=["statement", "expression", "value", "kind"])
+    return readable(labelled(frame, view.mechanism))
 
 
 def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str:

@@ -14,6 +14,7 @@ from dpcore.app.written import copies, expression, of
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
 from dpcore.errors import DpcoreError
+from dpcore.kinds import HEADINGS
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
 from dpcore.registry import COUNT, DELTA, EPSILON
@@ -200,7 +201,7 @@ def show_statements(view: View) -> None:
     except DpcoreError as error:
         figure.trouble(error, "mechanism_stating")
         return
-    cells = zip(*(table[name].tolist() for name in ("statement", "kind", "value")), strict=True)
+    cells = zip(*(table[name].tolist() for name in ("statement", HEADINGS["kind"], "value")), strict=True)
     st.markdown("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells))
     with st.expander("As expressions", icon=":material/table_rows:"):
         st.dataframe(table, hide_index=True, width="stretch", key="statements")

@@ -66,7 +66,7 @@ def _geometric_guess(error: float, probability: float, sensitivity: float) -> fl
     return x * sensitivity
 
 
-_KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
+KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
     "laplace": ("epsilon", lambda t, p, d: -math.log(p) * d / t, laplace_tail),
     "geometric": ("epsilon", _geometric_guess, geometric_tail),
     "gaussian": ("sigma", lambda t, p, _: t / -float(ndtri(p / 2)), gaussian_tail),
@@ -89,13 +89,13 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     >>> round(epsilon_for_error("laplace", 2.0, 0.05).value, 6)
     1.497866
     """
-    one_of("mechanism", _KNOWN).check(mechanism)
+    one_of("mechanism", KNOWN).check(mechanism)
     integer = mechanism == "geometric"
     t = POSITIVE.but(name="error", low_open=not integer).check(error)
     whole = COUNT.but(name="The sensitivity of geometric noise", high=1e300)
     d = float((whole if integer else POSITIVE.but(name="sensitivity")).check(sensitivity))
     p = PRIOR.but(name="probability").check(probability)
-    name, guess, tail = _KNOWN[mechanism]
+    name, guess, tail = KNOWN[mechanism]
     more = math.inf if name == "epsilon" else 0.0
     value = guess(t, p, d)
     while tail(value, t, d) > p:  # a rounding step or two towards less noise

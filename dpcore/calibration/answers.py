@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.calibration import calibrate
-from dpcore.calibration.candidates import RESPONSE, SAMPLED, STAIRCASE, TITLES, Candidate
+from dpcore.calibration.candidates import Candidate, candidates
 from dpcore.calibration.wishes import Advantage, Statement
 from dpcore.domains import COUNT as COUNTED
 from dpcore.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
@@ -90,8 +90,7 @@ class Question:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The noises that are asked."""
-        names = [name for name in TITLES if name != SAMPLED or self.q < 1]
-        return tuple(Candidate(name, self.width, self.q) for name in names)
+        return candidates(self.width, self.q)
 
     def moved(self, factor: float) -> Question | None:
         """Return the question with the number of its wish (or its error) multiplied; None where there is none."""
@@ -179,8 +178,9 @@ def _answer(question: Question, candidate: Candidate) -> Answer:
 def _calibrated(wish: Wish, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
     """Return the candidate (a staircase with its shape chosen), the parameter that meets the wish, and its kind."""
     row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
-    if candidate.name == STAIRCASE:
-        candidate = candidate.shaped(float(row["value"]))
+    shaped = candidate.shaped(float(row["value"]))
+    if shaped is not candidate:
+        candidate = shaped
         row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
     return candidate, float(row["value"]), str(row["kind"])
 
@@ -198,13 +198,14 @@ def _records(question: Question, candidate: Candidate) -> Answer:
     """Return how many records make the error of their mean small enough."""
     if question.wish is None or question.error is None:  # refused when the question was made
         raise DomainError(question.unknown)
-    if candidate.name == SAMPLED:
+    if candidate.sampled:
         candidate.for_error(question.error, question.probability)  # says why not
     if candidate.why_not:
         raise DomainError(candidate.why_not)
     shaped, value, kind = _calibrated(question.wish, candidate, question.k)
-    if candidate.name == RESPONSE:
-        n = _people(math.tanh(value / 2), question.error, question.probability)
+    slope = candidate.mechanism(value).survey_slope
+    if slope is not None:
+        n = _people(slope, question.error, question.probability)
         return replace(_described(question, shaped, value, question.k, "upper"), n=n, error=question.error)
     reach = shaped.error(value, question.probability) or 0.0  # of the sum, which moves by the width
     if not reach / question.error <= MOST_RECORDS:

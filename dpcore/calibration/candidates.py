@@ -1,211 +1,216 @@
-r"""The noises to choose from: how each is written, how far it is off, and how much of it an error allows.
+"""The noises to choose from: how each is written, how far it is off, and how much of it an error allows.
 
-All but geometric noise scale with the sensitivity. The staircase has the shape of least mean absolute error at its
-epsilon, :math:`\gamma = 1/(1+e^{\varepsilon/2})`. References: Dwork et al. (2006); Ghosh, Roughgarden, Sundararajan
-(2012); Geng, Viswanath (2014); Warner (1965).
+Every mechanism that is offered (`Mechanism.offered`) is a candidate and says itself what it is called, how its noise scales with
+the sensitivity and which shape has the least error.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpcore.calibration.accuracy import epsilon_for_error
+from dpcore.calibration.accuracy import KNOWN, epsilon_for_error
+from dpcore.calibration.unknown import Place
 from dpcore.errors import DomainError
-from dpcore.mechanisms.staircase import Staircase
-from dpcore.utility import noise
+from dpcore.mechanisms.base import Mechanism, kinds
+from dpcore.mechanisms.law import least
+from dpcore.tradeoff import parameters_of, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from dpcore.mechanisms.base import Offer
+    from dpcore.mechanisms.law import Law
+    from dpcore.registry import Entry, Parameter
 
-    from dpcore.utility.noise import Noise
+_LOSSES: Final = (1e-6, *np.geomspace(1e-4, 500.0, 100).tolist())
+_WIDTHS: Final = tuple(np.geomspace(1e-6, 1e6, 121).tolist())
+"""Values tried of a parameter that the noise falls with, and, in units of the error, of one that it rises with."""
 
-LAPLACE, GAUSSIAN, GEOMETRIC, STAIRCASE = "laplace", "gaussian", "geometric", "staircase"
-UNIFORM, RESPONSE, SAMPLED = "uniform", "rr", "poisson_gaussian"
-TITLES: Final = {
-    LAPLACE: "Laplace noise",
-    GAUSSIAN: "Gaussian noise",
-    GEOMETRIC: "Geometric noise",
-    STAIRCASE: "Staircase noise",
-    UNIFORM: "Uniform noise",
-    RESPONSE: "Randomized response",
-    SAMPLED: "Gaussian noise on samples",
-}
-SHORT: Final = {
-    **{name: title.removesuffix(" noise") for name, title in TITLES.items()},
-    RESPONSE: "Rand. response",
-    SAMPLED: "Sampled Gaussian",
-}
-PARAMETERS: Final = {
-    LAPLACE: "epsilon",
-    GAUSSIAN: "sigma",
-    GEOMETRIC: "epsilon",
-    STAIRCASE: "epsilon",
-    UNIFORM: "halfwidth",
-    RESPONSE: "epsilon",
-    SAMPLED: "sigma",
-}
-SYMBOLS: Final = {"epsilon": "ε", "sigma": "σ", "halfwidth": "half width"}
-_LARGEST_STAIR = 500.0
-_ROUNDS = 200
+
+@cache
+def offered() -> tuple[type[Mechanism], ...]:
+    """Return the mechanisms that are offered, in their order."""
+    found = [kind for kind in kinds() if kind.offered]
+    return tuple(sorted(found, key=lambda kind: (kind.offer().rank, kind.entry.name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A kind of noise for an answer that moves by `sensitivity`.
 
-    `q` is the sampling rate of noise on samples, `gamma` the width of a staircase's first step.
+    `q` is the sampling rate of noise on samples, `rest` names and values of parameters that were chosen beside these.
     """
 
-    name: str
+    kind: type[Mechanism]
     sensitivity: float = 1.0
     q: float = 1.0
-    gamma: float = 0.5
+    rest: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def entry(self) -> Entry:
+        """Its description."""
+        return self.kind.entry
+
+    @property
+    def name(self) -> str:
+        """Its name in the language."""
+        return self.entry.name
+
+    @property
+    def _offer(self) -> Offer:
+        return self.kind.offer()
 
     @property
     def title(self) -> str:
         """Its name as people read it."""
-        return TITLES[self.name]
+        return self._offer.title
 
     @property
     def short(self) -> str:
         """Its name where there is little room, as in a legend."""
-        return SHORT[self.name]
+        return self._offer.short
 
     @property
     def parameter(self) -> str:
         """What is solved for."""
-        return PARAMETERS[self.name]
+        return self.entry.parameters[0].name
+
+    @property
+    def symbol(self) -> str:
+        """What is solved for, as people write it."""
+        return self._offer.symbol
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it works on a sample of the records."""
+        return any(parameter.name == "q" for parameter in self.entry.parameters)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether a larger value of the parameter means more noise; where its name does not say, two values do."""
+        known = Place(self.entry.parameters[0], self.name, 1).falling
+        if known is not None:
+            return known
+        example = self.entry.parameters[0].example
+        return (self.deviation(2 * example) or 0.0) > (self.deviation(example) or 0.0)
 
     @property
     def why_not(self) -> str:
         """Why it cannot answer this question at all; empty if it can."""
-        if self.name == GEOMETRIC and self.sensitivity != math.floor(self.sensitivity):
-            return f"It is for integer answers, which move by an integer, not by {self.sensitivity:g}."
-        if self.name == RESPONSE and self.sensitivity != 1:
-            return "It is for yes-no answers, which move by 1."
-        return ""
+        return self.kind.why_not(self.sensitivity)
+
+    def _values(self) -> list[tuple[Parameter, Any]]:
+        """Return the parameters beside the one that is solved for, with their values."""
+        chosen = {"sensitivity": self.sensitivity, "q": self.q, **dict(self.rest)}
+        found = []
+        for parameter in self.entry.parameters[1:]:
+            own = parameter.example if parameter.required else parameter.default
+            value = chosen.get(parameter.name, own)
+            found.append((parameter, int(value) if parameter.kind == "integer" and value == int(value) else value))
+        return found
 
     def written(self, value: str) -> str:
         """Return the expression of one use with the parameter written as `value` (a number, or ?)."""
-        moved = "" if self.sensitivity == 1 else f", {self._sensitivity}"
-        if self.name == STAIRCASE:
-            return f"staircase({value}, {self.gamma!r})"
-        if self.name == SAMPLED:
-            return f"poisson_gaussian({value}, {self.q!r})"
-        return f"{self.name}({value}{moved if self.name in (GAUSSIAN, UNIFORM, GEOMETRIC) else ''})"
+        return f"{self.name}({', '.join([value, *written(self._values())])})"
 
-    @property
-    def _sensitivity(self) -> str:
-        return str(int(self.sensitivity)) if self.name == GEOMETRIC else repr(self.sensitivity)
+    def mechanism(self, value: float) -> Mechanism:
+        """Return the mechanism with this value of its parameter."""
+        first = int(value) if self.entry.parameters[0].kind == "integer" else value
+        made = self.entry.build(first, *(own for _, own in self._values()))
+        if not isinstance(made, Mechanism):  # every kind offered is one
+            raise TypeError(self.name)
+        return made
 
     # ---- how far it is off ---------------------------------------------------------------------------------
 
-    def law(self, value: float) -> Noise | None:
-        """Return the law of the noise in units of the answer, where it is one of the usual three."""
-        if self.name == LAPLACE:
-            return noise.Laplace(self.sensitivity / value)
-        if self.name == GAUSSIAN:
-            return noise.Gaussian(value)
-        return noise.Geometric(value / self.sensitivity) if self.name == GEOMETRIC else None
+    def _law(self, value: float) -> Law | None:
+        """Return the law of the noise in units of the answer; None where there is no noise on the answer itself."""
+        try:
+            return self.mechanism(value).law_at(self.sensitivity)
+        except DomainError:
+            return None
 
     def deviation(self, value: float) -> float | None:
         """Return the standard deviation of the noise; None where there is no noise on the answer itself."""
-        law = self.law(value)
-        if law is not None:
-            return math.sqrt(law.variance)
-        if self.name == UNIFORM:
-            return value / math.sqrt(3.0)
-        return self.sensitivity * math.sqrt(_stair_variance(value, self.gamma)) if self.name == STAIRCASE else None
+        law = self._law(value)
+        return None if law is None else law.deviation
 
     def error(self, value: float, probability: float) -> float | None:
         """Return what the error exceeds with at most this probability, rounded up; None as for `deviation`."""
-        law = self.law(value)
-        if law is not None:
-            return law.quantile(probability)
-        if self.name == UNIFORM:
-            return math.nextafter(value * (1 - probability), math.inf)
-        return self.sensitivity * _stair_quantile(value, self.gamma, probability) if self.name == STAIRCASE else None
+        law = self._law(value)
+        return None if law is None else law.reach(probability)
 
     def for_error(self, error: float, probability: float) -> tuple[Candidate, float]:
         """Return the most private parameter that keeps the error within a bound, up to a probability.
 
-        With it comes the candidate itself, a staircase with its first step chosen.
+        With it comes the candidate itself, its other parameters chosen for the least error.
         """
-        if self.name == STAIRCASE:
-            value = _stair_for(error / self.sensitivity, probability)
-            return self.shaped(value), value
-        if self.name in (RESPONSE, SAMPLED):
-            whose = "people" if self.name == RESPONSE else "records sampled"
-            msg = f"Its error depends on the number of {whose}, not on the noise alone."
+        if self.name in KNOWN:
+            return self, epsilon_for_error(self.name, error, probability, sensitivity=self.sensitivity).value
+        example = self.entry.parameters[0].example
+        self.mechanism(example).law_at(self.sensitivity)  # says itself where the noise alone does not decide
+        value = self._searched(error, probability)
+        return self.shaped(value), value
+
+    def _searched(self, error: float, probability: float) -> float:
+        """Return the most private value, but for rounding, whose noise exceeds `error` with at most this probability.
+
+        The shape may change with the value, and the tail at a fixed place need not fall everywhere: the search starts next to
+        the values of a grid, the private ones first, from which on none is missed.
+        """
+        parameter, sign = self.entry.parameters[0], -1.0 if self.is_noise else 1.0
+
+        def met(signed: float) -> bool:
+            value = sign * signed
+            law = self.shaped(value).mechanism(value).law_at(self.sensitivity)
+            beyond = law.above(np.array([error]))[0] + law.below(np.array([_inner(law, error)]))[0]
+            return bool(beyond <= probability)
+
+        tried = [width * error for width in _WIDTHS] if sign < 0 else _LOSSES
+        if parameter.kind == "integer":
+            tried = sorted({float(round(value)) for value in tried})
+        grid = sorted(sign * value for value in tried if _allowed(parameter, value))
+        missed = [place for place, signed in enumerate(grid) if not met(signed)]
+        if not missed:
+            return float(sign * grid[0])
+        if missed[-1] == len(grid) - 1:
+            short = self.title[:1].lower() + self.title[1:]
+            msg = f"No {short} keeps the error within {error / self.sensitivity:g} times the sensitivity so often."
             raise DomainError(msg)
-        return self, epsilon_for_error(self.name, error, probability, sensitivity=self.sensitivity).value
+        low, high = grid[missed[-1]], grid[missed[-1] + 1]
+        if parameter.kind == "integer":
+            whole = range(int(low), int(high) + 1)
+            return float(sign * whole[bisect_left(whole, 1, key=lambda signed: int(met(signed)))])
+        return sign * least(met, low, high)
 
-    def shaped(self, epsilon: float) -> Candidate:
-        """Return a staircase with the first step of least error at about this epsilon; any other noise as it is."""
-        return replace(self, gamma=best_gamma(epsilon)) if self.name == STAIRCASE else self
-
-
-def best_gamma(epsilon: float) -> float:
-    """Return the width of the first step that makes the mean absolute error least."""
-    return 1.0 / (1.0 + math.exp(min(epsilon, _LARGEST_STAIR) / 2))
-
-
-def _stair_variance(epsilon: float, gamma: float) -> float:
-    r"""Return E N^2 of the staircase: both levels of every step, summed as geometric series.
-
-    With b = e^-epsilon, g = gamma and the level a of the first step it is
-    :math:`2a\sum_j b^j[((j+g)^3-j^3)/3 + b((j+1)^3-(j+g)^3)/3]`, and the sums of b^j j^m are known.
-    """
-    b, g = math.exp(-epsilon), gamma
-    gap = -math.expm1(-epsilon)
-    level = gap / (2 * (g + b * (1 - g)))
-    s0, s1, s2 = 1 / gap, b / gap**2, b * (1 + b) / gap**3
-    near = g * s2 + g * g * s1 + g**3 / 3 * s0
-    far = (1 - g) * s2 + (1 - g * g) * s1 + (1 - g**3) / 3 * s0
-    return 2 * level * (near + b * far)
+    def shaped(self, value: float) -> Candidate:
+        """Return it with the parameters beside the amount of noise chosen for the least error at this value."""
+        made = self.mechanism(value)
+        best = made.shaped()
+        if best is made:
+            return self
+        moved = [(p.name, getattr(best, field)) for field, p in parameters_of(self.kind)[1:] if p.name != "sensitivity"]
+        return replace(self, rest=tuple(moved))
 
 
-def _stair_tail(epsilon: float, gamma: float, t: float) -> float:
-    return 2.0 * float(Staircase(epsilon, gamma).survival(np.array([t]))[0])
+def _inner(law: Law, error: float) -> float:
+    """Return the largest value below -error."""
+    return math.ceil(-error) - 1.0 if law.integer else -error
 
 
-def _stair_quantile(epsilon: float, gamma: float, probability: float) -> float:
-    """Return a t with P(abs(N) > t) <= probability, the least but for rounding."""
-    low, high = 0.0, 1.0
-    while _stair_tail(epsilon, gamma, high) > probability:
-        low, high = high, 2 * high
-    return _edge(lambda t: _stair_tail(epsilon, gamma, t) <= probability, low, high)
+def _allowed(parameter: Parameter, value: float) -> bool:
+    try:
+        parameter.check(int(value) if parameter.kind == "integer" else value)
+    except DomainError:
+        return False
+    return True
 
 
-def _stair_for(error: float, probability: float) -> float:
-    """Return an epsilon, about the least, whose staircase exceeds `error` with at most this probability.
-
-    The first step changes with epsilon, and the tail at a fixed place need not fall everywhere: the search starts from
-    the last place of a grid at which it is too large.
-    """
-
-    def met(epsilon: float) -> bool:
-        return _stair_tail(epsilon, best_gamma(epsilon), error) <= probability
-
-    grid: list[float] = [1e-6, *np.geomspace(1e-4, _LARGEST_STAIR, 100).tolist()]
-    missed = [place for place, epsilon in enumerate(grid) if not met(epsilon)]
-    if not missed:
-        return grid[0]
-    if missed[-1] == len(grid) - 1:
-        msg = f"No staircase noise keeps the error within {error:g} times the sensitivity so often."
-        raise DomainError(msg)
-    return _edge(met, grid[missed[-1]], grid[missed[-1] + 1])
-
-
-def _edge(met: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the upper end of a bisection: a place where the condition is met, next to one where it is not."""
-    for _ in range(_ROUNDS):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if met(middle) else (middle, high)
-    return high
+def candidates(sensitivity: float, q: float) -> tuple[Candidate, ...]:
+    """Return all candidates; those that work on samples only where there is a sampling rate below 1."""
+    found = (Candidate(kind, sensitivity, q) for kind in offered())
+    return tuple(one for one in found if q < 1 or not one.sampled)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpcore.curves.combined import Either
-from dpcore.curves.composed import Certified, Directed, LaplaceFold
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
@@ -36,7 +35,7 @@ def _parts(curve: Curve) -> tuple[Curve, ...]:
 
 def applies(region: TradeOff) -> bool:
     """Whether every part of the region is a product known through smooth transforms."""
-    return all(isinstance(p, (Certified, LaplaceFold, Directed)) and p.has_mgf for p in _parts(region.curve))
+    return all(p.is_product and p.has_mgf for p in _parts(region.curve))
 
 
 class _Line(NamedTuple):

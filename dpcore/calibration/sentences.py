@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS
-from dpcore.calibration.candidates import SAMPLED, SYMBOLS
 from dpcore.kinds import WORDS
 from dpcore.words import grouped, of_100, outward
 
@@ -24,8 +23,8 @@ def words(question: Question, answer: Answer) -> str:
 
 def _noise_words(question: Question, answer: Answer) -> str:
     """Say the noise, and how far an answer is off."""
-    symbol = SYMBOLS[answer.candidate.parameter]
-    up = answer.candidate.parameter != "epsilon"
+    symbol = answer.candidate.symbol
+    up = answer.candidate.is_noise
     value = f"{symbol} = {outward(answer.value, 5, up=up if question.wish is not None else not up)}"
     each = value if answer.k == 1 else f"{value} per answer"
     if question.unknown == RECORDS and up:
@@ -55,7 +54,7 @@ def _worth_words(question: Question, answer: Answer) -> str:
 
 def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
     """Return the answer to prefer: the least error, the least epsilon, the most answers or the fewest records."""
-    known = [one for one in found if not one.trouble and one.candidate.name != SAMPLED]
+    known = [one for one in found if not one.trouble and not one.candidate.sampled]
     if question.unknown == NOISE and question.wish is not None:
         known = [one for one in known if one.error is not None]
         return min(known, key=lambda one: one.error or math.inf, default=None)
@@ -68,9 +67,9 @@ def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
 
 def verdict(question: Question, found: tuple[Answer, ...]) -> str:
     """Name the answer to prefer, and why."""
-    known = [one for one in found if not one.trouble and one.candidate.name != SAMPLED]
+    known = [one for one in found if not one.trouble and not one.candidate.sampled]
     top = best(question, found)
-    sampled = next((one for one in found if one.candidate.name == SAMPLED and not one.trouble), None)
+    sampled = next((one for one in found if one.candidate.sampled and not one.trouble), None)
     if sampled is not None:
         return (
             f"{_verdict(question, top, known)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."

@@ -102,7 +102,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     Parameters
     ----------
     frame : what `dpcore.amplification.gradient_ladder` returns.
-    delta : the failure probability it was asked at.
+    delta : the delta it was asked at.
     steps : the number of steps chosen at the moment, drawn as a dotted line.
     """
     shown = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]

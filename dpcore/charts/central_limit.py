@@ -269,7 +269,7 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
     Parameters
     ----------
     rows : what `dpcore.composition.convergence.safety` returns.
-    delta : the failure probability chosen at the moment, drawn as a dotted line.
+    delta : the delta chosen at the moment, drawn as a dotted line.
     """
     drawn = _lines(
         [

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 _SPREAD = 1e-12
-_ROUGH = {"basic", "advanced_drv", "advanced_course"}
 
 
 def way_points(way: Way) -> pd.DataFrame:
@@ -34,7 +33,7 @@ def way_points(way: Way) -> pd.DataFrame:
         msg = f"{way.title} has no region: {way.note}"
         raise DomainError(msg)
     points = sample(way.region, way.title)
-    points.attrs["note"] = note(way.region, points) if way.name in {"dptv", "kov_optimal", "exact"} else ""
+    points.attrs["note"] = "" if way.single else note(way.region, points)
     if way.kind == "upper":
         points["kind"] = "lower"
     elif way.kind == "approximate":
@@ -136,7 +135,7 @@ def composition_profile(
 
 def profile_end(ways: Sequence[Way]) -> float:
     """Return where the profiles of the sharper theorems have left the picture, at most four times the sharpest."""
-    sharp = [way for way in ways if way.name not in _ROUGH] or list(ways)
+    sharp = [way for way in ways if not way.rough] or list(ways)
     ends = [end for end in map(_own_end, sharp) if 0 < end < math.inf]
     return min(max(ends), 4 * min(ends)) if ends else 1.0
 
@@ -144,7 +143,7 @@ def profile_end(ways: Sequence[Way]) -> float:
 def _own_end(way: Way) -> float:
     """Return a little more than the epsilon where delta is 1e-12 or stays what it is; inf for one statement."""
     region = way.region
-    if region is None or way.name in _ROUGH or way.name == "kov_simplified":
+    if region is None or way.single:
         return math.inf
     limit = region.curve.q_inf
     try:
@@ -159,7 +158,7 @@ def _needs(way: Way, delta: float) -> str:
     region, name = way.region, theme.short(way.title)
     if region is None:
         return ""
-    if way.name in _ROUGH or way.name == "kov_simplified":
+    if way.single:
         top, failing = max(0.0, region.curve.max_loss), region.curve.q_inf
         return f"{name}: ε is at most {outward(top, 3)} at δ = {outward(failing, 3)} (upper bound)."
     needed = float(region.epsilon(delta))

@@ -65,7 +65,7 @@ def ladder_figure(
     Parameters
     ----------
     frame : what `dpcore.composition.ladder` returns.
-    delta : the failure probability it was asked at.
+    delta : the delta it was asked at.
     k : the number of mechanisms chosen at the moment, drawn as a dotted line.
     titles : theorems to draw, all by default; their colours follow this order.
     """

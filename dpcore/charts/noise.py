@@ -13,10 +13,6 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.errors import DomainError
-from dpcore.mechanisms.bounded_laplace import BoundedLaplace
-from dpcore.mechanisms.staircase import Staircase
-from dpcore.mechanisms.uniform import Uniform
-from dpcore.threshold import Noisy
 from dpcore.words import about
 
 if TYPE_CHECKING:
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
     from dpcore.threshold import Test
 
 MOST_BARS = 60  # more integers than this are drawn as a line
-MOST_STEPS = 60
 GRID = 241
 COLUMNS = ("dataset", "answer", "density", "accused", "kind")
 _HOVER = 3  # every third point of the grid answers the pointer
@@ -167,29 +162,13 @@ def _answers(test: Test, low: float, high: float, *, inside: bool) -> FloatArray
         every = np.arange(np.ceil(low), np.floor(high) + 1) if _bars(test, low, high) else np.unique(whole)
         return np.asarray(every, dtype=np.float64)
     places: list[FloatArray] = [np.linspace(low, high, GRID)]
-    if isinstance(test.pair, Noisy):
-        tiny = 1e-9 * (high - low)
-        jumps = _jumps(test.pair, low, high, inside=inside)
-        places += [np.array([test.pair.answers[inside]]), jumps - tiny, jumps + tiny]
+    law, tiny = test.pair.law(inside=inside), 1e-9 * (high - low)
+    jumps = law.edges(low, high)
+    places += [np.array([law.centre]), jumps - tiny, jumps + tiny]
     if np.isfinite(test.threshold):
         places.append(np.array([test.threshold, np.nextafter(test.threshold, np.inf)]))
     found = np.unique(np.concatenate(places))
     return np.asarray(found[(found >= low) & (found <= high)], dtype=np.float64)
-
-
-def _jumps(pair: Noisy, low: float, high: float, *, inside: bool) -> FloatArray:
-    """Return where the density jumps."""
-    centre, noise = pair.answers[inside], pair.noise
-    if isinstance(noise, Uniform):
-        return np.array([centre - noise.halfwidth, centre + noise.halfwidth])
-    if isinstance(noise, BoundedLaplace):
-        return np.array([noise.lower, noise.upper])
-    if isinstance(noise, Staircase):
-        most = min(MOST_STEPS, int(max(high - centre, centre - low)) + 1)
-        steps = np.arange(most, dtype=np.float64)
-        away = np.concatenate((steps + (noise.gamma or 1.0), steps[1:]))
-        return np.concatenate((centre - away, centre + away))
-    return np.zeros(0)
 
 
 def _axes(test: Test, window: Window, top: float) -> tuple[alt.X, alt.Y]:

@@ -4,16 +4,17 @@
 `verdict` says in words which is best and by how much.
 """
 
-from dpcore.composition.clt import Limit, limit
+from dpcore.central_limit.limit import Limit, limit
 from dpcore.composition.ladder import KS, ladder, rungs
-from dpcore.composition.step import Step, step_of
 from dpcore.composition.table import theorem_table
 from dpcore.composition.tables import statements
 from dpcore.composition.verdict import best, gaps, headline, verdict
-from dpcore.composition.ways import TITLES, Way, ways
+from dpcore.composition.ways import SHOWN, TITLES, Way, ways
+from dpcore.theorems.step import Step, step_of
 
 __all__ = [
     "KS",
+    "SHOWN",
     "TITLES",
     "Limit",
     "Step",

@@ -8,7 +8,7 @@ everywhere says the same as delta_f <= delta_G + c everywhere, because each curv
     \sup_\alpha\,(f-G)(\alpha) = \sup_{t\ge0}\,(\delta_G-\delta_f)(t);
 
 for symmetric curves t < 0 adds nothing, its difference is e^t times that at -t. The first one is by how much the limit
-understates the failure probability delta: where it is positive, the limit is no bound.
+understates delta: where it is positive, the limit is no bound.
 
 Both profiles are convex in y = e^t. Over a polygon, delta_f is straight in y between losses, so the extremes are at
 losses or where the slopes agree: exact. Over any other curve chords bound it from above and prolonged chords from
@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erfcx, ndtr, ndtri_exp
 
-from dpcore.composition.moments import Bracket
-from dpcore.composition.ways import joined
+from dpcore.central_limit.moments import Bracket
 from dpcore.curves.polygon import Polygon
 from dpcore.domains import POSITIVE, PROBABILITY
 from dpcore.limits import checkpoint
+from dpcore.theorems.gaussians import joined
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
@@ -68,7 +68,7 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The limit: Gaussian privacy mu that fails with probability `lost`."""
+    """The limit: Gaussian privacy mu whose loss is infinite with probability `lost`."""
 
     mu: float
     lost: float = 0.0

@@ -1,35 +1,32 @@
 r"""The ladder: epsilon at one delta as the number of mechanisms grows, one line per theorem.
 
-The numbers are those of `dpcore.composition.totals`, as in a ledger: a theorem that may be stated for any slack is used
+The numbers are those of `dpcore.theorems`, as in a ledger: a theorem that may be stated for any slack is used
 at the slack that spends all of delta.
 """
 
 from __future__ import annotations
 
 import math
-import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from dpcore import gate
 from dpcore.algebra import factors
-from dpcore.composition.parts import Statements, statement_lists
-from dpcore.composition.totals import BELOW, Totals, composed, ordered
-from dpcore.composition.ways import LARGEST_K, TITLES
-from dpcore.curves.gaussian import Gaussian
+from dpcore.composition.table import composed_total, composition_row
+from dpcore.composition.ways import LARGEST_K, TITLES, twin
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import BudgetError, DomainError
-from dpcore.kinds import kind, settled
+from dpcore.domains import COUNT, DELTA
 from dpcore.language import parse
-from dpcore.limits import checkpoint, limits
-from dpcore.theorems import domain
+from dpcore.limits import checkpoint
+from dpcore.theorems.catalogue import drawing, promises
+from dpcore.theorems.record import silent
+from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from dpcore.algebra import Factors
     from dpcore.tradeoff import TradeOff
 
 Rung = tuple[int, str, str, float, str, str]  # a row, in the order of COLUMNS, but for the neighbours
@@ -37,17 +34,14 @@ KS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 COLUMNS = ("k", "theorem", "title", "epsilon", "kind", "note", "neighbours")
 
 
-def ladder(
-    mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None, *, patience: float = 10.0
-) -> pd.DataFrame:
+def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate the epsilon every theorem promises for k copies of a mechanism at one delta.
 
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole composition, in [0, 1].
+    delta : by how much the whole composition may exceed e^epsilon, in [0, 1].
     ks : numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at powers of ten only.
-    patience : seconds for the exact compositions, and as many for all other theorems; what does not fit says so.
 
     Returns
     -------
@@ -57,14 +51,11 @@ def ladder(
         that no epsilon reaches this delta.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     asked = rungs(region, wanted) if ks is None else ks
-    counts = [domain.integer(k, "k", high=LARGEST_K) for k in asked]
-    parts = factors(region)
-    lists = statement_lists(parts, counts, wanted)
-    rows = _named(parts, lists, counts, wanted, time.monotonic() + patience)
-    with limits(deadline=patience):
-        rows += _exact(region, lists, counts, wanted)
+    counts = [COUNT.but(high=LARGEST_K).check(k) for k in asked]
+    copies = Releases.copies(factors(region), counts, wanted)
+    rows = [*_named(copies, counts, wanted), *_exact(region, copies, counts, wanted)]
     order = {name: place for place, name in enumerate(TITLES)}
     rows.sort(key=lambda row: order[row[1]])
     return pd.DataFrame(rows, columns=list(COLUMNS[:-1])).assign(neighbours=region.neighbours)
@@ -85,51 +76,31 @@ def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
     return (*(int(k) for k in spread), max(most, 1) + 1)
 
 
-def _named(
-    parts: Factors, lists: Sequence[Statements | DomainError], counts: Sequence[int], delta: float, ends_at: float
-) -> list[Rung]:
-    """Return the rows of all theorems but the composition itself."""
-    names = [name for name in TITLES if name != "exact"]
-    found: list[Rung] = []
-    for place, (k, given) in enumerate(zip(counts, lists, strict=True)):
+def _named(copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
+    """Yield the rows of all theorems but the composition itself."""
+    for place, (k, releases) in enumerate(zip(counts, copies, strict=True)):
         checkpoint(place / len(counts))
-        totals = Totals([(node, count * k) for node, count in parts], delta, given=given, ends_at=ends_at)
-        rows = ordered({name: totals.row(name) for name in names})
-        found += [(k, name, TITLES[name], row.epsilon + 0.0, row.kind, row.note) for name, row in rows.items()]
-    return found
+        for name, row in promises(drawing(), releases, delta).items():
+            yield k, name, TITLES[name], row.epsilon + 0.0, row.kind, row.note
 
 
-def _exact(
-    region: TradeOff, lists: Sequence[Statements | DomainError], counts: Sequence[int], delta: float
-) -> list[Rung]:
-    """Return the composition of the mechanism itself, unless its statement is all there is."""
-    name, title, first = "exact", TITLES["exact"], lists[0]
-    if isinstance(first, Statements) and first.attained and len(first.parts) == 1:
-        twin = TITLES["dptv"] if first.tv_helps else TITLES["kov_optimal"]
-        why = f"Nothing but the statement is known: {twin} is its exact composition."
-        return [(k, name, title, math.inf, "none", why) for k in counts]
-    cheap = isinstance(region.curve, (Polygon, Gaussian)) or not any(_round(k) for k in counts[1:])
-    found: list[Rung] = []
-    for place, k in enumerate(counts):
-        if not (cheap or _round(k)):
-            continue
-        try:
+def _exact(region: TradeOff, copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
+    """Yield the composition of the mechanism itself, unless its statement is all there is."""
+    why = twin(copies[0], delta) if copies else ""
+    quick = isinstance(region.curve, Polygon) or region.curve.gaussian_mu is not None
+    cheap = quick or not any(_round(k) for k in counts[1:])
+    for place, (k, releases) in enumerate(zip(counts, copies, strict=True)):
+        if why:
+            row = silent(why)
+        elif cheap or _round(k):
             checkpoint(place / len(counts))
-            found.append((k, name, title, *_composition(region, k, delta)))
-        except BudgetError as error:
-            found.append((k, name, title, math.inf, "none", str(error)))
-    return found
+            row, _ = composition_row(partial(composed_total, releases.region, delta))
+        else:
+            continue
+        note = "exact composition of the mechanism itself" if math.isfinite(row.epsilon) else row.note
+        yield k, "exact", TITLES["exact"], row.epsilon, row.kind, note
 
 
 def _round(k: int) -> bool:
     """Whether k is a power of ten."""
     return str(k).rstrip("0") == "1"
-
-
-def _composition(region: TradeOff, k: int, delta: float) -> tuple[float, str, str]:
-    """Return epsilon of k copies: the same number as that of a ledger of one row."""
-    whole = composed([(node, count * k) for node, count in factors(region)])
-    sides = settled(gate.epsilon_bounds(whole, np.array([delta])), "upper", exact=whole.curve.exact)
-    lower, value = (float(bound[0]) + 0.0 for bound in sides)
-    why = BELOW if math.isinf(value) else "exact composition of the mechanism itself"
-    return value, kind(lower, value, "upper"), why

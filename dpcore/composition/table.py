@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,13 @@ import pandas as pd
 
 from dpcore import gate
 from dpcore.algebra import factors
-from dpcore.composition.totals import BELOW, COMPOSED, Row, Totals, ordered, silent
-from dpcore.composition.totals import TITLES as NAMED
+from dpcore.domains import DELTA
 from dpcore.errors import BudgetError
 from dpcore.kinds import kind, settled
 from dpcore.language import parse
-from dpcore.limits import current, limits
-from dpcore.theorems import domain
+from dpcore.theorems.catalogue import composing, promises
+from dpcore.theorems.record import BELOW, AtDelta, counted, reason, silent
+from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.algebra import Factors
     from dpcore.tradeoff import TradeOff
 
-TITLES = {"exact": "Regions composed", **NAMED}
+TITLES = {"exact": "Regions composed", **{theorem.name: theorem.short for theorem in composing()}}
 COLUMNS = ("theorem", "title", "delta", "epsilon", "epsilon_lower", "kind", "note", "neighbours")
 
 
@@ -47,7 +46,7 @@ def composed_total(region: TradeOff, delta: float) -> Total:
     return Total(lower, upper, kind(lower, upper, "upper"), region.theorem)
 
 
-def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 10.0) -> pd.DataFrame:
+def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
     """Tabulate the epsilon that every theorem promises for a region at one delta.
 
     The theorems are applied to the factors of a product or power, each with its count.
@@ -55,15 +54,14 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     Parameters
     ----------
     mechanism : a region, or its expression.
-    delta : failure probability of the whole, in [0, 1].
-    patience : seconds for composing the regions, and as many for all other theorems together; what does not fit says so.
+    delta : by how much the whole may exceed e^epsilon, in [0, 1].
 
     Returns
     -------
     DataFrame
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem. The truth lies between
         `epsilon_lower` and every `epsilon` that is ``exact`` or ``upper``. ``approximate`` promises nothing; ``none``
-        has epsilon inf, and `note` says why the theorem is silent.
+        has epsilon inf, and `note` says why the theorem is silent, or that it takes more operations than a row may.
 
     Examples
     --------
@@ -72,38 +70,32 @@ def theorem_table(mechanism: TradeOff | str, delta: float, *, patience: float = 
     [4.693, 4.775, 10.0]
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted, parts = domain.probability(delta, "delta"), factors(region)
-    rows = theorem_rows(parts, wanted, lambda: composed_total(region, wanted), patience=patience)
+    wanted, parts = DELTA.check(delta), factors(region)
+    rows = theorem_rows(parts, wanted, lambda: composed_total(region, wanted))
     return rows.assign(neighbours=region.neighbours)
 
 
-def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total], *, patience: float) -> pd.DataFrame:
+def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd.DataFrame:
     """Return the table of a list of releases without their neighbours; `total` composes the regions themselves."""
-    known, best = _composition(total, patience)
-    totals = Totals(parts, delta, ends_at=time.monotonic() + patience)
-    # what is composed once more comes last, so that it takes no time from the others
-    found = ordered({name: totals.row(name) for name in sorted(NAMED, key=COMPOSED.count)})
-    rows = {name: known if name == "exact" else found[name] for name in TITLES}
-    floor = best.lower if best is not None else 0.0
+    known, lower = composition_row(total)
+    rows = {"exact": known, **promises(composing(), Releases(parts), delta)}
     columns = [
         list(rows),
         [TITLES[name] for name in rows],
         [delta] * len(rows),
         [row.epsilon + 0.0 for row in rows.values()],
-        [floor] * len(rows),
+        [lower] * len(rows),
         [row.kind for row in rows.values()],
         [row.note for row in rows.values()],
     ]
     return pd.DataFrame(dict(zip(COLUMNS[:-1], columns, strict=True)))
 
 
-def _composition(total: Callable[[], Total], patience: float) -> tuple[Row, Total | None]:
-    """Return the row of the regions themselves, and its bracket unless it could not be had."""
+def composition_row(total: Callable[[], Total]) -> tuple[AtDelta, float]:
+    """Return the row of the regions themselves, and the lower end of its bracket: 0 where it is not known."""
     try:
-        with limits(deadline=patience):
+        with counted():
             found = total()
     except BudgetError as error:
-        if time.monotonic() > current().ends_at:
-            raise
-        return silent(str(error)), None
-    return Row(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found
+        return silent(reason(error)), 0.0
+    return AtDelta(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found.lower

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError
 from dpcore.kinds import kinds
+from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 LONGEST = 3000
 COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note", "neighbours")
-_STATEMENTS = {"basic", "kov_simplified", "advanced_drv", "advanced_course"}
 _SMALLEST = 1e-12
 _TINIEST = 1e-300  # below it a delta has lost its digits
 _POINTS = 21
@@ -82,7 +80,7 @@ def _silent(way: Way, why: str) -> _Part:
 
 def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
     curve, note = region.curve, way.note
-    if way.name in _STATEMENTS:
+    if way.single:
         epsilon = np.array([max(0.0, curve.max_loss)])
     elif isinstance(curve, Polygon):
         epsilon = _corners(curve)
@@ -110,8 +108,8 @@ def _corners(curve: Polygon) -> FloatArray:
 def _grid(region: TradeOff) -> FloatArray:
     """Return round numbers from 0 to where delta has fallen to 1e-12 or stays what it is."""
     curve = region.curve
-    if isinstance(curve, Gaussian):  # many times faster than the general search
-        top = float(epsilons_of(np.array([curve.mu]), np.zeros(1), _SMALLEST, certified=False)[0])
+    if curve.gaussian_mu is not None:  # many times faster than the general search
+        top = float(epsilons_of(np.array([curve.gaussian_mu]), np.zeros(1), _SMALLEST, certified=False)[0])
     else:
         goal = max(_SMALLEST, curve.q_inf * (1 + 1e-6))
         top = _reached(curve, goal) if curve.exact else float(region.epsilon(goal))

@@ -9,7 +9,7 @@ from dpcore import divergences
 from dpcore.conversion.kinds import anything, is_dp, is_gaussian, is_laplace, is_pure
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
 from dpcore.guarantees import DP
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff

@@ -13,7 +13,7 @@ from dpcore.curves.gaussian_range import best_gaussian
 from dpcore.curves.tangents import pure_mu, smallest_mu
 from dpcore.guarantees import DP
 from dpcore.risk import largest_loss
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff

@@ -5,45 +5,38 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore import theorems
 from dpcore.algebra import Group
 from dpcore.conversion.kinds import anything, is_a, is_finite_dp, is_gaussian, is_laplace
 from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values
-from dpcore.conversion.statements import statements
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.conversion.statements import by_theorems, statements
 from dpcore.guarantees import DP, ZCDP
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from dpcore.conversion.records import Rows
+    from dpcore.theorems import Theorem
     from dpcore.tradeoff import TradeOff
 
 
-def _group_line(region: TradeOff, options: Options) -> list[Values]:
-    epsilon, delta = (region.epsilon_, region.delta_) if isinstance(region, DP) else (math.inf, 1.0)
-    frame = theorems.group(epsilon, delta, options.k)
-    return _group_rows(frame, options.k)
+def _by_theorem(record: Theorem) -> Rows:
+    """Return the rows of a theorem about groups of k of an (epsilon, delta) statement."""
 
+    def rows(region: TradeOff, options: Options) -> list[Values]:
+        epsilon, delta = (region.epsilon_, region.delta_) if isinstance(region, DP) else (math.inf, 1.0)
+        frame = record.rows(epsilon, delta, options.k)
+        cells = zip(frame["epsilon"].tolist(), frame["delta"].tolist(), frame["kind"].tolist(), strict=True)
+        return [({"k": options.k, "epsilon": e, "delta": d}, kind) for e, d, kind in cells]
 
-def _group_corners(region: TradeOff, options: Options) -> list[Values]:
-    epsilon, delta = (region.epsilon_, region.delta_) if isinstance(region, DP) else (math.inf, 1.0)
-    return _group_rows(theorems.group_exact(epsilon, delta, options.k), options.k)
-
-
-def _group_rows(frame: pd.DataFrame, k: int) -> list[Values]:
-    cells = zip(frame["epsilon"].tolist(), frame["delta"].tolist(), frame["kind"].tolist(), strict=True)
-    return [({"k": k, "epsilon": e, "delta": d}, kind) for e, d, kind in cells]
+    return rows
 
 
 def _group_mu(region: TradeOff, options: Options) -> list[Values]:
-    mu = region.curve.mu if isinstance(region.curve, Gaussian) else math.inf
+    mu = math.inf if region.curve.gaussian_mu is None else region.curve.gaussian_mu
     return [({"k": options.k, "mu": options.k * mu}, "exact")]
 
 
 def _group_laplace(region: TradeOff, options: Options) -> list[Values]:
-    epsilon = region.curve.epsilon if isinstance(region.curve, Laplace) else math.inf
+    epsilon = math.inf if region.curve.laplace_epsilon is None else region.curve.laplace_epsilon
     return [({"k": options.k, "epsilon": options.k * epsilon}, "exact")]
 
 
@@ -60,28 +53,7 @@ def _group_region(region: TradeOff, options: Options) -> list[Values]:
 
 
 CONVERSIONS: tuple[Conversion, ...] = (
-    Conversion(
-        "dp",
-        "group",
-        r"\bigl(k\varepsilon,\ \delta\tfrac{e^{k\varepsilon}-1}{e^\varepsilon-1}\bigr)",
-        "bound",
-        SINGLE,
-        "Vadhan 2017, Lemma 2.2",
-        is_finite_dp,
-        _group_line,
-        Check("dp(2, 0.01)", "delta", 0.08389056098930651, 1e-13, "0.01 (1 + e^2)"),
-    ),
-    Conversion(
-        "dp",
-        "group",
-        r"1-(1-f)^{\circ k}",
-        "exact",
-        SINGLE,
-        "Dong, Roth, Su 2022, Theorem 2.14",
-        is_finite_dp,
-        _group_corners,
-        Check("dp(log(2))", "delta", 0.5, 1e-14, "1 - e^-epsilon at 0, k = 2"),
-    ),
+    *by_theorems("dp", "group", is_finite_dp, _by_theorem),
     Conversion(
         "gdp",
         "group",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
 from dpcore.guarantees import DP
 
 if TYPE_CHECKING:
@@ -32,12 +30,12 @@ def is_finite_dp(region: TradeOff) -> bool:
 
 def is_gaussian(region: TradeOff) -> bool:
     """Return whether its curve is that of Gaussian noise."""
-    return isinstance(region.curve, Gaussian)
+    return region.curve.gaussian_mu is not None
 
 
 def is_laplace(region: TradeOff) -> bool:
     """Return whether its curve is that of Laplace noise."""
-    return isinstance(region.curve, Laplace)
+    return region.curve.laplace_epsilon is not None
 
 
 def is_a(*kinds: type[TradeOff]) -> Callable[[TradeOff], bool]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.errors import DomainError
 from dpcore.tradeoff import TradeOff, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DEFAULT_DELTA = (1e-5,)
 DEFAULT_ORDER = (2.0,)
@@ -39,6 +36,8 @@ class Options:
 Values = tuple[dict[str, float], str]
 """Named parameters of a statement, and ``exact`` or ``upper``."""
 
+Rows = Callable[[TradeOff, Options], list[Values]]
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -63,7 +62,7 @@ class Conversion:
     assumptions: str
     reference: str
     applies: Callable[[TradeOff], bool]
-    rows: Callable[[TradeOff, Options], list[Values]]
+    rows: Rows
     oracle: Check
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import theorems
 from dpcore.conversion.kinds import anything, is_a, is_gaussian
-from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Values
+from dpcore.conversion.records import SINGLE, Check, Conversion, Options, Rows, Values
 from dpcore.guarantees import RDP, ZCDP
+from dpcore.theorems.catalogue import routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dpcore.theorems import Theorem
     from dpcore.tradeoff import TradeOff
 
 
@@ -32,73 +33,37 @@ def statements(region: TradeOff, options: Options) -> list[Values]:
     return rows
 
 
-def _by_theorem(name: str) -> Callable[[TradeOff, Options], list[Values]]:
-    """Return the rows of one of the named Rényi or concentrated theorems; at delta 0 it promises nothing."""
+def _by_theorem(record: Theorem) -> Rows:
+    """Return the rows of one theorem that leads to (epsilon, delta); at delta 0 it promises nothing."""
 
     def rows(region: TradeOff, options: Options) -> list[Values]:
-        frames = []
-        positive = [d for d in options.delta if d > 0]
-        if isinstance(region, RDP):
-            frames += [theorems.rdp_to_dp(region.order, region.epsilon_, positive)] if positive else []
-            frames += [theorems.rdp_delta(region.order, region.epsilon_, options.epsilon)] if options.epsilon else []
-        elif isinstance(region, ZCDP):
-            frames += [theorems.zcdp_to_dp(region.rho, region.xi, positive)] if positive else []
-            frames += [theorems.zcdp_delta(region.rho, region.xi, options.epsilon)] if options.epsilon else []
-        found: list[Values] = [({"epsilon": math.inf, "delta": 0.0}, "upper") for d in options.delta if d == 0]
-        for frame in frames:
-            mine = frame[frame["theorem"] == name]
-            pairs = zip(mine["epsilon"].tolist(), mine["delta"].tolist(), strict=True)
-            found += [({"epsilon": e, "delta": d}, "upper") for e, d in pairs]
-        return found
+        values = (region.order, region.epsilon_) if isinstance(region, RDP) else (0.0, 0.0)
+        values = (region.rho, region.xi) if isinstance(region, ZCDP) else values
+        frames = [record.converted(*values, at) for at in options.delta if at > 0]
+        frames += [record.converted(*values, at, at_epsilon=True) for at in options.epsilon]
+        found: list[Values] = [({"epsilon": math.inf, "delta": 0.0}, "upper") for at in options.delta if at == 0]
+        cells = [(float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])) for frame in frames]
+        return found + [({"epsilon": epsilon, "delta": delta}, "upper") for epsilon, delta in cells]
 
     return rows
 
 
+def by_theorems(
+    source: str, target: str, applies: Callable[[TradeOff], bool], rows: Callable[[Theorem], Rows]
+) -> tuple[Conversion, ...]:
+    """Return the conversions that theorems give from one notion to another."""
+    found = []
+    for record in routes(source, target):
+        if record.route is not None:
+            kind, check = "exact" if record.kind == "exact" else "bound", Check(*record.route.check)
+            of = applies, rows(record), check
+            found.append(Conversion(source, target, record.route.formula, kind, SINGLE, record.reference, *of))
+    return tuple(found)
+
+
 CONVERSIONS: tuple[Conversion, ...] = (
-    Conversion(
-        "rdp",
-        "dp",
-        r"\varepsilon'=\varepsilon+\frac{\log(1/\delta)}{a-1}",
-        "bound",
-        SINGLE,
-        "Mironov 2017, Proposition 3",
-        is_a(RDP),
-        _by_theorem("rdp_mironov"),
-        Check("rdp(11, 1)", "epsilon", 1 + math.log(1e5) / 10, 1e-12, "1 + log(1e5)/10"),
-    ),
-    Conversion(
-        "rdp",
-        "dp",
-        r"\varepsilon'=\varepsilon+\log\frac{a-1}{a}-\frac{\log\delta+\log a}{a-1}",
-        "bound",
-        SINGLE,
-        "Balle, Barthe, Gaboardi, Hsu, Sato 2020, Theorem 21; Canonne, Kamath, Steinke 2020, Proposition 12",
-        is_a(RDP),
-        _by_theorem("rdp_tight"),
-        Check("rdp(11, 1)", "epsilon", 1 + math.log(10 / 11) + (math.log(1e5) - math.log(11)) / 10, 1e-12, "formula"),
-    ),
-    Conversion(
-        "zcdp",
-        "dp",
-        r"\varepsilon=\xi+\rho+2\sqrt{\rho\log(1/\delta)}",
-        "bound",
-        SINGLE,
-        "Bun, Steinke 2016, Lemma 3.5",
-        is_a(ZCDP),
-        _by_theorem("zcdp_bun_steinke"),
-        Check("zcdp(0.25)", "epsilon", 0.25 + math.sqrt(math.log(1e5)), 1e-12, "formula"),
-    ),
-    Conversion(
-        "zcdp",
-        "dp",
-        r"\min_{a>1}\ \xi+\rho a+\log\frac{a-1}{a}-\frac{\log\delta+\log a}{a-1}",
-        "bound",
-        SINGLE,
-        "Canonne, Kamath, Steinke 2020, Proposition 12",
-        is_a(ZCDP),
-        _by_theorem("zcdp_tight"),
-        Check("zcdp(0.5)", "epsilon", 4.728386984943314, 1e-12, "minimum over orders, high precision"),
-    ),
+    *by_theorems("rdp", "dp", is_a(RDP), _by_theorem),
+    *by_theorems("zcdp", "dp", is_a(ZCDP), _by_theorem),
     Conversion(
         "gdp",
         "dp",

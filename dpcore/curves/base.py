@@ -44,6 +44,9 @@ class Curve(ABC):
     method : how the numbers come about, in a few words.
     work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
     leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
+    is_product : a product that is known by the losses of its factors.
+    gaussian_mu : mu where the curve is exactly that of mu-Gaussian privacy, None where it is another.
+    laplace_epsilon : epsilon where the curve is exactly that of one Laplace answer, None where it is another.
     """
 
     symmetric: bool = True
@@ -58,6 +61,9 @@ class Curve(ABC):
     method: str = "closed form"
     work: float = 0.5
     leads: bool = False
+    is_product: bool = False
+    gaussian_mu: float | None = None
+    laplace_epsilon: float | None = None
 
     @property
     def rate_work(self) -> float:
@@ -88,6 +94,12 @@ class Curve(ABC):
     @abstractmethod
     def inverse(self) -> Curve:
         """Return the curve with the roles of P0 and P1 exchanged."""
+
+    def group(self, size: int) -> Curve:
+        """Return the curve of groups of `size` records of a symmetric curve."""
+        from dpcore.curves.combined import Grouped  # noqa: PLC0415  combinations are curves themselves
+
+        return Grouped(self, size)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest false-negative rate at false-positive rate alpha; lower is safe."""

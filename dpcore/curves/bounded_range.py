@@ -53,6 +53,10 @@ class BoundedRange(Curve):
         """Return itself: the curve is symmetric."""
         return self
 
+    def group(self, size: int) -> BoundedRange:
+        """Return the curve of size * epsilon: its power multiplies the odds of alpha by e^epsilon."""
+        return BoundedRange(largest_loss([(self.epsilon, size)]))
+
 
 class _Recursion:
     """The recursion for k choices on a grid of losses, `cells` to an epsilon.

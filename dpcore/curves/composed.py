@@ -36,6 +36,8 @@ _TALLEST, _SHORT = 1e5, -20.0  # see `Certified.by_contour`
 class Directed(Curve):
     """Two curves that are each other's inverse, computed separately."""
 
+    is_product = True
+
     def __init__(self, forward: Curve, backward: Curve) -> None:
         self.forward, self.backward = forward, backward
         self.symmetric = False
@@ -158,6 +160,7 @@ class Certified(Curve):
 
     exact = False
     certified = True
+    is_product = True
 
     def __init__(self, parts: Sequence[tuple[Curve, int]]) -> None:
         self.parts = list(parts)
@@ -336,6 +339,7 @@ class LaplaceFold(Curve):
     """k answers with Laplace noise of the same epsilon: exact splines while they are cheap, else the contour."""
 
     one_sum = True
+    is_product = True
 
     def __init__(self, base: Curve, epsilon: float, k: int) -> None:
         self.base, self.epsilon, self.k = base, epsilon, k

@@ -18,7 +18,7 @@ class Gaussian(Curve):
     """
 
     def __init__(self, mu: float, method: str = "closed form") -> None:
-        self.mu = check_shift("mu", mu)
+        self.mu = self.gaussian_mu = check_shift("mu", mu)
         self.method = method
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -73,6 +73,10 @@ class Gaussian(Curve):
     def inverse(self) -> Gaussian:
         """Return itself: the curve is symmetric."""
         return self
+
+    def group(self, size: int) -> Gaussian:
+        """Return the curve of size * mu."""
+        return Gaussian(self.mu * size)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return mu^2 (s^2 + s) / 2."""

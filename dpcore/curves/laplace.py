@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, largest_loss
 from dpcore.engine import laplace_mgf
 
 
@@ -16,7 +16,7 @@ class Laplace(Curve):
     """
 
     def __init__(self, epsilon: float) -> None:
-        self.epsilon = check_shift("The largest loss", epsilon)
+        self.epsilon = self.laplace_epsilon = check_shift("The largest loss", epsilon)
         self.max_loss, self.min_loss = self.epsilon, -self.epsilon
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -48,6 +48,10 @@ class Laplace(Curve):
     def inverse(self) -> Laplace:
         """Return itself: the curve is symmetric."""
         return self
+
+    def group(self, size: int) -> Laplace:
+        """Return the curve of size * epsilon."""
+        return Laplace(largest_loss([(self.epsilon, size)]))
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s), M = e^(-eps/2) (cosh(z eps) + sinh(z eps)/(2z)), z = s + 1/2."""

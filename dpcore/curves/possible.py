@@ -33,9 +33,9 @@ def betas(curve: Curve, alpha: FloatArray) -> Bounds:
     return found
 
 
-def below_guessing(alpha: FloatArray, beta: FloatArray) -> None:
-    """Refuse a beta above the line of blind guessing."""
-    above = beta > (1.0 - alpha) * (1.0 + ROUNDING) + 2.0**-52
+def below_guessing(alpha: FloatArray, beta: FloatArray, slack: float = 2.0**-52) -> None:
+    """Refuse a beta above the line of blind guessing by more than the rounding of alpha, `slack`."""
+    above = beta > (1.0 - alpha) * (1.0 + ROUNDING) + slack
     if above.any():
         place = int(np.argmax(above))
         msg = f"The beta at alpha = {float(alpha[place])!r} came out as {float(beta[place])!r}, above 1 - alpha"

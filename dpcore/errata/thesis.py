@@ -133,7 +133,7 @@ def median_bound() -> Found:
 
 
 def failures_of_an_array() -> Found:
-    """Let the squares of the failure probabilities add up to 0.1 and watch the failures."""
+    """Let the squares of the deltas add up to 0.1 and watch how often a loss is infinite."""
     n, limit = 10_000, 0.1
     each = math.sqrt(limit / n)
     true = float(parse(f"tv({each!r})^{n}").total_variation)
@@ -141,7 +141,7 @@ def failures_of_an_array() -> Found:
     return found(
         f"With 10 000 equal δ whose squares add up to 0.1, some mechanism fails with probability {true:.6f}; the printed limit is "
         f"{printed:.4f}.",
-        Claim("probability of a failure, n = 10 000, Σδ² = 0.1", printed, true, AT_MOST),
+        Claim("δ of all together, n = 10 000, Σδ² = 0.1", printed, true, AT_MOST),
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WISHED = EPSILON.but(low=0.01, high=10.0, infinite=False)
 MOVE = SENSITIVITY.but(low=1e-3, high=1e4, low_open=False)
-SPARE = DELTA.but(high=0.5, meaning="probability of a failure; 0 asks for pure privacy")
+SPARE = DELTA.but(high=0.5, meaning="by how much probabilities may exceed the factor; 0 asks for pure privacy")
 START, END = LOWER.but(low=-1e4, high=1e4), UPPER.but(low=-1e4, high=1e4)
 _GRID = 81
 

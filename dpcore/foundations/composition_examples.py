@@ -20,7 +20,7 @@ from dpcore.guarantees import DP, GDP
 from dpcore.mechanisms.gaussian import largest_mu
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.mechanisms.randomized_response import RandomizedResponse
-from dpcore.theorems.rounding import sum_up, up
+from dpcore.rounding import sum_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

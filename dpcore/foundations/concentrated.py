@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from dpcore.foundations.mixed_noise import classical_variance, exact_variance
 from dpcore.guarantees import GDP
+from dpcore.rounding import up
 from dpcore.theorems.renyi import zcdp_to_dp
-from dpcore.theorems.rounding import up
 
 __all__ = [
     "Totals",

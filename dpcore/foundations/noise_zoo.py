@@ -16,7 +16,6 @@ from scipy.special import ndtr
 
 from dpcore import divergences
 from dpcore.domains import ORDER
-from dpcore.errors import DomainError
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.mechanisms.laplace_sum import LaplaceSum
@@ -55,18 +54,7 @@ def zoo(sensitivity: float, scale: float, sigma: float) -> dict[str, Mechanism]:
 
 def variance(noise: Mechanism) -> float:
     """Return the variance of a noise of the zoo; that of `laplace` in units of the squared sensitivity."""
-    if isinstance(noise, Laplace):
-        return 2.0 / noise.epsilon_**2
-    if isinstance(noise, LaplaceSum):
-        return 4.0 * noise.scale**2
-    if isinstance(noise, NormalLaplace):
-        return noise.sigma**2 + 2.0 * noise.scale**2
-    if isinstance(noise, Gaussian):
-        return noise.sigma**2
-    if isinstance(noise, Uniform):
-        return noise.halfwidth**2 / 3.0
-    msg = f"The noise must be one of the zoo, got {noise.text}."
-    raise DomainError(msg)
+    return noise.law.variance
 
 
 def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
@@ -76,15 +64,10 @@ def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
     right to about 1e-10). Infinite where an answer is possible on one side only.
     """
     ORDER.check(order)
-    if isinstance(noise, (LaplaceSum, NormalLaplace)):
-        if math.isinf(order):
-            return noise.sensitivity / noise.scale, "exact"
-        return _quadrature(noise, order), "approximate"
     found = divergences.renyi(noise, order)
-    if found is None:
-        msg = f"The Rényi divergence of {noise.text} is not known."
-        raise DomainError(msg)
-    return found[0], "exact" if found[1] else "upper"
+    if math.isinf(order):
+        return noise.curve.max_loss if found is None else found[0], "exact"
+    return (found[0], "exact") if found is not None and found[1] else (_quadrature(noise, order), "approximate")
 
 
 def kullback_leibler(noise: Mechanism) -> tuple[float, str]:
@@ -92,9 +75,9 @@ def kullback_leibler(noise: Mechanism) -> tuple[float, str]:
     return renyi(noise, 1.0)
 
 
-def _quadrature(noise: LaplaceSum | NormalLaplace, order: float) -> float:
+def _quadrature(noise: Mechanism, order: float) -> float:
     """Integrate p (p/q)^(order-1), or p log(p/q), over cells that meet at both answers."""
-    move = noise.sensitivity
+    move = noise.move
     width = math.sqrt(variance(noise))
     reach = _REACH * width
     step = (reach + move) / _CELLS
@@ -135,9 +118,7 @@ def normal_total_variation(distance: float, sigma: float) -> float:
 
 def density(noise: Mechanism, x: FloatArray, sensitivity: float, *, moved: bool = False) -> FloatArray:
     """Return the density of the noise in the unit of the answer, moved by the sensitivity if asked."""
-    if isinstance(noise, Laplace):  # it counts in units of the sensitivity
-        return np.asarray(noise.density(np.asarray(x) / sensitivity, float(moved)) / sensitivity, dtype=np.float64)
-    return noise.density(x, sensitivity if moved else 0.0)
+    return noise.law_at(sensitivity).moved(sensitivity if moved else 0.0).density(x)
 
 
 def loss(noise: Mechanism, x: FloatArray, sensitivity: float) -> FloatArray:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.composition.verdict import best, gaps
+from dpcore.domains import DELTA
 from dpcore.errors import DpcoreError
 from dpcore.kinds import kind as kind_of
 from dpcore.ledger.bounds import theorems
 from dpcore.ledger.costs import costs
 from dpcore.limits import checkpoint
-from dpcore.theorems import domain
+from dpcore.theorems import theorem
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -26,18 +27,7 @@ _COMPUTED_COLUMNS = ("scope", "label", "theorem", "delta", "epsilon", "epsilon_l
 COLUMNS = (*_COMPUTED_COLUMNS, "neighbours")
 MOST_ALONE = 200  # different rows whose own epsilon is listed
 _KINDS = {"exact": "exact", "upper": "upper bound"}
-_REASONS = {
-    "exact": "It composes the regions of the rows themselves, so that nothing known about a release is given away.",
-    "dptv": "It uses the total variation of every release besides its (ε, δ).",
-    "kov_optimal": "It is the exact composition of the statements (ε, δ) of the rows.",
-    "gdp": "Gaussian privacy composes without loss.",
-    "rdp": "The moments of the losses add up without loss, and little is lost when they become (ε, δ).",
-    "zcdp": "The rates of concentrated privacy add up, and little is lost when they become (ε, δ).",
-    "kov_simplified": "It bounds the sum of the losses by its mean and a few standard deviations.",
-    "advanced_drv": "It bounds the sum of the losses by its mean and a few standard deviations.",
-    "advanced_course": "It bounds the sum of the losses by a few standard deviations.",
-    "basic": "Losses simply add; nothing else applies to this list.",
-}
+_ITSELF = "It composes the regions of the rows themselves, so that nothing known about a release is given away."
 _COMPUTED = "Composing the regions themselves, which would be at least as good, was not possible here."
 
 
@@ -61,8 +51,13 @@ def reason(rows: pd.DataFrame) -> str:
     top = best(rows)
     if top is None:
         return ""
+    if top["theorem"] == "exact":
+        return _ITSELF
+    best_one = theorem(str(top["theorem"]))
     silent = (rows["theorem"] == "exact") & (rows["kind"] == "none")
-    return f"{_REASONS[str(top['theorem'])]} {_COMPUTED}" if silent.any() else _REASONS[str(top["theorem"])]
+    return (
+        f"{best_one.because or best_one.meaning} {_COMPUTED}" if silent.any() else best_one.because or best_one.meaning
+    )
 
 
 def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
@@ -71,7 +66,7 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows.
-    delta : failure probabilities of the whole ledger.
+    delta : by how much the whole ledger may exceed e^epsilon.
 
     Returns
     -------
@@ -82,7 +77,7 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
         ``exact`` or ``upper``.
     """
     parts = []
-    for place, one in enumerate(domain.numbers(delta, "delta", high=1.0)):
+    for place, one in enumerate(DELTA.array(delta).tolist()):
         checkpoint(place / max(1, len(delta)))
         parts += [_totals(ledger, one), _alone(ledger, one), _costs(ledger, one)]
     found: pd.DataFrame = pd.concat([part for part in parts if len(part)], ignore_index=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.composition.table import TITLES, Total, composed_total, theorem_rows
+from dpcore.domains import DELTA
 from dpcore.limits import current
-from dpcore.theorems import domain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ __all__ = ["TITLES", "Total", "theorems", "total"]
 
 def total(ledger: Ledger, delta: float) -> Total:
     """Return the smallest epsilon of a ledger at `delta` in [0, 1]: the regions themselves are composed."""
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     key = (wanted, current().tolerance)
     if key not in ledger.memory:
         ledger.memory[key] = composed_total(ledger.region, wanted)
@@ -26,14 +26,13 @@ def total(ledger: Ledger, delta: float) -> Total:
     return found
 
 
-def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.DataFrame:
+def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
     """Tabulate the epsilon that every theorem promises for the whole ledger at one delta.
 
     Parameters
     ----------
     ledger : its rows; parallel groups enter by the region of their worst rows.
-    delta : failure probability of the whole ledger, in [0, 1].
-    patience : seconds for composing the regions, and as many for all other theorems together; what does not fit says so.
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
 
     Returns
     -------
@@ -41,6 +40,6 @@ def theorems(ledger: Ledger, delta: float, *, patience: float = 10.0) -> pd.Data
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem; see
         `dpcore.composition.theorem_table`, which says the same of an expression.
     """
-    wanted = domain.probability(delta, "delta")
-    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted), patience=patience)
+    wanted = DELTA.check(delta)
+    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted))
     return rows.assign(neighbours=ledger.neighbours)

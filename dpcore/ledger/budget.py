@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore import gate
+from dpcore.domains import DELTA, LOSS
 from dpcore.errors import DomainError
 from dpcore.kinds import settled
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import About, Quick
 from dpcore.ledger.records import LARGEST_COUNT
 from dpcore.limits import checkpoint, current, limits
-from dpcore.theorems import domain
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Budget:
     Parameters
     ----------
     epsilon : from 0 upwards, finite.
-    delta : failure probability, in [0, 1].
+    delta : by how much probabilities may exceed e^epsilon, in [0, 1].
     """
 
     epsilon: float
@@ -44,8 +44,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        object.__setattr__(self, "epsilon", domain.number(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", domain.probability(self.delta, "delta"))
+        object.__setattr__(self, "epsilon", LOSS.check(self.epsilon))
+        object.__setattr__(self, "delta", DELTA.check(self.delta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class More:
     kind : ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
         largest number tried.
     over : whether the ledger is over the budget already.
-    delta : failure probability of the ledger with `count` more, at the budget's epsilon; not above the budget's.
+    delta : that of the ledger with `count` more, at the budget's epsilon; not above the budget's.
     delta_next : with one further release, the lower side; 0 if `count` is the largest number tried.
     """
 

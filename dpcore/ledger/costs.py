@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.parts import Statements, statements
-from dpcore.composition.step import steps_at
-from dpcore.curves.gaussian import Gaussian
+from dpcore.domains import DELTA
 from dpcore.errors import DpcoreError
 from dpcore.kinds import FACTS
 from dpcore.ledger.bounds import total
@@ -19,9 +16,11 @@ from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
 from dpcore.limits import checkpoint
 from dpcore.parameter import one_of
-from dpcore.theorems import domain
-from dpcore.theorems.rounding import sum_up
-from dpcore.theorems.sharing import basic_epsilon
+from dpcore.rounding import sum_up
+from dpcore.theorems.basic import basic_epsilon
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.releases import Statements, statements
+from dpcore.theorems.step import steps_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -68,7 +67,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     Parameters
     ----------
     ledger : its rows.
-    delta : failure probability of the whole ledger, in [0, 1].
+    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
     by : ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
         that it has in the whole list.
 
@@ -79,7 +78,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
         ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
         ``none`` with cost inf where no epsilon reaches delta with or without the row.
     """
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     one_of("by", BY).check(by)
     found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
     rows = [
@@ -124,7 +123,7 @@ def _idle(ledger: Ledger) -> set[int]:
 def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
     """Return the cost of each of these rows, certified where that is not too much work."""
     plain = not ledger.groups
-    if plain and all(isinstance(node.curve, Gaussian) for node, _ in ledger.factors):
+    if plain and all(node.curve.gaussian_mu is not None for node, _ in ledger.factors):
         return _gaussian(ledger, delta, whole, rows)
     if plain and len(rows) * len(ledger.factors) > MOST_WORK:
         quick = Quick.of(ledger.factors, delta, whole.upper)

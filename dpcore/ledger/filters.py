@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.composition.renyi import divergences
-from dpcore.composition.step import steps_at
 from dpcore.curves.gaussian import Gaussian
 from dpcore.divergences import concentrated
+from dpcore.domains import OPEN_ORDER, PROBABILITY
 from dpcore.errors import DomainError
 from dpcore.guarantees import RDP
-from dpcore.theorems import domain
+from dpcore.rounding import up
+from dpcore.theorems.divergence_sums import divergences
 from dpcore.theorems.renyi import rdp_delta, zcdp_delta
-from dpcore.theorems.rounding import up
+from dpcore.theorems.step import steps_at
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
@@ -58,7 +58,7 @@ _ORDERS = 1.0 + np.geomspace(1e-2, 1e5, 281)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What releases cost a filter, exactly: `amount` of its unit, and failure probability where the filter counts it."""
+    """What releases cost a filter, exactly: `amount` of its unit, and delta where the filter counts it."""
 
     amount: Fraction = Fraction(0)
     failing: Fraction = Fraction(0)
@@ -76,9 +76,9 @@ class Filter:
     ----------
     name, title : ``basic``, ``rdp``, ``zcdp`` or ``gdp``, and as people read it.
     limit : the most that the costs of all releases may add up to, rounded down.
-    limit_failing : the most that the failure probabilities may add up to; 0 but for the basic filter.
+    limit_failing : the most that the deltas may add up to; 0 but for the basic filter.
     order : of the Rényi filter; otherwise 0.
-    each : failure probability that the basic filter grants a release of unbounded loss.
+    each : delta that the basic filter grants a release of unbounded loss.
     """
 
     name: str
@@ -154,8 +154,8 @@ def _concentrated(node: TradeOff) -> tuple[float, float]:
 
 def _gaussian(node: TradeOff) -> tuple[float, float]:
     curve = node.curve
-    if isinstance(curve, Gaussian):
-        return up(curve.mu * curve.mu), 0.0
+    if curve.gaussian_mu is not None:
+        return up(curve.gaussian_mu * curve.gaussian_mu), 0.0
     _refuse_failures(node)
     if math.isinf(curve.max_loss):
         msg = f"{_name(node)} is not known to lie inside Gaussian privacy of any μ."
@@ -207,7 +207,7 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
     budget : (epsilon, delta) of everything that will ever be released.
     order : of the Rényi filter, above 1; by default the one at which most Gaussian noise fits into the budget. It is
         fixed by the budget alone, never by what is released.
-    each : failure probability that the basic filter grants every release of unbounded loss, by default a thousandth of
+    each : delta that the basic filter grants every release of unbounded loss, by default a thousandth of
         the budget's delta.
 
     Examples
@@ -217,8 +217,8 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
     [('basic', '3'), ('rdp', '1.457'), ('zcdp', '0.18507'), ('gdp', '0.41955')]
     """
     epsilon, delta = budget.epsilon, budget.delta
-    granted = PART * delta if each is None else domain.probability(each, "each")
-    a = best_order(epsilon, delta) if order is None else domain.number(order, "order", 1.0, low_open=True)
+    granted = PART * delta if each is None else PROBABILITY.but(name="each").check(each)
+    a = best_order(epsilon, delta) if order is None else OPEN_ORDER.check(order)
     return (
         Filter("basic", epsilon, delta, each=granted)
         if delta < 1

@@ -14,31 +14,14 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import Assume, factors
-from dpcore.curves.gaussian import Gaussian
-from dpcore.guarantees import DP, TV
-from dpcore.mechanisms.exponential import Exponential
-from dpcore.mechanisms.geometric import Geometric
-from dpcore.mechanisms.laplace import Laplace
-from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
-from dpcore.mechanisms.randomized_response import RandomizedResponse
+from dpcore.tradeoff import Atom, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.tradeoff import Atom, TradeOff
+    from dpcore.tradeoff import TradeOff
 
 Size = tuple[float, ...]
-
-_GROWING: tuple[tuple[type[Atom], tuple[str, ...], tuple[tuple[str, int], ...]], ...] = (
-    # kind, what must be equal, what the region grows (1) or shrinks (-1) with
-    (DP, (), (("epsilon_", 1), ("delta_", 1))),
-    (TV, (), (("eta", 1),)),
-    (Laplace, (), (("epsilon_", 1),)),
-    (Exponential, (), (("epsilon_", 1),)),
-    (Geometric, ("sensitivity",), (("epsilon_", 1),)),
-    (RandomizedResponse, ("size",), (("epsilon_", 1),)),
-    (PoissonGaussian, (), (("sigma", -1), ("q", 1))),
-)
 
 
 def maximal(members: Sequence[TradeOff]) -> list[TradeOff]:
@@ -63,7 +46,7 @@ def _family(region: TradeOff) -> tuple[tuple[object, ...], Size]:
     """Return a family whose regions grow with some numbers, and these numbers."""
     parts = [(node.region if isinstance(node, Assume) else node, count) for node, count in factors(region)]
     curves = [node.pair for node, _ in parts]
-    mus = [curve.mu for curve in curves if isinstance(curve, Gaussian)]
+    mus = [curve.gaussian_mu for curve in curves if curve.gaussian_mu is not None]
     if len(mus) == len(parts):
         return ("Gaussian",), (math.hypot(*(mu * math.sqrt(k) for mu, (_, k) in zip(mus, parts, strict=True))),)
     if len(parts) > 1:
@@ -77,10 +60,11 @@ def _family(region: TradeOff) -> tuple[tuple[object, ...], Size]:
 
 def _parameters(node: TradeOff) -> tuple[tuple[object, ...], Size]:
     """Return what names the family of an atom and what it grows with; an unknown kind is a family of its own."""
-    for kind, fixed, growing in _GROWING:
-        if isinstance(node, kind):
-            name = (kind.__name__, *(getattr(node, field) for field in fixed))
-            return name, tuple(sign * float(getattr(node, field)) for field, sign in growing)
+    if isinstance(node, Atom) and node.grows_with:
+        signs = dict(node.grows_with)
+        fixed = (getattr(node, field) for field, _ in parameters_of(type(node)) if field not in signs)
+        size = tuple(sign * float(getattr(node, field)) for field, sign in node.grows_with)
+        return (type(node).__name__, *fixed), size
     return (node.text,), ()
 
 

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpcore.algebra import Assume, Power, factors
-from dpcore.composition.totals import composed
 from dpcore.domains import COUNT
 from dpcore.errors import DomainError, RelationError
 from dpcore.language import parse
@@ -15,6 +14,7 @@ from dpcore.language.numbers import read_value
 from dpcore.ledger.groups import group_factors
 from dpcore.notices import collected, notice
 from dpcore.registry import RELATIONS, shown
+from dpcore.theorems.releases import composed
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.kinds import FACTS
 from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Bound, Case
-from dpcore.theorems.rounding import up
+from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise

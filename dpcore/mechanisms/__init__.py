@@ -1,31 +1,9 @@
-"""One small file per mechanism; importing this package makes them all known to the registry."""
+"""One small file per mechanism; importing this package finds them all and makes them known to the registry."""
 
-from dpcore.mechanisms import (
-    bounded_laplace,
-    exponential,
-    gaussian,
-    geometric,
-    laplace,
-    laplace_sum,
-    log_concave,
-    normal_laplace,
-    poisson_gaussian,
-    randomized_response,
-    staircase,
-    uniform,
-)
+import pkgutil
+from importlib import import_module
 
-__all__ = [
-    "bounded_laplace",
-    "exponential",
-    "gaussian",
-    "geometric",
-    "laplace",
-    "laplace_sum",
-    "log_concave",
-    "normal_laplace",
-    "poisson_gaussian",
-    "randomized_response",
-    "staircase",
-    "uniform",
-]
+_FILES = sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+for _name in _FILES:
+    import_module(f"{__name__}.{_name}")

@@ -1,21 +1,42 @@
-"""What a mechanism adds to a region: its noise, to draw and to simulate."""
+"""What a mechanism adds to a region: its noise, and everything that is said about it.
+
+A mechanism owns what the rest of the house asks: the law of its noise, the two answers that an attacker tells apart, what is
+usually claimed, its divergences, and how it is offered and calibrated. Every question has an answer here that follows from the
+law or the region; a mechanism overrides what it knows better.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpcore.errors import DomainError
-from dpcore.tradeoff import Atom
+import numpy as np
+
+from dpcore.algebra import Loose
+from dpcore.curves.polygon import Polygon
+from dpcore.errors import BudgetError, DomainError
+from dpcore.guarantees import DP, pmf_polygon
+from dpcore.mechanisms.log_concave import Noise, Shifted
+from dpcore.registry import entries
+from dpcore.tradeoff import Atom, parameters_of, written
+from dpcore.words import outward
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    from dpcore.curves.base import FloatArray
+    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.mechanisms.law import Draws, Law
+    from dpcore.tradeoff import TradeOff
 
-    Draws = FloatArray | NDArray[np.int64]
+Attacker = Callable[["Generator", int, bool], "FloatArray"]
+"""Scores of so many people, drawn with a generator: of members (True) or of outsiders."""
+SLIGHTLY = 1e-12  # how far rounding may move the two sides of an equality
+MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
+_RAREST = 1e-300  # masses below lose their digits as doubles
+_LOST = 1e-280  # what the ends of endless noise may weigh together and still be left out
+LAST = 1000  # rank of a mechanism that does not say where it stands among others
 
 
 def check_noise(text: str, width: float) -> None:
@@ -25,30 +46,282 @@ def check_noise(text: str, width: float) -> None:
         raise DomainError(msg)
 
 
+@dataclass(frozen=True)
+class TwoAnswers:
+    """One noisy answer on two neighbouring datasets.
+
+    Attributes
+    ----------
+    without, within : the law of the answer without and with the person.
+    names : what the two datasets are called.
+    labels : what the answers 0, 1, 2 and so on stand for, where they are categories.
+    note : what is to be said beside a picture.
+    rising : whether the likelihood ratio rises with the answer; then the best tests accuse above a threshold.
+    """
+
+    without: Law
+    within: Law
+    names: tuple[str, str] = ("without you", "with you")
+    labels: tuple[str, ...] = ()
+    note: str = ""
+    rising: bool = True
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is usually claimed: a region, and whether it contains the true one (None: the bracket does not decide)."""
+
+    region: TradeOff
+    holds: bool | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How a noise is offered where noises are compared: its names, its place in the list and what is solved for."""
+
+    title: str
+    short: str
+    rank: int = LAST
+    symbol: str = ""
+
+
 class Mechanism(Atom):
     """A region that comes from noise added to an answer.
 
-    `support` says what the noise takes: real numbers, integers or categories. `sample` is for simulation, not for
-    releasing data: floating-point noise is attackable.
+    A new mechanism gives its `law` and, unless that is symmetric and either log-concave or of finitely many masses, `_pair`.
+    `sample` is for simulation, not for releasing data: floating-point noise is attackable.
     """
 
-    support: ClassVar[str] = "real"
+    offered: ClassVar[bool] = True
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:  # noqa: ARG002  for those that have noise
+    # ---- its noise -------------------------------------------------------------------------------------------
+
+    @property
+    def law(self) -> Law:
+        """Law of the noise, in the unit in which an answer moves by `move`."""
+        msg = f"{self.text} is the worst case of many mechanisms and has no noise of its own."
+        raise DomainError(msg)
+
+    @property
+    def move(self) -> float:
+        """How far one person moves the answer that the noise is added to: the sensitivity, 1 where there is none."""
+        return float(getattr(self, "sensitivity", 1.0))
+
+    def law_at(self, sensitivity: float) -> Law:
+        """Return the law of the noise in the unit of an answer that moves by `sensitivity`."""
+        return self.law.scaled(sensitivity / self.move)
+
+    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the density (or probability) of the noisy answer at x when the true answer is `shift`."""
-        raise DomainError(self._no_noise)
+        return self.law.density(np.asarray(x, dtype=np.float64) - shift)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:  # noqa: ARG002  for those that have noise
+    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the probability that the noisy answer exceeds x when the true answer is `shift`."""
-        raise DomainError(self._no_noise)
+        return self.law.above(np.asarray(x, dtype=np.float64) - shift)
 
-    def sample(self, rng: Generator, size: int) -> Draws:  # noqa: ARG002  for those that have noise
+    def sample(self, rng: Generator, size: int) -> Draws:
         """Return `size` draws of the noise, integers where the noise is.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        raise DomainError(self._no_noise)
+        return self.law.sample(rng, size)
+
+    def _pair(self) -> Curve:
+        """Return the curve of the noise against the noise moved: a sum over the integers, or that of log-concave noise."""
+        law = self.law
+        if not law.symmetric and not isinstance(self, Asymmetric):
+            msg = f"The noise of {self.text} is asymmetric: {type(self).__name__} must derive from Asymmetric."
+            raise TypeError(msg)
+        if law.integer:
+            return _of_masses(law, self.move)
+        if not law.log_concave:
+            msg = f"The noise of {self.text} is real and not log-concave: {type(self).__name__} must define _pair."
+            raise TypeError(msg)
+        upper = (None, None) if law.symmetric else (law.above, law.quantile)
+        return Shifted(Noise(law.below, law.lower_quantile, *upper, symmetric=law.symmetric), self.move)
+
+    # ---- the attacker ----------------------------------------------------------------------------------------
+
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return one noisy answer on two neighbouring datasets, of which the attacker sees one.
+
+        Parameters
+        ----------
+        without : the true answer without the person, 0 unless said otherwise; with the person it is larger by `move`.
+        """
+        law, start = self.law, float(without or 0.0)
+        return TwoAnswers(law.moved(start), law.moved(start + self.move), rising=law.log_concave)
+
+    def attack(self) -> tuple[Attacker, str] | None:
+        """Return how an audit draws the scores of the best attacker, and what its score is; None: from the curve.
+
+        A worst case of many mechanisms has nothing but its curve. Noise that cannot be drawn says itself why.
+        """
+        if type(self).law is Mechanism.law and type(self).answers is Mechanism.answers:
+            return None
+        seen = self.answers()
+        return (drawn(seen), "The score is the noisy answer.") if seen.rising else scored(seen)
+
+    # ---- what is said about it -------------------------------------------------------------------------------
 
     @property
-    def _no_noise(self) -> str:
-        return f"{self.text} is the worst case of many mechanisms and has no noise of its own."
+    def claimed_epsilon(self) -> float | None:
+        """The epsilon that it is used for with delta 0; None where no such thing is claimed."""
+        return None
+
+    def claim(self) -> Claim | None:
+        """Return what is usually claimed about it and whether it is true; None where nothing is."""
+        epsilon = self.claimed_epsilon
+        if epsilon is None:
+            return None
+        region = DP(epsilon)
+        if math.isinf(epsilon):
+            return Claim(region, True, "Nothing is claimed: ε is infinite.")
+        loss = max(0.0, self.curve.max_loss)
+        tight = abs(loss - epsilon) <= SLIGHTLY * max(1.0, epsilon)
+        end = "no smaller ε holds at δ = 0" if tight else f"{outward(loss, 5)} (rounded up) would be enough"
+        gain = (
+            "the exact region is smaller still"
+            if self.total_variation < region.total_variation * (1 - 1e-9)
+            else "the claim says everything there is to say"
+        )
+        return Claim(region, True, f"The claim of ε = {epsilon:.6g} holds: {end}, and {gain}.")
+
+    def renyi(self, order: float) -> float | None:  # noqa: ARG002  for those that have a closed form
+        """Return the Rényi divergence of an order in [1, inf), the larger of both directions, in closed form; None if unknown."""
+        return None
+
+    @property
+    def concentrated_rate(self) -> float | None:
+        """The least rho with Rényi divergences of at most rho times the order; None if unknown."""
+        return None
+
+    @property
+    def sampled_gaussian(self) -> tuple[float, float] | None:
+        """Noise and sampling rate (sigma, q) of normal noise on a Poisson sample; None for anything else."""
+        return None
+
+    # ---- calibration -----------------------------------------------------------------------------------------
+
+    @property
+    def noise_parameter(self) -> tuple[str, float]:
+        """Name and value of the parameter that says how much noise there is: the first one."""
+        field, parameter = parameters_of(type(self))[0]
+        return parameter.name, float(getattr(self, field))
+
+    @property
+    def open_text(self) -> str:
+        """The expression with the amount of noise left open, as `calibrate` takes it."""
+        return opened(self)
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        title = cls.entry.title[:1].upper() + cls.entry.title[1:]
+        return Offer(title, title, symbol=cls.entry.parameters[0].label or cls.entry.parameters[0].name)
+
+    @classmethod
+    def why_not(cls, sensitivity: float) -> str:
+        """Return why it is not for an answer that moves by `sensitivity`; empty if it is."""
+        whole = any(p.name == "sensitivity" and p.kind == "integer" for p in cls.entry.parameters)
+        if whole and sensitivity != math.floor(sensitivity):
+            return f"It is for integer answers, which move by an integer, not by {sensitivity:g}."
+        return ""
+
+    @property
+    def survey_slope(self) -> float | None:
+        """Of answers by category: by how much the share of an answer moves with its true share; None for any other."""
+        return None
+
+    def shaped(self) -> Mechanism:
+        """Return it with the parameters beside the amount of noise chosen for the least error."""
+        return self
+
+
+class Asymmetric(Mechanism, Loose):
+    """Noise that is not symmetric: the closure of both directions composes, one fixed sign of all moves is attained."""
+
+    why_loose: ClassVar[str] = "the sign of the move may differ from query to query"
+
+    def attained(self) -> Curve | None:
+        """Return the pair in which every answer moves up."""
+        return self.pair
+
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the answers of a move up; a move down is another pair."""
+        note = "Drawn is an answer that moves up; the region covers moves in both directions."
+        return replace(super().answers(without), note=note)
+
+    def attack(self) -> None:
+        """Return nothing: no single direction is the worst at every rate, so audits draw from the curve."""
+        return
+
+
+def kinds() -> tuple[type[Mechanism], ...]:
+    """Return every mechanism that is known by a name, in the order of the registry."""
+    found, stack = {}, [Mechanism]
+    while stack:
+        kind = stack.pop()
+        stack += kind.__subclasses__()
+        if "entry" in vars(kind):
+            found[kind.entry.name] = kind
+    return tuple(found[entry.name] for entry in entries("mechanism") if entry.name in found)
+
+
+def opened(atom: Atom) -> str:
+    """Return the expression of a named region with ? in the place of its first parameter."""
+    rest = [(parameter, getattr(atom, field)) for field, parameter in parameters_of(type(atom))[1:]]
+    return f"{atom.entry.name}({', '.join(['?', *written(rest)])})"
+
+
+def _of_masses(law: Law, move: float) -> Polygon:
+    """Return the exact curve of integer noise against the same noise moved by an integer.
+
+    Noise without end is summed as far as doubles carry its masses; its loss then counts as unbounded, which is safe.
+    """
+    if move != int(move):
+        msg = f"Integer noise is for answers that move by an integer, not by {move:g}."
+        raise DomainError(msg)
+    endless = math.isinf(law.low) or math.isinf(law.high)
+    rare = np.array([_RAREST])
+    low = float(law.lower_quantile(rare)[0]) if math.isinf(law.low) else law.low
+    high = float(law.quantile(rare)[0]) if math.isinf(law.high) else law.high
+    if high - low > MOST_INTEGERS:
+        msg = f"The noise takes more than {MOST_INTEGERS} integers of a probability that doubles can tell from 0."
+        raise BudgetError(msg)
+    x = np.arange(low, high + move + 1.0)
+    p, q = law.density(x), law.density(x - move)
+    if not endless:
+        exact = pmf_polygon(p, q)
+        return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, symmetric=law.symmetric or None)
+    inner = pmf_polygon(np.where(p < _RAREST, 0.0, p), np.where(q < _RAREST, 0.0, q))
+    lost = (mass if mass > _LOST else 0.0 for mass in (inner.p_inf, inner.q_inf))
+    more: dict[str, Any] = {
+        "ends": (-math.inf, math.inf),
+        "corners": inner.size + 2,
+        "symmetric": law.symmetric or None,
+    }
+    return Polygon(inner.loss, inner.p, inner.q, *lost, **more)
+
+
+def drawn(seen: TwoAnswers) -> Attacker:
+    """Return draws of the answers."""
+
+    def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
+        return np.asarray((seen.within if inside else seen.without).sample(rng, size), dtype=np.float64)
+
+    return draw
+
+
+def scored(seen: TwoAnswers) -> tuple[Attacker, str]:
+    """Return draws of the logarithm of the likelihood ratio of the answers, the score of the best attacker."""
+    answers = drawn(seen)
+
+    def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
+        answer = answers(rng, size, inside)
+        with np.errstate(divide="ignore"):
+            loss = np.log(seen.within.density(answer)) - np.log(seen.without.density(answer))
+        return np.asarray(np.round(loss, 9), dtype=np.float64)  # equal losses, told apart from rounding
+
+    return draw, "The score is the logarithm of the likelihood ratio of the noisy answer."

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dpcore.curves.bounded_laplace import BoundedLaplace as BoundedLaplaceCurve
 from dpcore.errors import DomainError
-from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism
+from dpcore.guarantees import DP, three_point
+from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
+from dpcore.mechanisms.law import Law
 from dpcore.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -53,6 +55,7 @@ class BoundedLaplace(Mechanism):
     lower: float = LOWER.field()
     upper: float = UPPER.field()
     sensitivity: float = SENSITIVITY.field()
+    offered: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the fields and their order."""
@@ -66,37 +69,105 @@ class BoundedLaplace(Mechanism):
             return three_point(0.0, 0.0, 1.0)
         return BoundedLaplaceCurve((self.upper - self.lower) / self.scale, self.sensitivity / self.scale)
 
+    @property
+    def law(self) -> CutLaw:
+        """Law of the release when the true answer is in the middle of the interval."""
+        return CutLaw(self, (self.lower + self.upper) / 2)
+
+    @property
+    def move(self) -> float:
+        """The sensitivity, at most the whole interval."""
+        return min(self.sensitivity, self.upper - self.lower)
+
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the pair of answers at the upper end, unless another is asked for."""
+        check_noise(self.text, self.scale)
+        start = self.upper - self.move if without is None else float(without)
+        note = "Drawn is the pair of answers at the upper end; the region covers every pair in the interval."
+        return TwoAnswers(CutLaw(self, start), CutLaw(self, start + self.move), note=note)
+
+    def attack(self) -> None:
+        """Return nothing: no single pair of answers is the worst at every rate, so audits draw from the curve."""
+        return
+
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the density of the release at x when the true answer is `shift`."""
-        x = np.asarray(x, dtype=np.float64)
-        if not self.lower <= shift <= self.upper:
-            msg = f"The true answer must be in [{self.lower!r}, {self.upper!r}], got {shift!r}."
-            raise DomainError(msg)
-        inside = (x >= self.lower) & (x <= self.upper)
-        if math.isinf(self.scale):
-            return np.where(inside, 1.0 / (self.upper - self.lower), 0.0)
-        norm = -math.expm1(-(shift - self.lower) / self.scale) - math.expm1(-(self.upper - shift) / self.scale)
-        return np.where(inside, np.exp(-np.abs(x - shift) / self.scale) / (self.scale * norm), 0.0)
+        return CutLaw(self, shift).density(x)
 
     def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the tail inside the interval."""
+        return CutLaw(self, shift).above(x)
+
+    def claim(self) -> Claim:
+        """Return the epsilon of the noise before it was cut, which can be false."""
+        epsilon = self.sensitivity / self.scale
+        low, high = (float(bound[0]) for bound in self.delta_bounds(np.array([epsilon * (1 + SLIGHTLY)])))
+        holds = True if high <= 0.0 else False if low > 0.0 else None
+        if holds is False:
+            loss = outward(self.curve.max_loss, 4, up=False)
+            words = (
+                f"The claim fails: noise of scale sensitivity / ε hides ε = {epsilon:.5g} only while nothing is cut. Cut to the "
+                f"interval, the largest loss is {loss} (rounded down)."
+            )
+        else:
+            words = f"The claim of ε = {epsilon:.5g} holds: the interval leaves no worse pair of answers."
+        return Claim(DP(epsilon), holds, words)
+
+
+class CutLaw(Law):
+    """Laplace noise around one true answer, cut to the interval."""
+
+    symmetric = False
+    log_concave = True
+
+    def __init__(self, mechanism: BoundedLaplace, answer: float) -> None:
+        self.scale, self.low, self.high = mechanism.scale, mechanism.lower, mechanism.upper
+        if not self.low <= answer <= self.high:
+            msg = f"The true answer must be in [{self.low!r}, {self.high!r}], got {answer!r}."
+            raise DomainError(msg)
+        self.centre = answer
+        sides = (-math.expm1(-(end / self.scale)) for end in (answer - self.low, self.high - answer))
+        self._norm = sum(sides)
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density inside the interval, 0 outside."""
+        x = np.asarray(x, dtype=np.float64)
+        inside = (x >= self.low) & (x <= self.high)
+        if math.isinf(self.scale):
+            return np.where(inside, 1.0 / (self.high - self.low), 0.0)
+        return np.where(inside, np.exp(-np.abs(x - self.centre) / self.scale) / (self.scale * self._norm), 0.0)
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the tail inside the interval."""
+        x = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
+        if math.isinf(self.scale):
+            return np.asarray((self.high - x) / (self.high - self.low), dtype=np.float64)
+        return self._beyond_place(x - self.centre, self.high - self.centre)
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return the lower tail inside the interval: the upper one of the mirrored interval."""
+        x = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
+        if math.isinf(self.scale):
+            return np.asarray((x - self.low) / (self.high - self.low), dtype=np.float64)
+        return self._beyond_place(self.centre - x, self.centre - self.low)
+
+    def _beyond_place(self, away: FloatArray, end: float) -> FloatArray:
+        """Return the probability of more than `away` from the answer in the direction of an end that is `end` off."""
         b = self.scale
-        x = np.clip(np.asarray(x, dtype=np.float64), self.lower, self.upper)
-        if math.isinf(b):
-            return np.asarray((self.upper - x) / (self.upper - self.lower), dtype=np.float64)
-        norm = -math.expm1(-(shift - self.lower) / b) - math.expm1(-(self.upper - shift) / b)
-        above = np.exp(-np.maximum(x - shift, 0.0) / b) - np.exp(-(self.upper - shift) / b)
-        below = -np.expm1(-np.maximum(shift - x, 0.0) / b)
-        return np.asarray((above + below) / norm, dtype=np.float64)
+        far = np.exp(-np.maximum(away, 0.0) / b) - np.exp(-end / b)
+        near = -np.expm1(-np.maximum(-away, 0.0) / b)
+        return np.asarray((far + near) / self._norm, dtype=np.float64)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return releases for the true answer in the middle of the interval.
+        """Return releases: a side of the answer, and a distance cut to it.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
         if math.isinf(self.scale):
-            return rng.uniform(self.lower, self.upper, size)
-        middle = (self.lower + self.upper) / 2
-        reach = (self.upper - self.lower) / (2 * self.scale)
-        distance = -np.log1p(rng.random(size) * math.expm1(-reach)) * self.scale
-        return np.asarray(middle + rng.choice([-1.0, 1.0], size) * distance, dtype=np.float64)
+            return rng.uniform(self.low, self.high, size)
+        left, right = ((self.centre - self.low) / self.scale, (self.high - self.centre) / self.scale)
+        uniform = rng.random(size)
+        even = left == right
+        up = rng.choice([-1.0, 1.0], size) > 0 if even else rng.random(size) * self._norm < -math.expm1(-right)
+        distance = -np.log1p(uniform * np.where(up, math.expm1(-right), math.expm1(-left))) * self.scale
+        return np.asarray(self.centre + np.where(up, distance, -distance), dtype=np.float64)

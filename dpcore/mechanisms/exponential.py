@@ -38,13 +38,19 @@ class Exponential(Mechanism, SelfComposing, Loose):
     """The union over all exponential mechanisms with parameter epsilon."""
 
     epsilon_: float = EPSILON.field()
-    support: ClassVar[str] = "category"
+    offered: ClassVar[bool] = False
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("epsilon_", 1),)
     why_loose: ClassVar[str] = "the union of all exponential mechanisms composed"
 
     def _pair(self) -> Curve:
         if self.epsilon_ == 0:
             return three_point(0.0, 0.0, 1.0)
         return NO_PRIVACY if math.isinf(self.epsilon_) else BoundedRange(self.epsilon_)
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """Epsilon itself."""
+        return self.epsilon_
 
     def power_curve(self, k: int) -> Curve | None:
         """Return the adaptive worst case of k choices (None beyond what the recursion can do)."""

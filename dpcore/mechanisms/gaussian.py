@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from dpcore import renyi_curves
 from dpcore.curves.gaussian import Gaussian as GaussianCurve
 from dpcore.errors import DomainError
-from dpcore.guarantees import gaussian_curve
-from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.guarantees import DP, gaussian_curve
+from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, opened
+from dpcore.mechanisms.law import Law
 from dpcore.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -46,23 +48,60 @@ class GaussianNoise(Mechanism):
         """Return order mu^2 / 2."""
         return renyi_curves.gaussian(self.gaussian_mu, order)
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the normal density around `shift`."""
+    @property
+    def law(self) -> NormalLaw:
+        """Normal noise around 0."""
         check_noise(self.text, self.noise)
-        t = (np.asarray(x) - shift) / self.noise
-        return np.asarray(np.exp(-t * t / 2) / (self.noise * math.sqrt(2 * math.pi)), dtype=np.float64)
+        return NormalLaw(self.noise)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    @property
+    def move(self) -> float:
+        """Mu times the standard deviation: the sensitivity."""
+        return self.gaussian_mu * self.noise
+
+    @property
+    def noise_parameter(self) -> tuple[str, float]:
+        """The standard deviation, also where it is calibrated."""
+        return "sigma", self.noise
+
+    @property
+    def open_text(self) -> str:
+        """Gaussian noise of any standard deviation."""
+        return "gaussian(?)"
+
+
+class NormalLaw(Law):
+    """The normal law around 0."""
+
+    log_concave = True
+
+    def __init__(self, sigma: float) -> None:
+        self.sigma = sigma
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the normal density."""
+        t = np.asarray(x) / self.sigma
+        return np.asarray(np.exp(-t * t / 2) / (self.sigma * math.sqrt(2 * math.pi)), dtype=np.float64)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return the normal tail."""
-        return np.asarray(ndtr((shift - np.asarray(x, dtype=np.float64)) / self.noise), dtype=np.float64)
+        return np.asarray(ndtr(-np.asarray(x, dtype=np.float64) / self.sigma), dtype=np.float64)
+
+    @property
+    def variance(self) -> float:
+        """sigma^2."""
+        return self.sigma**2
+
+    def reach(self, miss: float) -> float:
+        """Return -sigma Phi^-1(miss/2), rounded up."""
+        return math.nextafter(-self.sigma * float(ndtri(0.5 * miss)), math.inf)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        check_noise(self.text, self.noise)
-        return rng.normal(0.0, self.noise, size)
+        return rng.normal(0.0, self.sigma, size)
 
 
 @register(
@@ -93,6 +132,16 @@ class Gaussian(GaussianNoise):
         """Sensitivity over sigma."""
         return self.sensitivity / self.sigma
 
+    @property
+    def open_text(self) -> str:
+        """The expression with sigma left open; the sensitivity stays."""
+        return opened(self)
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Gaussian noise", "Gaussian", 2, "σ")
+
 
 @register(
     "gaussian_classic",
@@ -109,6 +158,8 @@ class Gaussian(GaussianNoise):
 class GaussianClassic(GaussianNoise):
     """Noise of the classical formula for (epsilon, delta)."""
 
+    offered: ClassVar[bool] = False
+
     epsilon_: float = OPEN_EPSILON.field()
     delta_: float = OPEN_DELTA.field()
 
@@ -116,6 +167,26 @@ class GaussianClassic(GaussianNoise):
     def noise(self) -> float:
         """The classical standard deviation."""
         return math.sqrt(2 * math.log(1.25 / self.delta_)) / self.epsilon_
+
+    def claim(self) -> Claim:
+        """Return the (epsilon, delta) it was calibrated to, which above epsilon = 1 can be false."""
+        epsilon, delta = self.epsilon_, self.delta_
+        true = float(self.delta(epsilon))
+        holds = true <= delta
+        needed = GaussianAnalytic(epsilon, delta).noise
+        ratio = self.noise / needed
+        sigma = f"Its σ is {self.noise:.5g}; the exact calibration says σ = {outward(needed, 5)} (rounded up)"
+        if holds:
+            end = f"{sigma}: the classical noise is {100 * (ratio - 1):.3g} % wider than it has to be."
+            words = f"The claim holds: at ε = {epsilon:g} the true δ is {outward(true, 4)} (exact, rounded up), claimed was {delta:g}."
+        else:
+            times = outward(true / delta, 3, up=False)
+            end = f"{sigma}, {100 * (1 / ratio - 1):.3g} % more."
+            words = (
+                f"The claim fails: at ε = {epsilon:g} the true δ is {outward(true, 4, up=False)} (exact, rounded down), "
+                f"{times} times the claimed {delta:g}. The classical formula is proved for ε below 1 only."
+            )
+        return Claim(DP(epsilon, delta), holds, f"{words} {end}")
 
 
 @register(
@@ -133,6 +204,8 @@ class GaussianClassic(GaussianNoise):
 class GaussianAnalytic(GaussianNoise):
     """The least noise that is (epsilon, delta)-private."""
 
+    offered: ClassVar[bool] = False
+
     epsilon_: float = EPSILON.but(infinite=False).field()
     delta_: float = OPEN_DELTA.field()
 
@@ -145,6 +218,11 @@ class GaussianAnalytic(GaussianNoise):
     def gaussian_mu(self) -> float:
         """The largest mu that is (epsilon, delta)-private."""
         return largest_mu(self.epsilon_, self.delta_)
+
+    def claim(self) -> Claim:
+        """Return the (epsilon, delta) it was calibrated to."""
+        words = f"The claim holds with σ = {outward(self.noise, 5)} (rounded up); with a smaller one it would not."
+        return Claim(DP(self.epsilon_, self.delta_), True, words)
 
 
 def largest_mu(epsilon: float, delta: float) -> float:

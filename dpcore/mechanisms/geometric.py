@@ -10,7 +10,8 @@ import numpy as np
 
 from dpcore.curves.polygon import Polygon
 from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.mechanisms.base import Mechanism, Offer, check_noise
+from dpcore.mechanisms.law import Law
 from dpcore.registry import EPSILON, Oracle, Parameter, register
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Geometric(Mechanism):
 
     epsilon_: float = EPSILON.field()
     sensitivity: int = STEPS.field(1)
-    support: ClassVar[str] = "integer"
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("epsilon_", 1),)
 
     @property
     def ratio(self) -> float:
@@ -76,22 +77,59 @@ class Geometric(Mechanism):
         loss = np.concatenate(([-self.epsilon_], (2 * x - steps) * (self.epsilon_ / steps), [self.epsilon_]))
         return Polygon(loss, q[::-1], q, symmetric=True)
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the probability of the integer x."""
-        rate = self._rate
-        outer = np.abs(np.asarray(x, dtype=np.float64) - shift)
-        return np.asarray(-math.expm1(-rate) / (1 + self.ratio) * np.exp(-rate * outer), dtype=np.float64)
+    @property
+    def law(self) -> GeometricLaw:
+        """Two-sided geometric noise."""
+        return GeometricLaw(self._rate)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    @property
+    def claimed_epsilon(self) -> float:
+        """Epsilon itself."""
+        return self.epsilon_
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Geometric noise", "Geometric", 3, "ε")
+
+
+class GeometricLaw(Law):
+    """P(N = j) = (1-r)/(1+r) r^|j| on the integers, r = e^(-rate)."""
+
+    integer = True
+    log_concave = True
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.ratio = rate, math.exp(-rate)
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the probability of the integer x."""
+        outer = np.abs(np.asarray(x, dtype=np.float64))
+        return np.asarray(-math.expm1(-self.rate) / (1 + self.ratio) * np.exp(-self.rate * outer), dtype=np.float64)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return the tail of the two-sided geometric law above the integer part of x."""
         r = self.ratio
-        n = np.floor(np.asarray(x, dtype=np.float64)) - shift
+        n = np.floor(np.asarray(x, dtype=np.float64))
         return np.where(n >= 0, r ** np.maximum(n + 1, 0) / (1 + r), 1.0 - r ** np.maximum(-n, 0) / (1 + r))
+
+    @property
+    def variance(self) -> float:
+        """2r / (1-r)^2."""
+        return 2.0 * self.ratio / math.expm1(-self.rate) ** 2
+
+    def reach(self, miss: float) -> float:
+        """Return the smallest integer t with 2 r^(t+1)/(1+r) <= miss."""
+        guess = math.ceil(-math.log(0.5 * miss * (1.0 + self.ratio)) / self.rate) - 1
+        t = max(0, guess - 1)
+        while 2.0 * math.exp(-self.rate * (t + 1.0)) / (1.0 + self.ratio) > miss:
+            t += 1
+        return float(t)
 
     def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
         """Return integer draws: the difference of two geometric ones.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        p = -math.expm1(-self._rate)
+        p = -math.expm1(-self.rate)
         return np.asarray(rng.geometric(p, size) - rng.geometric(p, size), dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,13 +14,16 @@ from dpcore.compose import compose
 from dpcore.curves.laplace import Laplace as LaplaceCurve
 from dpcore.errors import DomainError
 from dpcore.guarantees import NO_PRIVACY, three_point
-from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.mechanisms.base import Claim, Mechanism, Offer, TwoAnswers, check_noise
+from dpcore.mechanisms.law import Law
 from dpcore.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter, register
+from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
+    from dpcore.mechanisms.base import Attacker
 
 
 def laplace_curve(epsilon: float) -> Curve:
@@ -52,6 +55,7 @@ class Laplace(Mechanism):
     """Laplace noise; epsilon is sensitivity over scale."""
 
     epsilon_: float = EPSILON.field()
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("epsilon_", 1),)
     also_accepts: ClassVar[tuple[Parameter, ...]] = (SCALE, SENSITIVITY.but(default=1.0))
 
     @classmethod
@@ -78,22 +82,60 @@ class Laplace(Mechanism):
         """Return the Rényi divergence of the given order, closed form."""
         return None if math.isinf(self.epsilon_) else renyi_curves.laplace(self.epsilon_, order)
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return eps/2 exp(-eps |x - shift|), in units of the sensitivity."""
-        return _density(self.text, _width(self.epsilon_), x, shift)
+    @property
+    def law(self) -> LaplaceLaw:
+        """Laplace noise of scale 1 / epsilon, in units of the sensitivity."""
+        return LaplaceLaw(_checked(self.text, _width(self.epsilon_)), self.epsilon_)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    def law_at(self, sensitivity: float) -> LaplaceLaw:
+        """Return Laplace noise of scale sensitivity / epsilon."""
+        return LaplaceLaw(_checked(self.text, sensitivity / self.epsilon_ if self.epsilon_ else math.inf))
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """Epsilon itself."""
+        return self.epsilon_
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Laplace noise", "Laplace", 1, "ε")
+
+
+class LaplaceLaw(Law):
+    """The law with density e^(-|x|/b) / (2b)."""
+
+    log_concave = True
+
+    def __init__(self, scale: float, rate: float | None = None) -> None:
+        self.scale = scale
+        self._rate = 1.0 / scale if rate is None else rate  # where it is known, with its own digits
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return e^(-|x|/b) / (2b)."""
+        return np.asarray(np.exp(-np.abs(np.asarray(x)) / self.scale) / (2 * self.scale), dtype=np.float64)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return half the exponential tail on the side of x."""
-        t = self.epsilon_ * (np.asarray(x, dtype=np.float64) - shift)
+        t = self._rate * np.asarray(x, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(t))
         return np.where(t >= 0, tail, 1.0 - tail)
 
+    @property
+    def variance(self) -> float:
+        """2 b^2."""
+        return 2.0 * self.scale**2
+
+    def reach(self, miss: float) -> float:
+        """Return -b log(miss), rounded up."""
+        return math.nextafter(-self.scale * math.log(miss), math.inf)
+
     def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return draws of the noise in units of the sensitivity.
+        """Return draws of the noise.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        return _draws(self.text, _width(self.epsilon_), rng, size)
+        return rng.laplace(0.0, self.scale, size)
 
 
 def _width(epsilon: float) -> float:
@@ -101,14 +143,44 @@ def _width(epsilon: float) -> float:
     return 1.0 / epsilon if epsilon else math.inf
 
 
-def _density(text: str, scale: float, x: FloatArray, shift: float) -> FloatArray:
+def _checked(text: str, scale: float) -> float:
+    """Return the scale, or say that there is no noise to draw."""
     check_noise(text, scale)
-    return np.asarray(np.exp(-np.abs(np.asarray(x) - shift) / scale) / (2 * scale), dtype=np.float64)
+    return scale
 
 
-def _draws(text: str, scale: float, rng: Generator, size: int) -> FloatArray:
-    check_noise(text, scale)
-    return rng.laplace(0.0, scale, size)
+class Coordinates(Mechanism):
+    """Laplace noise on several coordinates; the law is that of one of them, the attacker looks at all."""
+
+    offered: ClassVar[bool] = False
+
+    @property
+    def coordinates(self) -> tuple[float, tuple[float, ...]]:
+        """Scale of the noise, and how far each coordinate moves."""
+        raise NotImplementedError
+
+    @property
+    def law(self) -> LaplaceLaw:
+        """Law of the noise of one coordinate; every coordinate has its own noise."""
+        return LaplaceLaw(_checked(self.text, self.coordinates[0]))
+
+    @property
+    def move(self) -> float:
+        """How far the coordinate moves that moves most."""
+        return max(self.coordinates[1])
+
+    def attack(self) -> tuple[Attacker, str]:
+        """Return draws of the logarithm of the likelihood ratio: the losses of the coordinates add."""
+        law, shifts = self.law, self.coordinates[1]
+
+        def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
+            total = np.zeros(size)
+            for shift in shifts:
+                answer = law.sample(rng, size) + (shift if inside else 0.0)
+                total += (np.abs(answer) - np.abs(answer - shift)) / law.scale
+            return total
+
+        return draw, "The score is the logarithm of the likelihood ratio of all noisy answers together."
 
 
 SHIFTS = Parameter(
@@ -135,7 +207,7 @@ SHIFTS = Parameter(
     oracles=(Oracle((2.0, (1.0, 1.0)), "delta", 0.0, 0.24183668, 1e-8, "theory: Lap(e/2) twice, e = 1"),),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class LaplaceVector(Mechanism):
+class LaplaceVector(Coordinates):
     """Laplace noise of one scale on a vector that moves by the shifts."""
 
     scale: float = SCALE.field()
@@ -145,16 +217,20 @@ class LaplaceVector(Mechanism):
         each = Counter(shift / self.scale for shift in self.shifts)
         return compose([(laplace_curve(epsilon), count) for epsilon, count in each.items()])
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the density of one noisy coordinate; every coordinate has its own noise of this scale."""
-        return _density(self.text, self.scale, x, shift)
+    @property
+    def coordinates(self) -> tuple[float, tuple[float, ...]]:
+        """The scale and the shifts."""
+        return self.scale, self.shifts
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return draws of one coordinate's noise.
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the answers of the coordinate that moves most."""
+        note = "Drawn is the coordinate that moves most; the best attacker looks at all of them."
+        return replace(super().answers(without), note=note if len(self.shifts) > 1 else "")
 
-        For simulation, not for releasing data: floating-point noise is attackable.
-        """
-        return _draws(self.text, self.scale, rng, size)
+    @property
+    def claimed_epsilon(self) -> float:
+        """The sum of the shifts over the scale."""
+        return math.fsum(shift / self.scale for shift in self.shifts)
 
 
 @register(
@@ -169,7 +245,7 @@ class LaplaceVector(Mechanism):
     oracles=(Oracle((1.0,), "delta", 0.0, 0.24183668, 1e-8, "theory, two-dimensional quadrature"),),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class Histogram(Mechanism):
+class Histogram(Coordinates):
     """Two cells move by one each, noise of scale 2 / epsilon."""
 
     epsilon_: float = EPSILON.field()
@@ -177,13 +253,24 @@ class Histogram(Mechanism):
     def _pair(self) -> Curve:
         return compose([(laplace_curve(self.epsilon_ / 2), 2)])
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the density of one noisy count; every cell has its own noise."""
-        return _density(self.text, _width(self.epsilon_ / 2), x, shift)
+    @property
+    def coordinates(self) -> tuple[float, tuple[float, ...]]:
+        """Scale 2 / epsilon, two cells."""
+        return _width(self.epsilon_ / 2), (1.0, 1.0)
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return draws of one cell's noise.
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the answers of one of the two cells."""
+        note = "Drawn is one of the two cells that move; the best attacker looks at both."
+        return replace(super().answers(without), note=note)
 
-        For simulation, not for releasing data: floating-point noise is attackable.
-        """
-        return _draws(self.text, _width(self.epsilon_ / 2), rng, size)
+    def claim(self) -> Claim:
+        """Return the region of one Laplace answer, often drawn for a histogram."""
+        region = Laplace(self.epsilon_)
+        if self.epsilon_ == 0 or math.isinf(self.epsilon_):
+            return Claim(region, True, "At this ε both regions are the same.")
+        advantage, what = best_advantage(self)
+        words = (
+            f"The region of one Laplace answer, often drawn for a histogram, holds but is too large: its advantage is "
+            f"{outward(region.total_variation, 4)}, the true one {outward(advantage, 4)} (rounded up, {what}). Two cells move, each hidden by noise twice as wide."
+        )
+        return Claim(region, True, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dpcore.curves.base import check_shift
 from dpcore.curves.laplace_sum import LaplaceSum as LaplaceSumCurve
 from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.mechanisms.law import Law
 from dpcore.registry import SCALE, SENSITIVITY, Oracle, register
 
 if TYPE_CHECKING:
@@ -40,26 +41,50 @@ class LaplaceSum(Mechanism):
 
     scale: float = SCALE.field()
     sensitivity: float = SENSITIVITY.field(1.0)
+    offered: ClassVar[bool] = False
 
     def _pair(self) -> Curve:
         if math.isinf(self.scale):
             return three_point(0.0, 0.0, 1.0)
         return LaplaceSumCurve(check_shift("The largest loss", self.sensitivity / self.scale))
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return (1 + |x - shift|/b) exp(-|x - shift|/b) / (4b)."""
+    @property
+    def law(self) -> LaplaceSumLaw:
+        """Two Laplace noises of one scale, added."""
         check_noise(self.text, self.scale)
-        away = np.abs(np.asarray(x, dtype=np.float64) - shift) / self.scale
+        return LaplaceSumLaw(self.scale)
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """The epsilon of one of the two noises alone."""
+        return self.sensitivity / self.scale
+
+
+class LaplaceSumLaw(Law):
+    """The law with density (1 + |x|/b) e^(-|x|/b) / (4b)."""
+
+    log_concave = True
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return (1 + |x|/b) exp(-|x|/b) / (4b)."""
+        away = np.abs(np.asarray(x, dtype=np.float64)) / self.scale
         return np.asarray((1 + away) * np.exp(-away) / (4 * self.scale), dtype=np.float64)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return (2 + t) exp(-t) / 4 at t = (x - shift)/b >= 0, its mirror below."""
-        return LaplaceSumCurve(0.0).tail((np.asarray(x, dtype=np.float64) - shift) / self.scale)
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return (2 + t) exp(-t) / 4 at t = x/b >= 0, its mirror below."""
+        return LaplaceSumCurve(0.0).tail(np.asarray(x, dtype=np.float64) / self.scale)
+
+    @property
+    def variance(self) -> float:
+        """Twice that of one noise."""
+        return 4.0 * self.scale**2
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        check_noise(self.text, self.scale)
         return np.asarray(rng.laplace(0.0, self.scale, (2, size)).sum(axis=0), dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dpcore.curves.base import check_shift
 from dpcore.curves.normal_laplace import NormalLaplace as NormalLaplaceCurve
 from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.mechanisms.law import Law
 from dpcore.registry import SCALE, SENSITIVITY, SIGMA, Oracle, register
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class NormalLaplace(Mechanism):
     sigma: float = SIGMA.field()
     scale: float = SCALE.field()
     sensitivity: float = SENSITIVITY.field(1.0)
+    offered: ClassVar[bool] = False
 
     def _pair(self) -> Curve:
         if math.isinf(self._width):
@@ -57,23 +59,44 @@ class NormalLaplace(Mechanism):
     def _width(self) -> float:
         return math.hypot(self.sigma, self.scale)
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the density of the sum, the convolution in closed form."""
+    @property
+    def law(self) -> NormalLaplaceLaw:
+        """Normal and Laplace noise, added."""
         check_noise(self.text, self._width)
-        noise = NormalLaplaceCurve(self.sigma / self.scale, 0.0)
-        away = (np.asarray(x, dtype=np.float64) - shift) / self.scale
-        return np.asarray(np.exp(noise.log_density(away)) / self.scale, dtype=np.float64)
+        return NormalLaplaceLaw(self.sigma, self.scale)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    @property
+    def claimed_epsilon(self) -> float:
+        """The epsilon of the Laplace noise alone."""
+        return self.sensitivity / self.scale
+
+
+class NormalLaplaceLaw(Law):
+    """The law of N(0, sigma^2) plus Laplace noise of scale b."""
+
+    log_concave = True
+
+    def __init__(self, sigma: float, scale: float) -> None:
+        self.sigma, self.scale = sigma, scale
+        self._curve = NormalLaplaceCurve(sigma / scale, 0.0)
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density of the sum, the convolution in closed form."""
+        away = np.asarray(x, dtype=np.float64) / self.scale
+        return np.asarray(np.exp(self._curve.log_density(away)) / self.scale, dtype=np.float64)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return the tail of the sum."""
-        check_noise(self.text, self._width)
-        noise = NormalLaplaceCurve(self.sigma / self.scale, 0.0)
-        return noise.tail((np.asarray(x, dtype=np.float64) - shift) / self.scale)
+        return self._curve.tail(np.asarray(x, dtype=np.float64) / self.scale)
+
+    @property
+    def variance(self) -> float:
+        """sigma^2 + 2 b^2."""
+        return self.sigma**2 + 2.0 * self.scale**2
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        check_noise(self.text, self._width)
         return rng.normal(0.0, self.sigma, size) + rng.laplace(0.0, self.scale, size)

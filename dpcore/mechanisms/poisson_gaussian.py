@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from dpcore.curves.gaussian import Gaussian as GaussianCurve
 from dpcore.curves.subsampled import Subsampled
+from dpcore.errors import DomainError
 from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism, check_noise
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, check_noise
+from dpcore.mechanisms.gaussian import NormalLaw
+from dpcore.mechanisms.law import Law
 from dpcore.registry import PROBABILITY, SIGMA, Oracle, register
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
@@ -43,6 +47,8 @@ class PoissonGaussian(Mechanism):
     sigma: float = SIGMA.field()
     q: float = PROBABILITY.but(name="q").field(least=1e-300, meaning="probability that a record is used")
 
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("sigma", -1), ("q", 1))
+
     @property
     def oriented(self) -> str:
         """The record is in under H1 in every part."""
@@ -54,24 +60,34 @@ class PoissonGaussian(Mechanism):
         base = GaussianCurve(1.0 / self.sigma)
         return base if self.q == 1.0 else Subsampled(base, self.q)
 
+    @property
+    def law(self) -> NormalLaw:
+        """Noise of the sum, whether the record is in the sample or not."""
+        check_noise(self.text, self.sigma)
+        return NormalLaw(self.sigma)
+
+    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  whatever the answer moves by
+        """Refuse: the error is that of an answer from a sample."""
+        msg = "Its error depends on the number of records sampled, not on the noise alone."
+        raise DomainError(msg)
+
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the noisy sum without the record, and that of a sample that holds it with probability q."""
+        note = "Your record is used only sometimes; the region covers both directions of the comparison."
+        law, start = self.law.moved(float(without or 0.0)), float(without or 0.0)
+        return TwoAnswers(law, SampledLaw(self.sigma, self.q, start), note=note)
+
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the density of the noisy sum; `shift` 1 means that the record is in the data."""
-        check_noise(self.text, self.sigma)
-        x = np.asarray(x, dtype=np.float64)
-
-        def normal(centre: float) -> FloatArray:
-            scaled = (x - centre) / self.sigma
-            return np.asarray(np.exp(-scaled * scaled / 2) / (self.sigma * np.sqrt(2 * np.pi)), dtype=np.float64)
-
-        share = self.q if shift else 0.0
-        return np.asarray((1 - share) * normal(0.0) + share * normal(shift or 1.0), dtype=np.float64)
+        return self._sum(shift).density(x)
 
     def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the tail of the noisy sum; `shift` 1 means that the record is in the data."""
-        x = np.asarray(x, dtype=np.float64)
-        share = self.q if shift else 0.0
-        out = (1 - share) * ndtr(-x / self.sigma) + share * ndtr(((shift or 1.0) - x) / self.sigma)
-        return np.asarray(out, dtype=np.float64)
+        return self._sum(shift).above(x)
+
+    def _sum(self, shift: float) -> Law:
+        check_noise(self.text, self.sigma)
+        return SampledLaw(self.sigma, self.q, 0.0, shift) if shift else NormalLaw(self.sigma)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noisy sum with the record in the data.
@@ -79,4 +95,58 @@ class PoissonGaussian(Mechanism):
         For simulation, not for releasing data: floating-point noise is attackable.
         """
         check_noise(self.text, self.sigma)
-        return np.asarray(rng.normal(0.0, self.sigma, size) + (rng.random(size) < self.q), dtype=np.float64)
+        return SampledLaw(self.sigma, self.q).sample(rng, size)
+
+    @property
+    def sampled_gaussian(self) -> tuple[float, float]:
+        """Sigma and q."""
+        return self.sigma, self.q
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Gaussian noise on samples", "Sampled Gaussian", 7, "σ")
+
+
+class SampledLaw(Law):
+    """Normal noise around `start`, and with probability q around `start` + `move`."""
+
+    symmetric = False
+
+    def __init__(self, sigma: float, q: float, start: float = 0.0, move: float = 1.0) -> None:
+        self.sigma, self.q, self.start, self.move = sigma, q, start, move
+        self.centre = start + move
+
+    def _each(self, x: FloatArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        x = np.asarray(x, dtype=np.float64) - self.start
+        return np.asarray((1 - self.q) * of(x) + self.q * of(x - self.move), dtype=np.float64)
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the mixture of the two normal densities."""
+        return self._each(x, NormalLaw(self.sigma).density)
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the mixture of the two upper tails."""
+        return self._each(x, NormalLaw(self.sigma).above)
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return the mixture of the two lower tails."""
+        return self._each(x, NormalLaw(self.sigma).below)
+
+    @property
+    def variance(self) -> float:
+        """sigma^2 + q (1 - q) move^2."""
+        return self.sigma**2 + self.q * (1 - self.q) * self.move**2
+
+    @property
+    def mean(self) -> float:
+        """The start, and q times the move."""
+        return self.start + self.q * self.move
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return draws of the noisy sum.
+
+        For simulation, not for releasing data: floating-point noise is attackable.
+        """
+        noise = rng.normal(0.0, self.sigma, size)
+        return np.asarray(self.start + noise + self.move * (rng.random(size) < self.q), dtype=np.float64)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
 from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, drawn
+from dpcore.mechanisms.law import Masses
 from dpcore.registry import EPSILON, Oracle, Parameter, register
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import Curve, FloatArray
+    from dpcore.mechanisms.base import Attacker
+    from dpcore.mechanisms.law import Law
 
 SIZE = Parameter("size", "integer", low=2, high=10**9, label="m", meaning="number of possible answers", example=2)
 
@@ -42,7 +46,7 @@ class RandomizedResponse(Mechanism):
 
     epsilon_: float = EPSILON.field()
     size: int = SIZE.field(2)
-    support: ClassVar[str] = "category"
+    grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("epsilon_", 1),)
 
     def _pair(self) -> Curve:
         shrink = math.exp(-self.epsilon_)
@@ -58,6 +62,12 @@ class RandomizedResponse(Mechanism):
         """Probability of the true answer."""
         return 1.0 / (1.0 + (self.size - 1) * math.exp(-self.epsilon_))
 
+    @property
+    def law(self) -> Law:
+        """Refuse: a category is no number to add noise to."""
+        msg = f"{self.text} answers with a category; it adds no noise to a number."
+        raise DomainError(msg)
+
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the probability of each answer in 0..size-1 when the true one is `shift`."""
         other = (1.0 - self.truth) / (self.size - 1)
@@ -70,6 +80,48 @@ class RandomizedResponse(Mechanism):
         """
         lie = rng.integers(1, self.size, size)
         return np.asarray(np.where(rng.random(size) < self.truth, 0, lie), dtype=np.int64)
+
+    def answers(self, without: float | None = None) -> TwoAnswers:  # noqa: ARG002  categories have no place to start from
+        """Return the two possible truths, with all other answers together between them.
+
+        Places 0, 1, 2 stand for the first truth, any other answer and the second truth: the order of the likelihood ratio.
+        """
+        lie = self.truth * math.exp(-self.epsilon_)
+        others = self.size - 2
+        chances = np.array([self.truth, others * lie, lie] if others else [self.truth, lie])
+        another = "another" if others == 1 else f"one of {others} others"
+        labels = ("A", another, "B") if others else ("A", "B")
+        names = ("your truth is A", "your truth is B")
+        return TwoAnswers(Masses(0, chances), Masses(0, chances[::-1]), names, labels)
+
+    def attack(self) -> tuple[Attacker, str]:
+        """Return draws of the places of the answers."""
+        return drawn(self.answers()), "The score is the answer, ordered by how much it speaks for a member."
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """Epsilon itself."""
+        return self.epsilon_
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Randomized response", "Rand. response", 6, "ε")
+
+    @classmethod
+    def why_not(cls, sensitivity: float) -> str:
+        """Return why it is not for an answer that moves by `sensitivity`."""
+        return "" if sensitivity == 1 else "It is for yes-no answers, which move by 1."
+
+    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  whatever the answer moves by
+        """Refuse: the error is that of a share of many people."""
+        msg = "Its error depends on the number of people, not on the noise alone."
+        raise DomainError(msg)
+
+    @property
+    def survey_slope(self) -> float:
+        """The probability of the truth less that of each other answer."""
+        return math.tanh(self.epsilon_ / 2) if self.size == 2 else self.truth * -math.expm1(-self.epsilon_)
 
 
 def from_gamma(gamma: float) -> RandomizedResponse:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, scored
+from dpcore.mechanisms.law import Law
 from dpcore.registry import EPSILON, Oracle, Parameter, register
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
+    from dpcore.mechanisms.base import Attacker
 
+LARGEST_STAIR = 500.0  # beyond this epsilon the first step is as narrow as doubles can tell
+MOST_STEPS = 60  # a picture shows no more
 GAMMA = Parameter("gamma", low=0.0, high=1.0, label="γ", meaning="width of the first step", example=0.5)
 
 
@@ -57,34 +61,87 @@ class Staircase(Mechanism):
     def _pair(self) -> Curve:
         return three_point(self.epsilon_, 0.0, max(0.0, 1.0 - self.eta / math.tanh(self.epsilon_ / 2)))
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return the density: level e^(-eps j) on [j, j + gamma), e^(-eps (j + 1)) on [j + gamma, j + 1)."""
-        b, g = math.exp(-self.epsilon_), self._first_width
-        first = -math.expm1(-self.epsilon_) / (2 * (g + b * (1 - g)))
-        t = np.abs(np.asarray(x) - shift)
-        step = np.floor(t)
-        level = step + (t - step >= g)
-        return np.asarray(first * np.exp(-self.epsilon_ * level), dtype=np.float64)
+    @property
+    def law(self) -> StaircaseLaw:
+        """Staircase noise of sensitivity 1."""
+        return StaircaseLaw(self.epsilon_, self._first_width)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the two answers: three likelihood ratios, which rise with the answer."""
+        return replace(super().answers(without), rising=True)
+
+    def attack(self) -> tuple[Attacker, str] | None:
+        """Return draws of the logarithm of the likelihood ratio, which has three values only."""
+        return scored(super().answers())
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """Epsilon itself."""
+        return self.epsilon_
+
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Staircase noise", "Staircase", 4, "ε")
+
+    def shaped(self) -> Staircase:
+        """Return it with the first step that makes the mean absolute error least: 1 / (1 + e^(epsilon/2))."""
+        return Staircase(self.epsilon_, 1.0 / (1.0 + math.exp(min(self.epsilon_, LARGEST_STAIR) / 2)))
+
+
+class StaircaseLaw(Law):
+    """Noise of level e^(-eps j) on [j, j + width), e^(-eps (j + 1)) on [j + width, j + 1)."""
+
+    def __init__(self, epsilon: float, width: float) -> None:
+        self.epsilon, self.width = epsilon, width
+        self._step = math.exp(-epsilon)
+        self._first = -math.expm1(-epsilon) / (2 * (width + self._step * (1 - width)))
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the level of the step that holds x."""
+        t = np.abs(np.asarray(x))
+        step = np.floor(t)
+        level = step + (t - step >= self.width)
+        return np.asarray(self._first * np.exp(-self.epsilon * level), dtype=np.float64)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return the tail: whole steps are a geometric series, the step that holds x has two levels."""
-        b, g = math.exp(-self.epsilon_), self._first_width
-        first = -math.expm1(-self.epsilon_) / (2 * (g + b * (1 - g)))
-        t = np.abs(np.asarray(x, dtype=np.float64) - shift)
+        b, g = self._step, self.width
+        t = np.abs(np.asarray(x, dtype=np.float64))
         step = np.floor(t)
         part = t - step
         inside = np.maximum(g - part, 0.0) + b * np.minimum(1 - part, 1 - g)
-        tail = np.exp(-self.epsilon_ * step) * (first * inside + b / 2)
-        return np.asarray(np.where(np.asarray(x) >= shift, tail, 1.0 - tail), dtype=np.float64)
+        tail = np.exp(-self.epsilon * step) * (self._first * inside + b / 2)
+        return np.asarray(np.where(np.asarray(x) >= 0, tail, 1.0 - tail), dtype=np.float64)
+
+    def edges(self, low: float, high: float) -> FloatArray:
+        """Return where the levels change, as far as a picture shows it."""
+        steps = np.arange(min(MOST_STEPS, int(max(high, -low)) + 1), dtype=np.float64)
+        away = np.concatenate((steps + self.width, steps[1:]))
+        return np.concatenate((-away, away))
+
+    @property
+    def variance(self) -> float:
+        r"""E N^2: both levels of every step, summed as geometric series.
+
+        With b = e^-epsilon, g the width of the first step and a its level it is
+        :math:`2a\sum_j b^j[((j+g)^3-j^3)/3 + b((j+1)^3-(j+g)^3)/3]`, and the sums of b^j j^m are known.
+        """
+        b, g = self._step, self.width
+        gap = -math.expm1(-self.epsilon)
+        s0, s1, s2 = 1 / gap, b / gap**2, b * (1 + b) / gap**3
+        near = g * s2 + g * g * s1 + g**3 / 3 * s0
+        far = (1 - g) * s2 + (1 - g * g) * s1 + (1 - g**3) / 3 * s0
+        return 2 * self._first * (near + b * far)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws: a sign, a geometric step, and a uniform place on one of its two parts.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        b, g = math.exp(-self.epsilon_), self._first_width
+        b, g = self._step, self.width
         sign = rng.choice([-1.0, 1.0], size)
-        step = rng.geometric(-math.expm1(-self.epsilon_), size) - 1
+        step = rng.geometric(-math.expm1(-self.epsilon), size) - 1
         far = rng.random(size) >= g / (g + (1 - g) * b)
         place = np.where(far, g + (1 - g) * rng.random(size), g * rng.random(size))
         return np.asarray(sign * (step + place), dtype=np.float64)

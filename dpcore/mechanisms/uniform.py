@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.guarantees import three_point
-from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.base import Mechanism, Offer
+from dpcore.mechanisms.law import Law
 from dpcore.registry import SCALE, SENSITIVITY, Oracle, register
 
 if TYPE_CHECKING:
@@ -40,14 +42,48 @@ class Uniform(Mechanism):
     def _pair(self) -> Curve:
         return three_point(0.0, min(1.0, self.sensitivity / (2 * self.halfwidth)), 1.0)
 
-    def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
-        """Return 1/(2a) inside, 0 outside."""
-        return np.where(np.abs(np.asarray(x) - shift) <= self.halfwidth, 1 / (2 * self.halfwidth), 0.0)
+    @property
+    def law(self) -> UniformLaw:
+        """Uniform on [-halfwidth, halfwidth]."""
+        return UniformLaw(self.halfwidth)
 
-    def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
+    @classmethod
+    def offer(cls) -> Offer:
+        """Return how it is offered among other noises."""
+        return Offer("Uniform noise", "Uniform", 5, "half width")
+
+
+class UniformLaw(Law):
+    """The law with density 1/(2a) on [-a, a]."""
+
+    log_concave = True
+
+    def __init__(self, halfwidth: float) -> None:
+        self.halfwidth = halfwidth
+        self.low, self.high = -halfwidth, halfwidth
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return 1/(2a) inside, 0 outside."""
+        return np.where(np.abs(np.asarray(x)) <= self.halfwidth, 1 / (2 * self.halfwidth), 0.0)
+
+    def above(self, x: FloatArray) -> FloatArray:
         """Return the share of the interval above x."""
-        above = (shift + self.halfwidth - np.asarray(x, dtype=np.float64)) / (2 * self.halfwidth)
-        return np.asarray(np.clip(above, 0.0, 1.0), dtype=np.float64)
+        share = (self.halfwidth - np.asarray(x, dtype=np.float64)) / (2 * self.halfwidth)
+        return np.asarray(np.clip(share, 0.0, 1.0), dtype=np.float64)
+
+    @property
+    def variance(self) -> float:
+        """a^2 / 3."""
+        return self.halfwidth**2 / 3.0
+
+    @property
+    def deviation(self) -> float:
+        """The half width over the root of 3."""
+        return self.halfwidth / math.sqrt(3.0)
+
+    def reach(self, miss: float) -> float:
+        """Return a (1 - miss), rounded up."""
+        return math.nextafter(self.halfwidth * (1 - miss), math.inf)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise.

@@ -13,11 +13,12 @@ from dpcore.paths import inside
 from dpcore.registry import shown
 from dpcore.site import markdown
 from dpcore.site.examples import check as check_examples
-from dpcore.site.examples import is_own
+from dpcore.site.examples import is_own, numbers
 from dpcore.specs import Spec, SpecError, load, read
 from dpcore.specs.base import check_common
 from dpcore.specs.presets import several
 from dpcore.specs.reading import source_text
+from dpcore.specs.sections import TEXT, missing, with_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -114,7 +115,8 @@ def text_pages(section: Section) -> list[Page]:
 
 def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
     """Return the job that runs the examples of one of our own texts; `constants` are numbers that nothing computes."""
-    allowed = sorted({*constants.get("any", []), *constants.get(file.stem, [])})
+    own = numbers(missing(source_text(file))) if file.stem == TEXT else []  # said in the files of the mechanisms
+    allowed = sorted({*constants.get("any", []), *constants.get(file.stem, []), *(number for number, _ in own)})
     name = f"examples-{page.section}-{markdown.slug(file.stem.replace('_', ' '))}"
     return Job(EXAMPLES, name, held=json.dumps([file.name, page.source, allowed]))
 
@@ -150,8 +152,8 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[s
 
 
 def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
-    """Return the page of one Markdown file."""
-    source = source_text(file)
+    """Return the page of one Markdown file; our own text about mechanisms speaks of all of them."""
+    source = with_sections(file, source_text(file)) if is_own(file) else source_text(file)
     prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
     text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix)
     return Page(

@@ -1,16 +1,27 @@
-"""The named composition theorems: pure functions of numbers that return tables of (epsilon, delta) statements.
+"""The theorems, one file and one record each: composition, groups, and from one notion to another.
 
-Every table has the columns ``theorem, epsilon, delta, kind, note``; `THEOREMS` describes each theorem as data.
+A file here that holds a `THEOREM` (`dpcore.theorems.record`) is found by itself; every page, table, command and text is a view of the
+list `THEOREMS`. The functions beside them take plain numbers and return tables ``theorem, epsilon, delta, kind, note``.
 """
 
-from dpcore.theorems.applicable import applicable
-from dpcore.theorems.basic import basic, parallel, parallel_union
-from dpcore.theorems.bounds import advanced_course, advanced_drv, kov_simplified, kov_simplified_epsilon
-from dpcore.theorems.gaussian import composed_mu, gdp
-from dpcore.theorems.group import group, group_exact
-from dpcore.theorems.optimal import dptv, kov_heterogeneous, kov_optimal
-from dpcore.theorems.records import THEOREMS, Oracle, Theorem, theorem
+from dpcore.theorems.advanced_course import advanced_course
+from dpcore.theorems.advanced_drv import advanced_drv
+from dpcore.theorems.basic import basic
+from dpcore.theorems.catalogue import every_theorem, theorem
+from dpcore.theorems.dptv import dptv
+from dpcore.theorems.gdp import composed_mu, gdp
+from dpcore.theorems.group import group
+from dpcore.theorems.group_exact import group_exact
+from dpcore.theorems.kov_heterogeneous import kov_heterogeneous
+from dpcore.theorems.kov_optimal import kov_optimal
+from dpcore.theorems.kov_simplified import kov_simplified, kov_simplified_epsilon
+from dpcore.theorems.listing import applicable
+from dpcore.theorems.parallel import parallel
+from dpcore.theorems.parallel_union import parallel_union
+from dpcore.theorems.record import Oracle, Theorem
 from dpcore.theorems.renyi import rdp_delta, rdp_to_dp, zcdp_delta, zcdp_to_dp
+
+THEOREMS = every_theorem()
 
 __all__ = [
     "THEOREMS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-Kind = Literal["exact", "upper"]
 COLUMNS = ("theorem", "epsilon", "delta", "kind", "note")
 LARGEST_TABLE = 10**7
 
 
 def table(
-    theorem: str, epsilon: ArrayLike, delta: ArrayLike, kind: Kind, note: str | Iterable[str] = ""
+    theorem: str, epsilon: ArrayLike, delta: ArrayLike, kind: str, note: str | Iterable[str] = ""
 ) -> pd.DataFrame:
     """Return the statements of one theorem, a row per (epsilon, delta).
 

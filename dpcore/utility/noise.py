@@ -64,6 +64,10 @@ class Noise(ABC):
     def excess(self, x: FloatArray) -> FloatArray:
         """Return E (N - x)^+ for x >= 0."""
 
+    def largest_mean(self, many: int) -> float | None:  # noqa: ARG002  for those that have a closed form
+        """Return E of the largest of `many` independent |N| in closed form, None where none is known."""
+        return None
+
     def smooth(self, t: FloatArray) -> FloatArray:
         """Return a smooth function that equals P(N > t): at every t, or at the integers if the noise is discrete."""
         return self.above(t)
@@ -95,6 +99,10 @@ class Laplace(Noise):
     def above(self, t: FloatArray) -> FloatArray:
         """Return e^(-t/b) / 2."""
         return np.asarray(0.5 * np.exp(-np.asarray(t) / self.scale), dtype=np.float64)
+
+    def largest_mean(self, many: int) -> float:
+        """Return b times the harmonic number of `many`."""
+        return self.scale * float(np.sum(1.0 / np.arange(1, many + 1)))
 
     def quantile(self, miss: float) -> float:
         """Return -b log(miss), rounded up."""
@@ -268,8 +276,9 @@ def _misses(noise: Noise, many: int, t: float, counts: FloatArray | None) -> flo
 
 def worst_mean(noise: Noise, many: int, counts: FloatArray | None = None) -> float:
     """Return E max_i |error_i|, the integral of P(max > t): b H_m for Laplace noise, else a sum or quadrature."""
-    if counts is None and isinstance(noise, Laplace):
-        return noise.scale * float(np.sum(1.0 / np.arange(1, many + 1)))
+    known = noise.largest_mean(many) if counts is None else None
+    if known is not None:
+        return known
     end = noise.quantile(_NOTHING / many)
     if noise.discrete and end <= _MOST_TERMS:
         return float(np.sum(worst_beyond(noise, many, np.arange(end + 1.0), counts)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import parse
+from dpcore.central_limit.moments import _of_profile, moments
 from dpcore.charts.central_limit import band_table, limit_figure
 from dpcore.composition import limit
 from dpcore.composition.arrays import FAILING, PURE, VARYING, array_distances, arrays
@@ -27,7 +28,6 @@ from dpcore.composition.convergence import (
     warning,
 )
 from dpcore.composition.distance import Goal, _bracketed, distance
-from dpcore.composition.moments import _of_profile, moments
 from dpcore.errors import BudgetError, DomainError
 from dpcore.limits import limits
 

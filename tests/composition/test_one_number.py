@@ -1,17 +1,26 @@
-"""A theorem's number is the same to the last digit wherever it is asked, and no theorem is above a weaker one."""
+"""A theorem's number is the same to the last digit on every face, and no theorem is above a weaker one."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dpcore import parse
 from dpcore.accountants import reports
+from dpcore.accountants.records import accountant
 from dpcore.algebra import factors
 from dpcore.composition import best, ladder, theorem_table, ways
-from dpcore.ledger import Ledger, theorems
-from dpcore.theorems.sharing import share
+from dpcore.conversion import convert
+from dpcore.guarantees import DP, RDP
+from dpcore.ledger import Ledger
+from dpcore.ledger import theorems as ledger_theorems
+from dpcore.products import theorems as product_theorems
+from dpcore.theorems import THEOREMS, rdp_to_dp, zcdp_to_dp
+from dpcore.theorems.catalogue import composing, drawing, promises, routes
+from dpcore.theorems.releases import Releases
+from dpcore.theorems.sharing import share, statement_epsilon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +40,6 @@ CASES = [
     ("gaussian(5) * laplace(0.2)", 3, 1e-6),
     ("gdp(0.2) * tv(0.001)", 4, 0.02),
 ]
-# accountants' names of the same numbers
-NAMES = {"certified": "exact", "basic": "basic", "advanced_drv": "advanced_drv", "kov_simplified": "kov_simplified"}
-NAMES |= {"kov_optimal": "kov_optimal", "zcdp_tight": "zcdp"}
 STRONGER = [("dptv", "kov_optimal"), ("kov_optimal", "kov_simplified"), ("kov_simplified", "basic"), ("rdp", "zcdp")]
 STRONGER += [("kov_simplified", "advanced_drv"), ("kov_simplified", "advanced_course")]
 
@@ -44,23 +50,70 @@ def columns(frame: pd.DataFrame) -> dict[str, tuple[float, str]]:
 
 @pytest.mark.parametrize(("text", "k", "delta"), CASES, ids=[text for text, *_ in CASES])
 def test_every_face_gives_the_same_digits(text: str, k: int, delta: float) -> None:
-    ledger = columns(theorems(Ledger.of(("a", text, k)), delta))
-    command = columns(theorem_table(parse(text) ** k, delta))
-    page = columns(ladder(text, delta, [k]))
-    rows = reports(text, k, delta).drop(columns="theorem").rename(columns={"accountant": "theorem"})
-    accountants = columns(rows)
-    assert ledger == command
+    """Every theorem, asked itself, in the ledger, by the command, along the ladder and by the accountants: bit for bit."""
+    region = parse(text)
+    releases = Releases([(node, count * k) for node, count in factors(region)])
+    own = {name: (found.epsilon + 0.0, found.kind) for name, found in promises(composing(), releases, delta).items()}
+    assert set(own) == {record.name for record in THEOREMS if record.composes}
+    table = columns(theorem_table(region**k, delta))
+    assert columns(ledger_theorems(Ledger.of(("a", text, k)), delta)) == table
+    assert {name: found for name, found in table.items() if name != "exact"} == own
+    command = product_theorems(region**k, delta)
+    for name, epsilon, kind in zip(
+        command["theorem"].iloc[1:], command["epsilon"].iloc[1:], command["kind"].iloc[1:], strict=True
+    ):
+        assert (math.inf if epsilon is None else epsilon, kind) == own[name], name
+    # along a ladder the statements of all k are looked up together
+    climbed = ladder(text, delta, [k, 3 * k])
+    page = columns(climbed[climbed["k"] == k])
+    assert set(page) == {"exact", *(record.name for record in drawing())}
     compared = 0
     for name, found in page.items():
         if name == "exact" and found[1] == "none":  # Composition leaves it out where it is another row's number
             continue
-        assert found == ledger[name], name
+        assert found == table[name], name
         compared += found[1] != "none"
     assert compared >= 5
-    one = len(factors(parse(text))) == 1
-    for theirs, ours in NAMES.items():
-        if one or ours not in ("zcdp",):
-            assert accountants[theirs][0] == ledger[ours][0] or accountants[theirs][1] == "none", theirs
+    for _, row in reports(text, k, delta).iterrows():
+        record = accountant(row["accountant"]).theorem
+        if record is not None and record.composes:
+            assert (row["epsilon"] + 0.0, row["kind"]) == own[record.name], record.name
+        elif row["accountant"] == "zcdp_tight" and len(factors(region)) == 1 and row["kind"] != "none":
+            assert row["epsilon"] == own["zcdp"][0]
+
+
+@pytest.mark.parametrize(("text", "k", "delta"), CASES, ids=[text for text, *_ in CASES])
+def test_a_drawn_statement_is_that_of_the_command_with_a_slack(text: str, k: int, delta: float) -> None:
+    slack = delta / 8
+    rows = product_theorems(parse(text) ** k, delta, slack).set_index("theorem")
+    drawn = {way.name: way for way in ways(text, k, slack=slack, delta=delta)}
+    for record in drawing():
+        if record.statement is None or not record.takes_slack:
+            continue
+        way, epsilon = drawn[record.name], rows["epsilon"][record.name]
+        if way.region is None or epsilon is None:
+            assert epsilon is None or "too large" in way.note, record.name
+            continue
+        atom = way.region
+        assert isinstance(atom, DP)
+        assert statement_epsilon(atom.epsilon_, atom.delta_, delta) == epsilon, record.name
+
+
+@pytest.mark.parametrize("text", ["rdp(10, 0.5)", "zcdp(0.1, 0.05)"])
+def test_conversions_are_the_numbers_of_the_theorems(text: str) -> None:
+    region = parse(text)
+    values = (region.order, region.epsilon_) if isinstance(region, RDP) else (region.rho, region.xi)
+    source = text.split("(", maxsplit=1)[0]
+    shown = convert(region, "dp", delta=(1e-9, 1e-3), epsilon=(0.5, 3.0))
+    for record in routes(source, "dp"):
+        rows = [record.converted(*values, at) for at in (1e-9, 1e-3)]
+        rows += [record.converted(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
+        own = [f"epsilon={row['epsilon'].iloc[0]!r}, delta={row['delta'].iloc[0]!r}" for row in rows]
+        own = [line.replace("np.float64(", "").replace(")", "") for line in own]
+        mine = shown[shown["theorem"].str.endswith(f"; {record.reference}")]
+        assert set(own) <= set(mine["parameters"]), record.name
+        table = {"rdp": rdp_to_dp, "zcdp": zcdp_to_dp}[source](*values, 1e-9)
+        assert table.loc[table["theorem"] == record.name, "epsilon"].tolist() == rows[0]["epsilon"].tolist()
 
 
 @pytest.mark.parametrize(("text", "k", "delta"), CASES, ids=[text for text, *_ in CASES])
@@ -78,7 +131,7 @@ def test_the_default_ledger_has_no_optimal_theorem_above_the_basic_one() -> None
         ("c", "geometric(0.1)", 1),
         ("d", "poisson_gaussian(1, 0.01)", 10),
     )
-    found = columns(theorems(Ledger.of(*rows), 1e-6))
+    found = columns(ledger_theorems(Ledger.of(*rows), 1e-6))
     assert found["kov_optimal"][0] <= found["kov_simplified"][0] <= found["basic"][0]
 
 

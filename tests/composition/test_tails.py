@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore.composition import ladder, tails, totals
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.tails import epsilon_of_copies
+from dpcore.composition import ladder
 from dpcore.curves.polygon import Polygon
 from dpcore.engine.splines import laplace_power
+from dpcore.theorems import optimal, tails
+from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.tails import epsilon_of_copies
 
 if TYPE_CHECKING:
     from dpcore.tradeoff import TradeOff
@@ -94,7 +95,7 @@ def test_where_the_composition_itself_must_be_asked() -> None:
 
 def test_ends_without_few_masses_stay_the_composition_s(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = {at: ladder("dptv(0.3, 1e-9, 0.1)", at, [1, 3, 400, 5000]) for at in (0.0, 1e-300, 1e-9, 1e-4, 0.3, 1.0)}
-    monkeypatch.setattr(totals, "epsilon_of_copies", lambda *_: None)
+    monkeypatch.setattr(optimal, "epsilon_of_copies", lambda *_: None)
     for at, rows in with_it.items():
         without = ladder("dptv(0.3, 1e-9, 0.1)", at, [1, 3, 400, 5000])
         assert rows["kind"].tolist() == without["kind"].tolist()

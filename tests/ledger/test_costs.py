@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dpcore import parse
-from dpcore.composition.parts import statements
 from dpcore.errors import DomainError
 from dpcore.ledger import Ledger, costs, theorems, total
+from dpcore.theorems.releases import statements
 from tests.ledger.test_records import MIXED
 
 DELTA = 1e-6

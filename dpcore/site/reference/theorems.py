@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpcore import theorems
 from dpcore.site.pages import Page
 from dpcore.theorems import THEOREMS
 
@@ -29,5 +30,13 @@ def _compose(composer: Composer) -> str:
     parts = []
     for theorem in THEOREMS:
         parts.append(composer.heading(theorem.title))
-        parts.append(composer.html("theorem.html", theorem=theorem))
+        parts.append(composer.html("theorem.html", theorem=theorem, python=_python(theorem)))
     return "".join(parts)
+
+
+def _python(theorem: theorems.Theorem) -> str:
+    """Return where the theorem is found in Python: its function, or its record."""
+    name = theorem.function.__name__ if theorem.function is not None else ""
+    if not name and theorem.route is not None:
+        name = f"{theorem.route.source}_to_{theorem.route.target}"
+    return f"dpcore.theorems.{name}" if name in theorems.__all__ else f'dpcore.theorems.theorem("{theorem.name}")'

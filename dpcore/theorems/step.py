@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
 from dpcore.guarantees import largest_eta
-from dpcore.theorems.rounding import sum_up
+from dpcore.rounding import sum_up
 from dpcore.theorems.sharing import share
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
@@ -94,7 +93,7 @@ def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
     Shares matter where the loss is unbounded; they must be above 0 there.
     """
     curve = region.curve
-    mu = curve.mu if isinstance(curve, Gaussian) else 0.0
+    mu = curve.gaussian_mu or 0.0
     if curve.q_inf >= 1.0:
         return [Step(region, 0.0, 1.0, 1.0, attained=True, mu=0.0, note="")] * len(shares)
     eta = min(1.0, region.total_variation)
@@ -110,7 +109,7 @@ def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
 
 
 def _cut(region: TradeOff, epsilon: float, delta: float, eta: float, mu: float) -> Step:
-    """Return the statement of an unbounded loss at one failure probability."""
+    """Return the statement of an unbounded loss at one delta."""
     eta = max(min(eta, largest_eta(epsilon, delta)), delta)
     return Step(region, epsilon, delta, eta, attained=False, mu=mu, note=taken_as(region, epsilon, delta, eta))
 

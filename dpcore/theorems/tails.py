@@ -55,7 +55,7 @@ def epsilon_of_copies(curve: Polygon, k: int, delta: float) -> float | None:
     ----------
     curve : the worst case of a statement: losses -epsilon and epsilon, or these and 0, and equal masses at infinity.
     k : number of copies, at least 1.
-    delta : failure probability of all together, in [0, 1].
+    delta : by how much all together may exceed e^epsilon, in [0, 1].
 
     Returns
     -------

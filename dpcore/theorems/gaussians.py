@@ -9,16 +9,18 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from dpcore.curves.gaussian import Gaussian
+from dpcore.guarantees import GDP, TV
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
+    from dpcore.tradeoff import TradeOff
 
 _ROUNDS = 70
 _ROOT2 = math.sqrt(2.0)
 
 
 def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bool = True) -> FloatArray:
-    r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with failure probability `lost`, one per mu.
+    r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with infinite loss of probability `lost`, one per mu.
 
     :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)`, solved for :math:`\varepsilon` by Newton's steps for all mu
     together; inf where `lost` is not below delta. `certified` checks every answer against the curve itself.
@@ -66,3 +68,8 @@ def _checked(epsilon: float, mu: float, goal: float) -> float:
     tries = epsilon * (1 + np.array([1e-15, 1e-13, 1e-11]))
     good = np.flatnonzero(curve.delta_bounds(tries)[1] <= goal)
     return float(tries[good[0]]) if good.size else float(curve.epsilon_bounds(np.array([goal]))[1][0]) * math.exp(1e-15)
+
+
+def joined(mu: float, lost: float) -> TradeOff:
+    """Return Gaussian privacy together with a failure probability."""
+    return GDP(mu) if lost == 0 else GDP(mu) * TV(lost) if mu > 0 else TV(lost)

@@ -12,7 +12,7 @@ index 1 under P1 and 0 (of the loss with its sign changed) under P0; for a symme
 
 For different mechanisms the means, variances and third moments are summed over the factors, before they enter the two formulas.
 
-A failure probability d per mechanism takes no part in the limit: the pair is its finite part together with the line
+A probability d of infinite loss per mechanism takes no part in the limit: the pair is its finite part together with the line
 of total variation d, and k of them fail with :math:`D = 1-(1-d)^k`, so f is (1 - D) times a curve of the band at
 alpha / (1 - D). Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
 """
@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.composition.moments import moments, summands
+from dpcore.central_limit.moments import moments, summands
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 
 if TYPE_CHECKING:
-    from dpcore.composition.moments import Moments
+    from dpcore.central_limit.moments import Moments
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.tradeoff import TradeOff
 
@@ -50,7 +50,7 @@ class Limit:
     Attributes
     ----------
     mu : of one mechanism; k of them have mu sqrt(k).
-    lost : failure probability of one mechanism, which no limit removes.
+    lost : probability of an infinite loss of one mechanism, which no limit removes.
     band : gamma of one mechanism, gamma / sqrt(k) of k; inf where it is not known.
     mu_bounds : where the moments are bracketed, what mu lies between; the band covers all of it.
     moments : of the loss, where the pair is symmetric.
@@ -68,7 +68,7 @@ class Limit:
         return found if found < 0.5 else math.inf
 
     def failing(self, k: int) -> float:
-        """Return the failure probability of k mechanisms."""
+        """Return the probability of an infinite loss of k mechanisms."""
         return -math.expm1(k * math.log1p(-self.lost)) + 0.0
 
     def span(self, k: int) -> tuple[float, float]:

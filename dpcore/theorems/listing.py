@@ -1,24 +1,24 @@
-r"""Which theorems speak about a given list of parts, and what each of them says."""
+r"""Which theorems speak about a list of statements without a delta, and what each of them says."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import COPIES, LOSS, PROBABILITY, SLACK
 from dpcore.errors import BudgetError, DomainError
-from dpcore.theorems import domain
-from dpcore.theorems.basic import basic
-from dpcore.theorems.bounds import advanced_course, advanced_drv, course_applies, kov_simplified
-from dpcore.theorems.gaussian import EPSILONS, gdp
-from dpcore.theorems.optimal import dptv, kov_heterogeneous, kov_optimal
+from dpcore.theorems.catalogue import listing
 from dpcore.theorems.table import stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
+
+    from dpcore.theorems.domain import Statement
 
 SLACKS = (1e-9, 1e-6, 1e-3)
 LONGEST = 1000
@@ -27,6 +27,28 @@ _ARITY = {"dp": 2, "tv": 1, "dptv": 3, "gdp": 1}
 
 Part = tuple[str, tuple[float, ...], int]
 """Kind of guarantee, its parameters and how many mechanisms satisfy it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list of guarantees as the theorems see it, equal ones counted together."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def kinds(self) -> set[str]:
+        """Which guarantees occur: ``dp``, ``dptv`` or ``gdp``."""
+        return {kind for kind, _, _ in self.parts}
+
+    @property
+    def triples(self) -> list[Statement]:
+        """The statements as (epsilon, delta, count), bounds on total variation set aside; none if one has only a mu."""
+        return [] if "gdp" in self.kinds else [(values[0], values[1], count) for _, values, count in self.parts]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all make the same statement."""
+        return len({(epsilon, delta) for epsilon, delta, _ in self.triples}) == 1
 
 
 def applicable(
@@ -38,71 +60,42 @@ def applicable(
     ----------
     parts : records (kind, parameters, count) with kind ``dp`` (epsilon, delta), ``tv`` (eta), ``dptv``
         (epsilon, delta, eta) or ``gdp`` (mu); count mechanisms each.
-    slacks : extra failure probabilities at which the closed-form bounds are stated.
+    slacks : what the closed-form bounds, stated at each, add to delta.
     longest : exact theorems with more corners are thinned evenly to about this many rows; each kept row stays exact.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``theorem, epsilon, delta, kind, note``; no rows when no single theorem covers the mixture (then
-        compose the regions themselves). ``attrs["left_out"]`` tells why a theorem that applies is missing.
+        compose the regions themselves). ``attrs["left_out"]`` tells by name why a theorem that applies is missing.
     """
-    given = _merged(parts)
-    extras = domain.numbers(slacks, "slack", high=1.0, low_open=True)
-    most = domain.integer(longest, "longest", low=2)
+    given = Listing(_merged(parts))
+    extras = SLACK.array(slacks).tolist()
+    most = COPIES.but(name="longest", low=2).check(longest)
     frames: list[pd.DataFrame] = []
-    left_out: list[str] = []
-    for make in _theorems(given, extras):
+    left_out: dict[str, str] = {}
+    for theorem in listing():
         try:
-            frames.append(_thinned(make(), most))
+            frame = theorem.listed(given, extras)
         except BudgetError as error:
-            left_out.append(str(error))
+            left_out[theorem.name] = str(error)
+            continue
+        if frame is not None:
+            aside = "dptv" in given.kinds and not theorem.uses_tv
+            frames.append(_thinned(_without_tv(frame) if aside else frame, most))
     result = stack(frames)
-    result.attrs["left_out"] = tuple(left_out)
+    result.attrs["left_out"] = left_out
     return result
 
 
-def _theorems(given: tuple[Part, ...], slacks: tuple[float, ...]) -> Iterator[Callable[[], pd.DataFrame]]:
-    """Yield one computation per theorem whose hypotheses all parts satisfy."""
-    kinds = {kind for kind, _, _ in given}
-    if kinds == {"gdp"}:
-        mus = [values[0] * float(np.sqrt(float(count))) for _, values, count in given]
-        yield lambda: gdp(mus, EPSILONS)
-    if "gdp" in kinds:
-        return
-    if kinds == {"dptv"} and len(given) == 1:
-        (_, (epsilon, delta, eta), count) = given[0]
-        yield lambda: dptv(epsilon, delta, eta, count)
-    yield from _of_statements([(v[0], v[1], count) for _, v, count in given], slacks, weakened="dptv" in kinds)
-
-
-def _of_statements(
-    statements: list[domain.Statement], slacks: tuple[float, ...], *, weakened: bool
-) -> Iterator[Callable[[], pd.DataFrame]]:
-    """Yield the theorems about (epsilon, delta) statements; `weakened` when bounds on total variation are set aside."""
-
-    def noted(frame: pd.DataFrame) -> pd.DataFrame:
-        if weakened:
-            frame["note"] = frame["note"] + "; bound on total variation not used"
-            # Exact deltas are right to rounding; as upper bounds they must not be below the truth at all.
-            rounded = np.minimum(frame["delta"] * (1 + _ROUNDING), 1.0)
-            frame["delta"] = frame["delta"].where(frame["kind"] == "upper", rounded)
-            frame["kind"] = "upper"
-        return frame
-
-    yield lambda: noted(basic(statements))
-    if len({(epsilon, delta) for epsilon, delta, _ in statements}) == 1:
-        epsilon, delta, _ = statements[0]
-        k = sum(count for _, _, count in statements)
-        yield lambda: noted(kov_optimal(epsilon, delta, k))
-        if delta == 0:
-            held = [slack for slack in slacks if course_applies(epsilon, k, slack)]
-            if held:
-                yield lambda: noted(advanced_course(epsilon, k, held))
-        yield lambda: noted(advanced_drv(epsilon, delta, k, slacks))
-    else:
-        yield lambda: noted(kov_heterogeneous(statements))
-    yield lambda: noted(kov_simplified(statements, slacks))
+def _without_tv(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows as upper bounds: bounds on total variation are set aside."""
+    frame["note"] = frame["note"] + "; bound on total variation not used"
+    # Exact deltas are right to rounding; as upper bounds they must not be below the truth at all.
+    rounded = np.minimum(frame["delta"] * (1 + _ROUNDING), 1.0)
+    frame["delta"] = frame["delta"].where(frame["kind"] == "upper", rounded)
+    frame["kind"] = "upper"
+    return frame
 
 
 def _merged(parts: Iterable[tuple[str, Sequence[float], int]]) -> tuple[Part, ...]:
@@ -126,13 +119,13 @@ def _checked(record: object) -> Part:
         msg = f"A part must be (kind, parameters, count) with kind one of {', '.join(_ARITY)}, got {record!r}."
         raise DomainError(msg)
     kind, values, count = record
-    checked = domain.numbers(values, f"parameters of {kind}")
+    checked = tuple(LOSS.but(name=f"parameters of {kind}").array(values).tolist())
     if len(checked) != _ARITY[kind]:
         msg = f"{kind} takes {_ARITY[kind]} parameters, got {len(checked)} in {record!r}."
         raise DomainError(msg)
-    copies = domain.integer(count, "count")
+    copies = COPIES.but(name="count").check(count)
     for value in checked if kind == "tv" else checked[1:]:
-        domain.probability(value, f"probability of {kind}")
+        PROBABILITY.but(name=f"probability of {kind}").check(value)
     if kind == "tv":
         return "dp", (0.0, checked[0]), copies
     if kind == "dptv":

@@ -28,11 +28,9 @@ from scipy.special import ndtr
 
 from dpcore.algebra import Additive, Assume, SelfComposing, factors
 from dpcore.curves.bound import published
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import DomainError
-from dpcore.theorems.rounding import failure
+from dpcore.rounding import failure
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 
@@ -79,7 +77,7 @@ class Moments:
     ----------
     kl, kappa2, kappa3, kappa3_bar : as above.
     variance : kappa2 - kl^2, of a product the sum over its factors.
-    lost : failure probability of one mechanism, which is in none of the others.
+    lost : probability of an infinite loss of one mechanism, which is in none of the others.
     kind : ``exact``, or ``bracket`` where lower and upper differ.
     method : how they were found, in a few words.
     factors : how many mechanisms they are summed over.
@@ -141,10 +139,10 @@ def moments(region: TradeOff) -> Moments:
 def _of_curve(curve: Curve) -> Moments:
     if isinstance(curve, Polygon):
         return _of_polygon(curve)
-    if isinstance(curve, Gaussian):
-        return _of_gaussian(curve.mu)
-    if isinstance(curve, Laplace):
-        return _of_laplace(curve.epsilon)
+    if curve.gaussian_mu is not None:
+        return _of_gaussian(curve.gaussian_mu)
+    if curve.laplace_epsilon is not None:
+        return _of_laplace(curve.laplace_epsilon)
     return _of_profile(curve)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 UNIT = 2.0**-53
+_SMALLEST = math.ulp(0.0)
 _SCALE = 1074  # every finite float is an integer multiple of 2^-1074
 
 
@@ -24,6 +25,8 @@ def sum_up(terms: Iterable[tuple[float, int]]) -> float:
     r"""Return the smallest float at least \sum x n over the pairs (x, n), computed in exact integers."""
     total = 0
     for value, copies in terms:
+        if math.isinf(value):
+            return math.inf
         numerator, denominator = value.as_integer_ratio()
         total += copies * (numerator << (_SCALE - denominator.bit_length() + 1))
     try:
@@ -43,3 +46,10 @@ def log_keep(deltas: Iterable[tuple[float, int]]) -> float:
 def failure(deltas: Iterable[tuple[float, int]]) -> float:
     r"""Return 1 - \prod (1 - delta)^n with full relative precision, the mass at infinite loss."""
     return -math.expm1(log_keep(deltas)) + 0.0
+
+
+def exp_up(exponent: float, size: float) -> float:
+    """Return min(1, e^exponent) rounded up, where `size` bounds the terms the exponent was summed from."""
+    if exponent >= 0 or not math.isfinite(exponent):
+        return 1.0
+    return min(1.0, max(_SMALLEST, up(math.exp(exponent + 8 * UNIT * size))))

@@ -1,4 +1,4 @@
-r"""What each release enters the named theorems with: one (epsilon, delta) statement, and its total variation.
+r"""A list of releases as the theorems see it: regions with counts, and the (epsilon, delta) statement of each.
 
 A release of unbounded loss satisfies many statements; how delta is shared among them `dpcore.theorems.sharing` decides.
 """
@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erf
 
-from dpcore.composition.gaussians import epsilons_of
-from dpcore.composition.step import Step, step_of, steps_at, taken_as
-from dpcore.curves.gaussian import Gaussian
+from dpcore.algebra import Power, Product
 from dpcore.errors import DomainError, DpcoreError
-from dpcore.guarantees import largest_eta
+from dpcore.guarantees import DP, largest_eta
 from dpcore.limits import checkpoint
-from dpcore.theorems.rounding import sum_up
+from dpcore.rounding import sum_up
+from dpcore.theorems.gaussians import epsilons_of
 from dpcore.theorems.sharing import share
+from dpcore.theorems.step import Step, step_of, steps_at, taken_as
 from dpcore.tradeoff import shorten
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dpcore.algebra import Factors
     from dpcore.curves.base import Curve
+    from dpcore.theorems.domain import Statement
     from dpcore.tradeoff import TradeOff
 
 MOST_DIFFERENT = 400  # different releases that are composed or looked up numerically beside the regions themselves
@@ -41,7 +42,7 @@ class Statements:
     Attributes
     ----------
     parts : (step, count), one for each different release.
-    share : failure probability that every release of unbounded loss was given.
+    share : the delta that every release of unbounded loss was given.
     """
 
     parts: tuple[tuple[Step, int], ...]
@@ -79,6 +80,85 @@ class Statements:
         return f"{said}; half of δ is shared among the releases of unbounded loss" if shared else said
 
 
+class Releases:
+    """All releases that a theorem is asked about; statements are looked up once.
+
+    Parameters
+    ----------
+    factors : different regions with their counts.
+    known : their statements at some delta, if they are known already, or why there are none.
+    """
+
+    def __init__(self, factors: Factors, known: Mapping[float, Statements | DpcoreError] | None = None) -> None:
+        self.factors = factors
+        self._statements = {(delta, True): given for delta, given in (known or {}).items()}
+        self._bounded: dict[str, Step] = {}
+
+    @classmethod
+    def copies(cls, factors: Factors, ks: Sequence[int], delta: float) -> list[Releases]:
+        """Return k times a list for every k, the statements of all k looked up together."""
+        lists = zip(ks, statement_lists(factors, ks, delta), strict=True)
+        return [cls([(node, count * k) for node, count in factors], {delta: given}) for k, given in lists]
+
+    @property
+    def region(self) -> TradeOff:
+        """All releases composed."""
+        return composed(self.factors)
+
+    @property
+    def mus(self) -> list[tuple[float, int]] | None:
+        """The mu of every release and its count where all are Gaussian, otherwise None."""
+        found = [(mu, count) for node, count in self.factors if (mu := node.curve.gaussian_mu) is not None]
+        return found if len(found) == len(self.factors) else None
+
+    def attained(self, delta: float) -> Statements | None:
+        """Return the statement of one release in copies, where it is all that is known of it; otherwise None.
+
+        A theorem that is exact about the statement is then the composition itself.
+        """
+        try:
+            given = self.statements(delta)
+        except DomainError:
+            return None
+        return given if given.attained and len(given.parts) == 1 else None
+
+    def statements(self, delta: float, *, gaussian: bool = True) -> Statements:
+        """Return the statements of all releases; without `gaussian` those of Gaussian releases are left out."""
+        key = (delta, gaussian)
+        if key not in self._statements:
+            try:
+                self._statements[key] = statements(self.factors, delta, gaussian=gaussian, known=self._bounded)
+            except DomainError as error:
+                self._statements[key] = error
+        found = self._statements[key]
+        if isinstance(found, DpcoreError):
+            raise found
+        return found
+
+    def too_many(self) -> str:
+        """Say that there are too many different releases to compose them once more; empty where there are not."""
+        if len(self.factors) <= MOST_DIFFERENT:
+            return ""
+        return (
+            f"There are {grouped(len(self.factors))} different releases; with more than {grouped(MOST_DIFFERENT)} only "
+            "the regions themselves are composed."
+        )
+
+
+def equal(triples: Sequence[Statement]) -> Statement:
+    """Return the one statement that all releases make, counted together, or say that they differ."""
+    if len({(epsilon, delta) for epsilon, delta, _ in triples}) > 1:
+        msg = "It is about equal mechanisms; these releases differ."
+        raise DomainError(msg)
+    return triples[0][0], triples[0][1], sum(count for *_, count in triples)
+
+
+def composed(parts: Factors) -> TradeOff:
+    """Return the region of all releases together; perfect privacy where there are none."""
+    powers = tuple(node if count == 1 else Power(node, count) for node, count in parts)
+    return DP(0.0) if not powers else powers[0] if len(powers) == 1 else Product(powers)
+
+
 def statements(
     factors: Factors, delta: float, *, gaussian: bool = True, known: dict[str, Step] | None = None
 ) -> Statements:
@@ -87,7 +167,7 @@ def statements(
     Parameters
     ----------
     factors : different regions with their counts.
-    delta : failure probability of the whole list.
+    delta : by how much the whole list may exceed e^epsilon.
     gaussian : whether Gaussian releases need a statement at all.
     known : statements of bounded releases, which are the same for every delta; filled here for the next call.
     """
@@ -108,7 +188,7 @@ def statement_lists(
     """Return the statements of k times a list for every k, or why there are none; see `statements`."""
     kept = {} if known is None else known
     needy = [(node, count) for node, count in factors if _needs(node.curve, gaussian=gaussian)]
-    slow = sum(not isinstance(node.curve, Gaussian) for node, _ in needy)
+    slow = sum(node.curve.gaussian_mu is None for node, _ in needy)
     if slow > MOST_DIFFERENT:
         msg = (
             f"{grouped(slow)} different releases have unbounded loss; statements are looked up for at most "
@@ -150,7 +230,7 @@ def _steps(node: TradeOff, shares: list[float], kept: dict[str, Step]) -> list[S
 
 def _gaussians(factors: Factors, shares: list[float]) -> dict[str, list[Step]]:
     """Return the statements of the Gaussian releases at every share, all releases at once: they may be many."""
-    nodes = [(node, node.curve.mu) for node, _ in factors if isinstance(node.curve, Gaussian)]
+    nodes = [(node, mu) for node, _ in factors if (mu := node.curve.gaussian_mu) is not None]
     found: dict[str, list[Step]] = {node.text: [] for node, _ in nodes}
     different, place = np.unique(np.array([mu for _, mu in nodes]), return_inverse=True)
     for free in shares if nodes else ():
@@ -168,11 +248,11 @@ def _nothing_free(factors: Factors, needy: Factors, delta: float, k: int) -> Dom
 
 
 def _needs(curve: Curve, *, gaussian: bool) -> bool:
-    return math.isinf(curve.max_loss) and (gaussian or not isinstance(curve, Gaussian))
+    return math.isinf(curve.max_loss) and (gaussian or curve.gaussian_mu is None)
 
 
 def _gaussian(node: TradeOff, mu: float, epsilon: float, share: float) -> Step:
-    """Return the statement of a Gaussian release that fails with probability `share`; by its mu alone if that is 0."""
+    """Return the statement of a Gaussian release at delta = `share`; by its mu alone if that is 0."""
     if share == 0:
         return Step(node, 0.0, 0.0, 0.0, attained=True, mu=mu, note="")
     eta = max(min(float(erf(mu / math.sqrt(8.0))) * (1 + 1e-15), largest_eta(epsilon, share)), share)

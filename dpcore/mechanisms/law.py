@@ -1,0 +1,362 @@
+"""The law of a noise: its density or masses, tails, quantiles, moments, edges and draws.
+
+A mechanism gives its noise as one `Law`, and whatever is drawn, tested, simulated or compared asks that object. Two methods
+are enough for a new one: `density` and `above`; everything else follows from them and may be overridden by a closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import FloatArray
+
+    Draws = FloatArray | NDArray[np.int64]
+
+_HALVINGS = 2200  # more than there are powers of two among the doubles
+_ROUNDS = 200  # more halvings than leave anything between two doubles of about one size
+_GAUSS = np.polynomial.legendre.leggauss(16)
+_RARE = 1e-18  # what both tails together leave out of a moment
+_PANELS = 400
+_MOST_MASSES = 10**6
+_EQUAL = 1e-12  # relative rounding of masses whose ratio is compared
+
+
+class Law(ABC):
+    """The law of a real or integer random number N, such as a noise or a noisy answer.
+
+    Attributes
+    ----------
+    integer : whether N takes integers only; then `density` is the probability of an integer.
+    symmetric : whether N and 2 `centre` - N have the same law.
+    log_concave : whether the logarithm of the density is concave; then the likelihood ratio of N + d and N rises, and a
+        threshold is the best test between them.
+    low, high : the smallest and the largest value, infinite where there is none.
+    centre : a typical value (the median of a symmetric law), where searches begin and a picture has a point.
+    """
+
+    integer: bool = False
+    symmetric: bool = True
+    log_concave: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+    centre: float = 0.0
+
+    @abstractmethod
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density at x; of integer noise the probability of the integer x."""
+
+    @abstractmethod
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return P(N > x), with its own digits where it is small."""
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return P(N <= x); of symmetric noise the upper tail of the mirrored place, digits included."""
+        x = np.asarray(x, dtype=np.float64)
+        if not self.symmetric:
+            return np.asarray(1.0 - self.above(x), dtype=np.float64)
+        mirrored = 2 * self.centre - x
+        return self.above(np.ceil(mirrored) - 1.0 if self.integer else mirrored)
+
+    def quantile(self, rate: FloatArray) -> FloatArray:
+        """Return the smallest x with P(N > x) <= rate, by doubling and halving; the ends at rates of 0 and 1."""
+        rate = np.asarray(rate, dtype=np.float64)
+        value = np.where(rate >= 1.0, -np.inf, self.high)
+        inner = (rate > 0.0) & (rate < 1.0)
+        if inner.any():
+            value[inner] = self._searched(rate[inner])
+        return np.asarray(value, dtype=np.float64)
+
+    def lower_quantile(self, rate: FloatArray) -> FloatArray:
+        """Return the largest x with P(N < x) <= rate, digits included: F^-1(rate) of real noise."""
+        return 2 * self.centre - self.quantile(rate) if self.symmetric else -Mirrored(self).quantile(rate)
+
+    def _searched(self, rate: FloatArray) -> FloatArray:
+        step, low = np.ones(rate.shape), np.full(rate.shape, self.centre)
+        high = low
+        while (more := (self._tail(high) > rate) & np.isfinite(high)).any():
+            low, high, step = (
+                np.where(more, high, low),
+                np.where(more, high + step, high),
+                np.where(more, 2 * step, step),
+            )
+        while (more := (self._tail(low) <= rate) & np.isfinite(low)).any():
+            low, high, step = np.where(more, low - step, low), np.where(more, low, high), np.where(more, 2 * step, step)
+        for _ in range(_HALVINGS):
+            middle = low + 0.5 * (high - low)
+            if not ((middle != low) & (middle != high) & np.isfinite(middle)).any():
+                break
+            inside = self._tail(middle) <= rate
+            low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+        return np.asarray(high, dtype=np.float64)
+
+    def _tail(self, x: FloatArray) -> FloatArray:
+        """Return P(N > x), also at infinite x."""
+        finite = np.isfinite(x)
+        return np.where(finite, self.above(np.where(finite, x, self.centre)), np.where(x > 0, 0.0, 1.0))
+
+    def edges(self, low: float, high: float) -> FloatArray:  # noqa: ARG002  steps without end are listed between the two
+        """Return where the density jumps, at least between `low` and `high`: the ends, where there are some."""
+        return np.array([end for end in (self.low, self.high) if math.isfinite(end)])
+
+    # ---- moments -----------------------------------------------------------------------------------------------
+
+    @property
+    def mean(self) -> float:
+        """E N: the centre of a symmetric law."""
+        return self.centre if self.symmetric else self._moment(lambda x: x)
+
+    @property
+    def variance(self) -> float:
+        """E (N - E N)^2, a sum or a quadrature unless a closed form is known."""
+        mean = self.mean
+        return self._moment(lambda x: (x - mean) ** 2)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.variance)
+
+    def _moment(self, of: Callable[[FloatArray], FloatArray]) -> float:
+        """Return E of(N) over all but the rarest values."""
+        rare = np.array([_RARE])
+        low, high = float(self.lower_quantile(rare)[0]), float(self.quantile(rare)[0])
+        if self.integer:
+            if high - low > _MOST_MASSES:
+                msg = f"Noise on more than {_MOST_MASSES} integers has no moments by summing; it needs a formula."
+                raise DomainError(msg)
+            x = np.arange(math.floor(low), math.ceil(high) + 1.0)
+            return float(self.density(x) @ of(x))
+        cuts = self.edges(low, high)
+        inner = np.concatenate((np.linspace(low, high, _PANELS + 1), cuts[(cuts > low) & (cuts < high)], [self.centre]))
+        ends = np.unique(inner)
+        half, node = 0.5 * np.diff(ends)[:, None], _GAUSS[0]
+        x = (ends[:-1, None] + half) + half * node
+        return float(np.sum(half * self.density(x.ravel()).reshape(x.shape) * of(x) * _GAUSS[1]))
+
+    def reach(self, miss: float) -> float:
+        """Return the least t, but for rounding, with P(|N| > t) <= miss in (0, 1)."""
+        low, high = 0.0, 1.0
+        while self._beyond(high) > miss:
+            low, high = high, 2 * high
+        return least(lambda t: self._beyond(t) <= miss, low, high)
+
+    def _beyond(self, t: float) -> float:
+        above = float(self.above(np.array([t]))[0])
+        if self.symmetric and self.centre == 0.0:
+            return 2.0 * above
+        return above + float(self.below(np.array([math.ceil(-t) - 1.0 if self.integer else -t]))[0])
+
+    # ---- draws and relatives ---------------------------------------------------------------------------------
+
+    def sample(self, rng: Generator, size: int) -> Draws:
+        """Return draws: the quantiles of uniform numbers.
+
+        For simulation, not for releasing data: floating-point noise is attackable.
+        """
+        draws = self.quantile(np.maximum(rng.random(size), 2.0**-54))
+        return np.asarray(np.rint(draws), dtype=np.int64) if self.integer else draws
+
+    def moved(self, by: float) -> Law:
+        """Return the law of N + by."""
+        return Moved(self, float(by)) if by else self
+
+    def scaled(self, factor: float) -> Law:
+        """Return the law of `factor` N, factor > 0; integers scale by 1 only."""
+        if factor == 1.0:
+            return self
+        if self.integer:
+            msg = f"Integer noise cannot be scaled by {factor!r}."
+            raise DomainError(msg)
+        return Scaled(self, float(factor))
+
+
+class Moved(Law):
+    """A law moved along the axis."""
+
+    def __init__(self, law: Law, by: float) -> None:
+        self.law, self.by = law, by
+        self.integer, self.symmetric, self.log_concave = law.integer, law.symmetric, law.log_concave
+        self.low, self.high, self.centre = law.low + by, law.high + by, law.centre + by
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density of the noise at x - by."""
+        return self.law.density(np.asarray(x, dtype=np.float64) - self.by)
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the upper tail of the noise at x - by."""
+        return self.law.above(np.asarray(x, dtype=np.float64) - self.by)
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return the lower tail of the noise at x - by."""
+        return self.law.below(np.asarray(x, dtype=np.float64) - self.by)
+
+    def edges(self, low: float, high: float) -> FloatArray:
+        """Return those of the noise, moved."""
+        return self.law.edges(low - self.by, high - self.by) + self.by
+
+    @property
+    def mean(self) -> float:
+        """That of the noise, moved."""
+        return self.law.mean + self.by
+
+    @property
+    def variance(self) -> float:
+        """That of the noise."""
+        return self.law.variance
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return draws of the noise, moved."""
+        return np.asarray(self.by + self.law.sample(rng, size), dtype=np.float64)
+
+
+class Mirrored(Law):
+    """The law of -N."""
+
+    def __init__(self, law: Law) -> None:
+        self.law = law
+        self.low, self.high, self.centre = -law.high, -law.low, -law.centre
+        self.integer, self.symmetric, self.log_concave = law.integer, law.symmetric, law.log_concave
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density at -x."""
+        return self.law.density(-np.asarray(x, dtype=np.float64))
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the lower tail at -x, without -x itself."""
+        place = -np.asarray(x, dtype=np.float64)
+        return self.law.below(np.ceil(place) - 1.0 if self.integer else place)
+
+
+class Scaled(Law):
+    """A law stretched around 0."""
+
+    def __init__(self, law: Law, factor: float) -> None:
+        self.law, self.factor = law, factor
+        self.symmetric, self.log_concave = law.symmetric, law.log_concave
+        self.low, self.high, self.centre = factor * law.low, factor * law.high, factor * law.centre
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density at x / factor, over the factor."""
+        return np.asarray(
+            self.law.density(np.asarray(x, dtype=np.float64) / self.factor) / self.factor, dtype=np.float64
+        )
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the upper tail at x / factor."""
+        return self.law.above(np.asarray(x, dtype=np.float64) / self.factor)
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return the lower tail at x / factor."""
+        return self.law.below(np.asarray(x, dtype=np.float64) / self.factor)
+
+    def edges(self, low: float, high: float) -> FloatArray:
+        """Return those of the noise, stretched."""
+        return self.factor * self.law.edges(low / self.factor, high / self.factor)
+
+    @property
+    def mean(self) -> float:
+        """That of the noise, stretched."""
+        return self.factor * self.law.mean
+
+    @property
+    def variance(self) -> float:
+        """That of the noise times the square of the factor."""
+        return self.factor**2 * self.law.variance
+
+    @property
+    def deviation(self) -> float:
+        """That of the noise, stretched."""
+        return self.factor * self.law.deviation
+
+    def reach(self, miss: float) -> float:
+        """Return that of the noise, stretched."""
+        return self.factor * self.law.reach(miss)
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return draws of the noise, stretched."""
+        return np.asarray(self.factor * self.law.sample(rng, size), dtype=np.float64)
+
+
+class Masses(Law):
+    """An integer law with finitely many values: `masses` are the probabilities of `first`, `first` + 1 and so on.
+
+    They are divided by their sum unless that is 1 up to rounding. Tails are sums of the masses from their own end, so that small ones keep their digits.
+    Whether the law is symmetric and log-concave is seen from the masses.
+    """
+
+    integer = True
+
+    def __init__(self, first: int, masses: FloatArray) -> None:
+        p = np.asarray(masses, dtype=np.float64)
+        if p.ndim != 1 or not p.size or not np.all(np.isfinite(p) & (p >= 0)) or not p.sum() > 0:
+            msg = f"masses must be a flat list of numbers from 0 upwards with a positive sum, got shape {p.shape}."
+            raise DomainError(msg)
+        kept = np.flatnonzero(p)  # values at the ends that never occur are left out
+        self.first = int(first) + int(kept[0])
+        total = math.fsum(p)
+        p = p[kept[0] : kept[-1] + 1]
+        self.masses = p = p if abs(total - 1.0) <= _EQUAL else p / total
+        self.low, self.high = float(self.first), float(self.first + p.size - 1)
+        self.symmetric = bool(np.allclose(p, p[::-1], rtol=_EQUAL, atol=0.0))
+        self.centre = (self.low + self.high) / 2 if self.symmetric else float(self.first + int(np.argmax(p)))
+        self.log_concave = bool(np.all(p > 0) and np.all(p[1:-1] ** 2 >= p[:-2] * p[2:] * (1.0 - _EQUAL)))
+        self._from_above = np.append(np.cumsum(p[::-1])[::-1], 0.0)
+        self._from_below = np.append(0.0, np.cumsum(p))
+
+    def _place(self, x: FloatArray) -> NDArray[np.int64]:
+        """Return how many values are at most x."""
+        reached = np.floor(np.asarray(x, dtype=np.float64)) - self.first + 1.0
+        return np.clip(reached, 0, self.masses.size).astype(np.int64)
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the probability of the integer x, 0 elsewhere."""
+        x = np.asarray(x, dtype=np.float64)
+        place = np.clip(x - self.first, 0, self.masses.size - 1).astype(np.int64)
+        return np.where(place + self.first == x, self.masses[place], 0.0)
+
+    def above(self, x: FloatArray) -> FloatArray:
+        """Return the sum of the masses above x."""
+        return np.asarray(np.minimum(self._from_above[self._place(x)], 1.0), dtype=np.float64)
+
+    def below(self, x: FloatArray) -> FloatArray:
+        """Return the sum of the masses up to x."""
+        return np.asarray(np.minimum(self._from_below[self._place(x)], 1.0), dtype=np.float64)
+
+    @property
+    def mean(self) -> float:
+        """The sum of values times masses."""
+        return self._moment(lambda x: x)
+
+    def _moment(self, of: Callable[[FloatArray], FloatArray]) -> float:
+        x = np.arange(self.masses.size, dtype=np.float64) + self.first
+        return float(np.sum(self.masses * of(x)))
+
+    def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
+        """Return draws of the values.
+
+        For simulation, not for releasing data: floating-point noise is attackable.
+        """
+        upto = self._from_below[1:-1]
+        return np.asarray(self.first + np.searchsorted(upto, rng.random(size), side="right"), dtype=np.int64)
+
+
+def least(met: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the upper end of a bisection: a place where the condition is met, next to one where it is not."""
+    for _ in range(_ROUNDS):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return high

@@ -1,0 +1,91 @@
+"""Advanced composition of pure privacy, with a generous constant."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcore.domains import COPIES, LOSS, SHARE
+from dpcore.errors import DomainError
+from dpcore.rounding import up
+from dpcore.theorems.advanced_drv import against_sum
+from dpcore.theorems.record import ADAPTIVE, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.releases import equal
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from dpcore.theorems.domain import Statement
+    from dpcore.theorems.releases import Releases
+
+
+def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> pd.DataFrame:
+    r"""Compose k pure epsilon-DP mechanisms: :math:`(4\varepsilon\sqrt{2k\log(1/\delta)}, \delta)`-DP.
+
+    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small failure probability the loss grows like
+    the root of k, not like k; the constant is generous.
+    Reference: Mironov (2017), Corollary 1.
+    """
+    step, copies = LOSS.check(epsilon), COPIES.check(k)
+    return THEOREM.stated([(step, 0.0, copies)], SHARE.but(name="delta").array(delta).tolist())
+
+
+def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+    epsilon, failing, k = equal(statements)
+    if failing > 0:
+        msg = f"It is about δ = 0 per mechanism, here δ = {outward(failing, 4)}."
+        raise DomainError(msg)
+    if not _holds(epsilon, k, slack):
+        bound = math.exp(-min(745.0, epsilon * epsilon * k)) if epsilon < 1e150 else 0.0
+        msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {bound:.6g}] for this theorem, got {slack!r}."
+        raise DomainError(msg)
+    bound = up(4 * epsilon * math.sqrt(-2 * k * math.log(slack)))
+    return Stated(bound, slack, against_sum(bound, epsilon, k))
+
+
+def _holds(epsilon: float, k: int, delta: float) -> bool:
+    """Return whether log(1/delta) >= epsilon^2 k, beyond doubt by rounding unless epsilon is 0."""
+    needed = epsilon * epsilon * float(k) if epsilon < 1e150 else math.inf
+    return -math.log(delta) >= up(needed)
+
+
+def _objection(releases: Releases, delta: float) -> str:
+    epsilon, failing, k = equal(releases.statements(delta).triples)
+    if failing > 0 or not delta > 0:
+        got = f"δ = {outward(failing, 4)}" if failing > 0 else "a total δ of 0"
+        return f"It is about δ = 0 per release and a total δ above 0; here {got}."
+    if not _holds(epsilon, k, delta):
+        most = outward(-math.log(delta), 4, up=False)
+        return f"It holds for ε²k up to log(1/δ) = {most} only, here {epsilon * epsilon * k:.4g}."
+    return ""
+
+
+def _epsilon(releases: Releases, delta: float) -> AtDelta:
+    given = releases.statements(delta)
+    return AtDelta(_statement(given.triples, delta).epsilon, "upper", given.note)
+
+
+THEOREM = Theorem(
+    name="advanced_course",
+    title="Advanced composition of pure privacy",
+    formula=r"\bigl(4\varepsilon\sqrt{2k\log(1/\delta)},\ \delta\bigr),\quad\log(1/\delta)\ge\varepsilon^2k",
+    meaning="For a small δ the bound ε grows like the root of k.",
+    assumptions=ADAPTIVE + " Each is epsilon-DP with delta = 0, and log(1/delta) >= epsilon^2 k.",
+    reference="Mironov 2017, Corollary 1",
+    kind="upper",
+    # 4 * 0.1 * sqrt(2 * 50 * 4) = 8, with delta = e^-4.
+    oracles=(Oracle((0.1, 50, 0.018315638888734179), 8.0, 0.018315638888734179, 1e-14),),
+    label="Advanced (pure)",
+    function=advanced_course,
+    statement=_statement,
+    unlisted="It is about copies of one mechanism with δ = 0, as long as log(1/slack) ≥ ε²k.",
+    objection=_objection,
+    epsilon=_epsilon,
+    rough=True,
+    shown=False,
+    because="It bounds the sum of the losses by a few standard deviations.",
+    account=None,
+)

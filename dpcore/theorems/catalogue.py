@@ -1,0 +1,105 @@
+"""The list of all theorems: every file of this folder that holds a `THEOREM` is found by itself.
+
+Views of the list differ in their order only, which is written down here; a theorem that no order names comes last.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dpcore.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpcore.theorems.record import AtDelta, Theorem
+    from dpcore.theorems.releases import Releases
+
+REFERENCE = (
+    "basic", "kov_optimal", "kov_heterogeneous", "kov_simplified", "dptv", "gdp", "advanced_course", "advanced_drv", "rdp",
+    "zcdp", "clt", "parallel", "parallel_union", "group", "group_exact", "rdp_mironov", "rdp_tight", "zcdp_bun_steinke", "zcdp_tight",
+)  # fmt: skip
+TABLES = (
+    "dptv", "kov_optimal", "gdp", "rdp", "zcdp", "kov_simplified", "advanced_drv", "advanced_course", "basic", "clt",
+)  # fmt: skip
+PICTURES = ("dptv", "kov_optimal", "kov_simplified", "advanced_drv", "advanced_course", "basic", "gdp", "clt")
+LISTS = (
+    "gdp",
+    "dptv",
+    "basic",
+    "kov_optimal",
+    "kov_heterogeneous",
+    "advanced_course",
+    "advanced_drv",
+    "kov_simplified",
+)
+
+
+@cache
+def every_theorem() -> tuple[Theorem, ...]:
+    """Return all theorems, in the order of the reference."""
+    folder = importlib.import_module("dpcore.theorems")
+    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
+    modules = [importlib.import_module(f"dpcore.theorems.{name}") for name in names]
+    return _sorted([module.THEOREM for module in modules if hasattr(module, "THEOREM")], REFERENCE)
+
+
+@cache
+def composing() -> tuple[Theorem, ...]:
+    """Return the theorems with a number for a list of releases at a delta, in the order of tables."""
+    return _sorted([theorem for theorem in every_theorem() if theorem.composes], TABLES)
+
+
+@cache
+def drawing() -> tuple[Theorem, ...]:
+    """Return the theorems with a region for a list of releases, in the order of legends."""
+    return _sorted([theorem for theorem in composing() if theorem.draws], PICTURES)
+
+
+@cache
+def listing() -> tuple[Theorem, ...]:
+    """Return the theorems with statements of their own, without a delta."""
+    return _sorted([theorem for theorem in every_theorem() if theorem.lists], LISTS)
+
+
+@cache
+def routes(source: str, target: str) -> tuple[Theorem, ...]:
+    """Return the theorems that lead from one notion to another."""
+    paths = ((theorem, theorem.route) for theorem in every_theorem())
+    return tuple(theorem for theorem, route in paths if route and (route.source, route.target) == (source, target))
+
+
+def theorem(name: str) -> Theorem:
+    """Return the record of a theorem by its name."""
+    known = {record.name: record for record in every_theorem()}
+    if name not in known:
+        msg = f"There is no theorem {name!r}; the names are {', '.join(known)}."
+        raise DomainError(msg)
+    return known[name]
+
+
+def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, AtDelta]:
+    """Return what every theorem says about the releases at delta: the one answer that all tables and pages show.
+
+    No theorem is above one that follows from it by the tolerance of its own computation.
+    """
+    known: dict[str, AtDelta] = {}
+
+    def settled(record: Theorem) -> AtDelta:
+        if record.name not in known:
+            found = record.promise(releases, delta)
+            for weaker in record.never_above if found.kind != "none" else ():
+                other = settled(theorem(weaker))
+                found = found if other.kind == "none" else found._replace(epsilon=min(found.epsilon, other.epsilon))
+            known[record.name] = found
+        return known[record.name]
+
+    return {record.name: settled(record) for record in theorems}
+
+
+def _sorted(records: Iterable[Theorem], order: tuple[str, ...]) -> tuple[Theorem, ...]:
+    place = {name: index for index, name in enumerate(order)}
+    return tuple(sorted(records, key=lambda record: place.get(record.name, len(order))))

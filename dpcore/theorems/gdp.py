@@ -1,0 +1,116 @@
+r"""Composition of Gaussian differential privacy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore import gate
+from dpcore.curves.gaussian import Gaussian
+from dpcore.domains import LOSS
+from dpcore.errors import DomainError
+from dpcore.guarantees import GDP
+from dpcore.rounding import failure
+from dpcore.theorems.gaussians import epsilons_of, joined
+from dpcore.theorems.optimal import SAFE
+from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
+from dpcore.theorems.table import table
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from dpcore.theorems.listing import Listing
+    from dpcore.theorems.releases import Releases, Statements
+
+EPSILONS = tuple(i / 2 for i in range(11))
+
+
+def composed_mu(mus: object) -> float:
+    r"""Return :math:`\sqrt{\sum\mu_i^2}` of a number or a list of numbers."""
+    root = math.hypot(*LOSS.but(name="mu").array(mus).tolist())
+    return float(LOSS.but(name="root of the sum of squares of mu").check(root))
+
+
+def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFrame:
+    r"""Compose mu_i-Gaussian DP mechanisms: :math:`\mu=\sqrt{\sum\mu_i^2}`, without loss.
+
+    .. math:: \delta(\varepsilon) = \Phi(\mu/2-\varepsilon/\mu) - e^\varepsilon\Phi(-\mu/2-\varepsilon/\mu)
+
+    In words: Gaussian mechanisms compose like independent errors, by squares. One row for each `epsilon` >= 0 asked.
+    Reference: Dong, Roth, Su (2022), Corollary 3.3 and Corollary 2.13.
+    """
+    mu = composed_mu(mus)
+    points = LOSS.array(epsilon)
+    deltas = Gaussian(mu).delta_bounds(points)[1] if mu > 0 else np.zeros_like(points)
+    return table("gdp", points, deltas, "exact", f"mu = {mu!r}")
+
+
+def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:
+    if listing.kinds != {"gdp"}:
+        return None
+    return gdp([values[0] * float(np.sqrt(float(count))) for _, values, count in listing.parts], EPSILONS)
+
+
+def _root(mus: Sequence[tuple[float, int]]) -> float:
+    return math.hypot(*(mu * math.sqrt(count) for mu, count in mus))
+
+
+def _around(given: Statements) -> tuple[float, float]:
+    """Return mu and the failure probability of Gaussian privacy around every release, both rounded up."""
+    mu = _root([(step.bounding_mu, count) for step, count in given.parts]) * SAFE
+    if not math.isfinite(mu):
+        msg = "Its μ is too large for a number."
+        raise DomainError(msg)
+    return mu, min(1.0, failure([(step.delta, count) for step, count in given.parts]) * SAFE)
+
+
+def _epsilon(releases: Releases, delta: float) -> AtDelta:
+    if (mus := releases.mus) is not None:
+        region = releases.region
+        value = float(gate.epsilon_bounds(region, np.array([delta]))[1][0])
+        return AtDelta(value + 0.0, region.kind, f"μ = {outward(_root(mus), 6)}")
+    mu, lost = _around(releases.statements(delta, gaussian=False))
+    value = float(epsilons_of(np.array([mu]), np.array([lost]), delta)[0])
+    return AtDelta(value, "upper", f"every release inside Gaussian privacy, together μ = {outward(mu, 6)}")
+
+
+def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
+    if (mus := releases.mus) is not None:
+        mu = _root(mus)
+        return PromisedRegion(GDP(mu), "exact", f"μ = {outward(mu, 6)}")
+    given = releases.statements(delta, gaussian=False)
+    mu, lost = _around(given)
+    note = f"μ = {outward(mu, 6)}" + (f", failing with probability {outward(lost, 4)}" if lost else "")
+    if len(given.parts) == 1:
+        note += f"; one mechanism is inside gdp({outward(given.parts[0][0].bounding_mu, 4)})"
+    return PromisedRegion(joined(mu, lost), "upper", "; ".join(filter(None, (note, given.note))))
+
+
+THEOREM = Theorem(
+    name="gdp",
+    title="Composition of Gaussian privacy",
+    label="Gaussian (GDP)",
+    formula=r"\mu=\sqrt{\sum\mu_i^2},"
+    r"\quad\delta(\varepsilon)=\Phi(\tfrac\mu2-\tfrac\varepsilon\mu)"
+    r"-e^\varepsilon\Phi(-\tfrac\mu2-\tfrac\varepsilon\mu)",
+    meaning="Gaussian mechanisms compose like independent errors, by squares.",
+    reference="Dong, Roth, Su 2022, Corollary 3.3 and Corollary 2.13",
+    kind="exact",
+    oracles=(
+        # mu = 1: delta(0) = 2 Phi(1/2) - 1.
+        Oracle(([0.6, 0.8], 0.0), 0.0, 0.3829249225480262, 1e-14),
+    ),
+    function=gdp,
+    listing=_listing,
+    unlisted="It is about Gaussian privacy alone; name a δ to have every part put inside a Gaussian region.",
+    of_statements=False,
+    epsilon=_epsilon,
+    region=_region,
+    because="Gaussian privacy composes without loss.",
+    account=None,
+)

@@ -1,0 +1,107 @@
+"""The optimal composition of equal statements: the worst case is attained, so nothing smaller is true for every mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.domains import DELTA, LOSS
+from dpcore.guarantees import DP
+from dpcore.rounding import failure, sum_up
+from dpcore.theorems.domain import LATTICE_COPIES
+from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
+from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
+from dpcore.theorems.record import Account, Oracle, Theorem
+from dpcore.theorems.releases import equal
+from dpcore.theorems.table import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from dpcore.algebra import Factors
+    from dpcore.theorems.listing import Listing
+    from dpcore.theorems.record import AtDelta, PromisedRegion
+    from dpcore.theorems.releases import Releases, Statements
+
+
+def kov_optimal(epsilon: float, delta: float, k: int) -> pd.DataFrame:
+    r"""Compose k mechanisms that are (epsilon, delta)-DP each, adaptively, without loss.
+
+    For i = 0..floor(k/2) the composition is :math:`((k-2i)\varepsilon, 1-(1-\delta)^k(1-\delta_i))`-DP,
+
+    .. math:: \delta_i = \sum_{l<i} \binom{k}{l}
+              \frac{e^{(k-l)\varepsilon}-e^{(k-2i+l)\varepsilon}}{(1+e^\varepsilon)^k}.
+
+    In words: the rows together are the whole truth about k unknown mechanisms; some mechanism attains every row at
+    once.
+    Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.3.
+    """
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    copies = LATTICE_COPIES.check(k)
+    lost = failure([(failing, copies)])
+    if step == 0 or lost == 1:
+        return table("kov_optimal", 0.0, lost, "exact", "no finite loss: one number says it all")
+    LOSS.but(name="k * epsilon").check(step * copies)
+    reserve(copies // 2 + 1, "kov_optimal")
+    index = np.arange(0.0, copies // 2 + 1)
+    deltas = deltas_at_drops(2 * step * index, binomial_law(copies, step)[: copies // 2 + 1])
+    corners = step * (copies - 2 * index)
+    corners[0] = sum_up([(step, copies)])  # rounded down, the largest loss would not cover itself
+    return corner_table("kov_optimal", corners, deltas, lost, "corner")
+
+
+def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:
+    return kov_optimal(*equal(listing.triples)) if listing.equal else None
+
+
+def _worst_cases(given: Statements) -> Factors:
+    return [(DP(step.epsilon, step.delta), count) for step, count in given.parts]
+
+
+def _note(given: Statements) -> str:
+    unused = "bound on total variation not used" if given.tv_helps else ""
+    return "; ".join(part for part in (given.note, unused) if part)
+
+
+def _epsilon(releases: Releases, delta: float) -> AtDelta:
+    given = releases.statements(delta)
+    return optimal_epsilon(given, _worst_cases(given), delta, tight=not given.tv_helps, note=_note(given))
+
+
+def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
+    given = releases.statements(delta)
+    return optimal_region(given, _worst_cases(given), tight=not given.tv_helps, note=_note(given))
+
+
+THEOREM = Theorem(
+    name="kov_optimal",
+    title="Optimal composition of equal statements",
+    formula=r"\Bigl((k-2i)\varepsilon,\ 1-(1-\delta)^k\bigl(1-\sum_{l<i}\tbinom{k}{l}"
+    r"\tfrac{e^{(k-l)\varepsilon}-e^{(k-2i+l)\varepsilon}}{(1+e^\varepsilon)^k}\bigr)\Bigr),"
+    r"\ i=0,\dots,\lfloor k/2\rfloor",
+    meaning="The exact region of k unknown mechanisms: some mechanism attains every corner at once.",
+    reference="Kairouz, Oh, Viswanath 2015, Theorem 3.3",
+    kind="exact",
+    oracles=(
+        # k = 2 by hand: delta_1 = (e^(2 eps) - 1)/(1 + e^eps)^2 = tanh(eps/2); eps = 2 log 2 gives 3/5.
+        Oracle((1.3862943611198906, 0.0, 2), 0.0, 0.6, 1e-15),
+        Oracle((1.3862943611198906, 0.5, 2), 0.0, 0.9, 1e-15),
+        Oracle((0.1, 1e-3, 1), 0.1, 1e-3, 1e-15),
+    ),
+    label="KOV optimal",
+    function=kov_optimal,
+    listing=_listing,
+    unlisted="It is about copies of one mechanism; kov_heterogeneous is its form for different ones.",
+    objection=lambda releases, _delta: releases.too_many(),
+    epsilon=_epsilon,
+    region=_region,
+    never_above=("kov_simplified",),
+    because="It is the exact composition of the statements (ε, δ) of the rows.",
+    account=Account(
+        formula=r"\min\{\varepsilon:\ \delta_{(\varepsilon_0,\delta_0)^{\otimes k}}(\varepsilon)\le\delta\}",
+        meaning="The best that can be said when one (ε, δ) statement per use is all that is known.",
+    ),
+)

@@ -1,0 +1,307 @@
+"""What a theorem is: one frozen record, found by its file, that every page, table, command and text asks.
+
+A file of this folder that holds a `THEOREM` is found by itself. A theorem about a list of releases needs `statement` (a closed form:
+one (epsilon, delta) for a list of them and a slack) or `epsilon` (its smallest epsilon at a delta); everything else has a default.
+A theorem that leads from one notion to another has `route`. What neither has is shown in the reference only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from dpcore.errors import BudgetError, DomainError, DpcoreError
+from dpcore.guarantees import DP
+from dpcore.limits import checkpoint, limits
+from dpcore.rounding import sum_up
+from dpcore.theorems.releases import Releases
+from dpcore.theorems.sharing import ROUNDING, statement_epsilon
+from dpcore.theorems.table import stack, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    import pandas as pd
+
+    from dpcore.theorems.domain import Statement
+    from dpcore.theorems.listing import Listing
+    from dpcore.tradeoff import TradeOff
+
+ADAPTIVE = (
+    "The mechanisms use fresh randomness. Which mechanism comes next may depend on earlier answers; the list of strengths may "
+    "not: it is fixed beforehand."
+)
+DISJOINT = "The mechanisms read disjoint parts of the data, and a change of one record touches one part only."
+SINGLE = "One mechanism that satisfies the statement; nothing else is assumed."
+ROW_WORK = 1e8
+"""Operations allowed for one row of a table: some ten seconds. Counted, not timed, so that the same rows are there on every machine."""
+BELOW = "No ε reaches this δ by this theorem: what remains at ε = ∞ is already larger."
+
+
+class AtDelta(NamedTuple):
+    """What one theorem says at one delta: with kind ``none`` epsilon is inf and `note` says why the theorem is silent."""
+
+    epsilon: float
+    kind: str
+    note: str = ""
+
+
+class Stated(NamedTuple):
+    """One (epsilon, delta) statement that a closed form derives, and how."""
+
+    epsilon: float
+    delta: float
+    note: str = ""
+
+
+class PromisedRegion(NamedTuple):
+    """The region that a theorem promises; `kind` is ``exact``, ``upper`` or ``approximate``."""
+
+    region: TradeOff
+    kind: str
+    note: str = ""
+
+
+class Account(NamedTuple):
+    """How an accountant that uses the theorem k times is described; what is empty is taken from the theorem."""
+
+    title: str = ""
+    formula: str = ""
+    meaning: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """A checked value: among the theorem's rows for the arguments one has this epsilon and delta.
+
+    Of a conversion the last argument is a delta, or with `at_epsilon` an epsilon.
+    """
+
+    arguments: tuple[Any, ...]
+    epsilon: float
+    delta: float
+    tolerance: float = 1e-12
+    at_epsilon: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From a guarantee of the language to (epsilon, delta), or to groups of people.
+
+    Attributes
+    ----------
+    source, target : names as in ``dpcore convert``.
+    formula : LaTeX, solved for epsilon.
+    check : expression, parameter, its value, tolerance, and where the value is from.
+    epsilon : epsilon at a delta in (0, 1], and a note, from the values of the guarantee: (order, epsilon) of rdp, (rho, xi) of zcdp.
+    delta : delta at an epsilon, and a note.
+    """
+
+    source: str
+    target: str
+    formula: str
+    check: tuple[str, str, float, float, str]
+    epsilon: Callable[[float, float, float], tuple[float, str]] | None = None
+    delta: Callable[[float, float, float], tuple[float, str]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theorem:
+    """One named theorem.
+
+    Attributes
+    ----------
+    name, title : in tables and code, and as a heading.
+    label : short title in tables and legends; the title unless given.
+    formula, meaning, assumptions, neighbours, reference : LaTeX, plain words, and who proved it.
+    kind : the best its numbers can be; each number states its own.
+    oracles : known values, which a test checks.
+    function : its rows from plain numbers; by default those of `statement`.
+    statement : the (epsilon, delta) of a list of statements, given a slack; raises `DomainError` with the reason where it does not apply.
+    takes_slack : whether `statement` depends on the slack.
+    epsilon : what it promises about the releases at delta; by default that of `statement`, with all the slack that delta leaves.
+    objection : why it does not apply to these releases at this delta, in a sentence; empty where it applies.
+    region : what it promises as a region, given releases, delta and slack; by default that of `statement`.
+    listing : its own rows for a list without a delta, None where it does not apply; by default those of `statement`.
+    unlisted : why it has no such rows.
+    uses_tv : whether it uses bounds on the total variation.
+    of_statements : whether it is about (epsilon, delta) statements, so that delta is shared among them.
+    never_above : theorems that follow from it about the same knowledge.
+    rough : far above the others: it does not set the scale of a picture.
+    shown : drawn unless asked otherwise.
+    because : why it is best where it is, in a sentence; its meaning unless given.
+    account : how accountants use it, None where none does.
+    route : from one notion to another.
+    """
+
+    name: str
+    title: str
+    formula: str
+    meaning: str
+    reference: str
+    kind: Literal["exact", "upper", "approximate"]
+    assumptions: str = ADAPTIVE
+    neighbours: str = "any"
+    oracles: tuple[Oracle, ...] = ()
+    label: str = ""
+    function: Callable[..., pd.DataFrame] | None = None
+    statement: Callable[[Sequence[Statement], float], Stated] | None = None
+    takes_slack: bool = True
+    epsilon: Callable[[Releases, float], AtDelta] | None = None
+    objection: Callable[[Releases, float], str] = lambda _releases, _delta: ""
+    region: Callable[[Releases, float, float], PromisedRegion] | None = None
+    listing: Callable[[Listing, Sequence[float]], pd.DataFrame | None] | None = None
+    unlisted: str = "It does not apply to these statements."
+    uses_tv: bool = False
+    of_statements: bool = True
+    never_above: tuple[str, ...] = ()
+    rough: bool = False
+    shown: bool = True
+    because: str = ""
+    account: Account | None = Account()
+    route: Route | None = None
+
+    # ---- what it is about ------------------------------------------------------------------------------------
+
+    @property
+    def composes(self) -> bool:
+        """Whether it has a number for a list of releases at a delta."""
+        return self.epsilon is not None or self.statement is not None
+
+    @property
+    def draws(self) -> bool:
+        """Whether it has a region for a list of releases."""
+        return self.region is not None or self.statement is not None
+
+    @property
+    def lists(self) -> bool:
+        """Whether it has statements of its own, without a delta."""
+        return self.listing is not None or self.statement is not None
+
+    @property
+    def reports(self) -> bool:
+        """Whether an accountant of k uses can report its number: it composes, or turns divergences into epsilon."""
+        return self.composes or (self.route is not None and self.route.epsilon is not None)
+
+    @property
+    def short(self) -> str:
+        """The title in tables and legends."""
+        return self.label or self.title
+
+    # ---- what it says ----------------------------------------------------------------------------------------
+
+    def rows(self, *arguments: Any, at_epsilon: bool = False) -> pd.DataFrame:
+        """Return its rows for plain numbers: the arguments of `function`, of the closed form or of the conversion.
+
+        A theorem that has none of them takes regions with their counts, and a delta.
+        """
+        if self.function is not None or self.statement is not None:
+            return (self.function or self.stated)(*arguments)
+        if self.route is not None:
+            return self.converted(*arguments, at_epsilon=at_epsilon)
+        releases, delta = arguments
+        found = self.promise(Releases(releases), delta)
+        return table(self.name, found.epsilon, delta, found.kind, found.note)
+
+    def stated(self, statements: Sequence[Statement], slacks: float | Sequence[float]) -> pd.DataFrame:
+        """Return the rows of the closed form, one for each slack."""
+        if self.statement is None:
+            msg = f"{self.name} has no closed form."
+            raise DomainError(msg)
+        wanted = [slacks] if isinstance(slacks, float) else slacks
+        found = [self.statement(statements, slack) for slack in wanted]
+        return stack(table(self.name, one.epsilon, one.delta, "upper", one.note) for one in found)
+
+    def converted(self, first: float, second: float, at: float, *, at_epsilon: bool = False) -> pd.DataFrame:
+        """Return the statement at a delta, or at an epsilon, of a guarantee with these two values."""
+        solve = None if self.route is None else self.route.delta if at_epsilon else self.route.epsilon
+        if solve is None:
+            msg = f"{self.name} is no conversion to (epsilon, delta)."
+            raise DomainError(msg)
+        found, note = solve(first, second, at)
+        return table(self.name, *((at, found) if at_epsilon else (found, at)), "upper", note)
+
+    def applies(self, releases: Releases, delta: float) -> tuple[bool, str]:
+        """Return whether it speaks of the releases at delta, and the reason in a sentence if not."""
+        try:
+            why = self.objection(releases, delta)
+        except DpcoreError as error:
+            why = reason(error)
+        return not why, why
+
+    def promise(self, releases: Releases, delta: float) -> AtDelta:
+        """Return what it says about the releases at delta, or why it is silent."""
+        if not releases.factors:
+            return AtDelta(0.0, "exact", "nothing was released")
+        holds, why = self.applies(releases, delta)
+        if not holds:
+            return silent(why)
+        try:
+            if self.of_statements:
+                releases.statements(delta)  # before the count begins: who asks first must not pay for all
+            with counted():
+                found = (self.epsilon or self._spent)(releases, delta)
+        except DpcoreError as error:
+            return silent(reason(error))
+        return found._replace(note=BELOW) if math.isinf(found.epsilon) and found.kind != "none" else found
+
+    def _spent(self, releases: Releases, delta: float) -> AtDelta:
+        """Return the promise of the closed form with all the slack that delta leaves; inf where it leaves none."""
+        given = releases.statements(delta)
+        slack = (delta - sum_up((failing, count) for _, failing, count in given.triples)) * (1 - ROUNDING)
+        if self.statement is None:
+            return AtDelta(math.inf, "upper", given.note)
+        found = self.statement(given.triples, slack if slack > 0 else 1.0)  # raises where it does not apply at all
+        reached = slack > 0 or delta >= 1
+        return AtDelta(statement_epsilon(*found[:2], delta) if reached else math.inf, "upper", given.note)
+
+    def drawn(self, releases: Releases, delta: float, slack: float) -> PromisedRegion:
+        """Return what it promises as a region; raises `DpcoreError` with the reason where it has none."""
+        if self.region is not None:
+            if why := self.objection(releases, delta):
+                raise DomainError(why)
+            return self.region(releases, delta, slack)
+        given = releases.statements(delta)
+        if self.statement is None:
+            msg = "It has no region."
+            raise DomainError(msg)
+        found = self.statement(given.triples, slack)
+        if not math.isfinite(found.epsilon):
+            msg = "Its ε is too large for a number."
+            raise DomainError(msg)
+        note = "; ".join(filter(None, (found.note, given.note)))
+        return PromisedRegion(DP(found.epsilon, found.delta), "upper", note)
+
+    def listed(self, listing: Listing, slacks: Sequence[float]) -> pd.DataFrame | None:
+        """Return its own rows for a list without a delta; None where it does not apply."""
+        if self.listing is not None:
+            return self.listing(listing, slacks)
+        if self.statement is None or not listing.triples:
+            return None
+        held = []
+        for slack in slacks if self.takes_slack else slacks[:1]:
+            try:
+                held.append(self.stated(listing.triples, slack))
+            except DomainError:  # it does not hold at this slack
+                continue
+        return stack(held) if held else None
+
+
+def counted() -> AbstractContextManager[object]:
+    """Return the context in which one row of a table is computed: more operations than allowed refuse it."""
+    return limits(work=ROW_WORK)
+
+
+def reason(error: DpcoreError) -> str:
+    """Return why a theorem is silent; an error because the time is over is raised again."""
+    if isinstance(error, BudgetError):
+        checkpoint()
+    return str(error)
+
+
+def silent(why: str) -> AtDelta:
+    """Return the promise of a theorem that does not apply."""
+    return AtDelta(math.inf, "none", why)
