@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,7 +30,6 @@ _WIDTHS: Final = tuple(np.geomspace(1e-6, 1e6, 121).tolist())
 """Values tried of a parameter that the noise falls with, and, in units of the error, of one that it rises with."""
 
 
-@cache
 def offered() -> tuple[type[Mechanism], ...]:
     """Return the mechanisms that are offered, in their order."""
     found = [kind for kind in kinds() if kind.offered]

@@ -63,6 +63,16 @@ class GumbelLaw(Law):
         t = np.maximum(np.asarray(x, dtype=np.float64) / self.scale, -700.0)
         return np.asarray(np.exp(-np.exp(-t)), dtype=np.float64)
 
+    def quantile(self, rate: FloatArray) -> FloatArray:
+        """Return -b log(-log(1 - rate)): closed forms are optional, and faster."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-self.scale * np.log(-np.log1p(-np.asarray(rate, dtype=np.float64))), dtype=np.float64)
+
+    def lower_quantile(self, rate: FloatArray) -> FloatArray:
+        """Return -b log(-log(rate))."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-self.scale * np.log(-np.log(np.asarray(rate, dtype=np.float64))), dtype=np.float64)
+
     @property
     def variance(self) -> float:
         """pi^2 b^2 / 6."""

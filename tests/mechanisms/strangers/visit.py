@@ -150,9 +150,9 @@ def check_commands() -> None:
     """Run the commands as somebody types them."""
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "picture.json"
-        assert main(["plot", "logistic(2)", "capped_gaussian(3, 12, 2)", "gumbel(2)", "--out", str(picture)]) == 0
+        assert main(["plot", "logistic(2)", "capped_gaussian(3, 12, 2)", "gumbel(2)", "--output", str(picture)]) == 0
         assert json.loads(picture.read_text())
-    assert main(["deltas", "logistic(2)^3", "--at", "0,1"]) == 0
+    assert main(["deltas", "logistic(2)^3", "--epsilon", "0,1"]) == 0
     assert main(["risk", "capped_gaussian(3, 12, 2)"]) == 0
 
 
