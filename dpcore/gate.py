@@ -31,7 +31,7 @@ from dpcore.curves.possible import ROUNDING, below_guessing, betas, refuse
 from dpcore.errors import ImpossibleError, InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
 
@@ -87,12 +87,12 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     return lower, upper
 
 
-def beta_safe(region: TradeOff, alpha: FloatArray) -> FloatArray:
-    """Return the lower, safe side of beta alone."""
+def beta_safe(region: TradeOff, alpha: FloatArray, slack: float = 2.0**-52) -> FloatArray:
+    """Return the lower, safe side of beta alone; `slack` is the rounding of alpha, more where it is a sum itself."""
     lower = region.curve.beta_safe(alpha) + 0.0
     _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
     with naming(region):
-        below_guessing(alpha, lower)
+        below_guessing(alpha, lower, slack)
     region.dual  # noqa: B018  checked once
     return lower
 
@@ -144,12 +144,12 @@ def _masses(region: TradeOff, polygon: Polygon) -> None:
 
 
 @contextmanager
-def naming(*regions: TradeOff) -> Iterator[None]:
+def naming(region: TradeOff, *others: TradeOff) -> Iterator[None]:
     """Name the regions whose curves are asked inside the ``with`` block if one says what cannot be."""
     try:
         yield
     except ImpossibleError as error:
-        raise _refusal(regions, str(error)) from error
+        raise _refusal(region, str(error), *others) from error
 
 
 @contextmanager
@@ -196,7 +196,8 @@ def check_dual(region: TradeOff) -> bool:
     return True
 
 
-def _refusal(regions: TradeOff | Sequence[TradeOff], what: str) -> InternalError:
-    named = regions if isinstance(regions, (tuple, list)) else [regions]
-    text = " or ".join(one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in named)
-    return InternalError(f"{what}: this cannot be and is not published. It is an error of dpcore in {text}.")
+def _refusal(region: TradeOff, what: str, *others: TradeOff) -> InternalError:
+    names = (one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in (region, *others))
+    return InternalError(
+        f"{what}: this cannot be and is not published. It is an error of dpcore in {' or '.join(names)}."
+    )

@@ -86,6 +86,16 @@ def limits(
         _fraction.reset(before)
 
 
+def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
+    """Set the limits of all that this thread or task computes from now on, in place of those in force.
+
+    Parameters
+    ----------
+    deadline, memory, progress : as in `limits`; the tolerance is the default one.
+    """
+    _current.set(Limits(ends_at=time.monotonic() + deadline, memory=memory, progress=progress))
+
+
 def checkpoint(fraction: float | None = None) -> None:
     """Tell the listener how far the work is, and stop it when the time is over.
 

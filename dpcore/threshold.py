@@ -73,7 +73,8 @@ class Pair:
 
     def quantile(self, rate: float, *, inside: bool) -> float:
         """Return the smallest x with an answer above x of probability at most `rate`."""
-        return float(self.law(inside=inside).quantile(np.array([rate]))[0])
+        place = float(self.law(inside=inside).quantile(np.array([rate]))[0])
+        return max(place, -1.0) if self.labels else place  # categories have no place below the first one but -1
 
     def window(self) -> tuple[float, float]:
         """Return the range of answers that is worth drawing: the middle of both, without the rarest ones."""

@@ -28,7 +28,7 @@ with left:
         with work.patience("Auditing"):
             found = audit.result(view, dark=page.look().dark)
     except DpcoreError as error:
-        st.error(figure.plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "auditing")
         st.stop()
     panels.show_figure(view, found)
 

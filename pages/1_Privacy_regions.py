@@ -59,7 +59,7 @@ with left:
             code = pictures.code(drawn, view["picture"], options)
             figure.show(picture, key="privacy_regions", code=code, table=table, command=command, below=below)
         except DpcoreError as error:
-            st.error(figure.plain(str(error)), icon=":material/error:")
+            figure.trouble(error, "drawing")
     if pair is not None:
         panels.comparison(*(lines[at] for at in pair))
     panels.preset_note("Privacy_regions", DEFAULTS)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.app import composition, figure, page, panels, work
-from dpcore.errors import DpcoreError
+from dpcore.errors import BudgetError, DpcoreError
 
 page.setup(
     "Composition",
@@ -32,7 +32,7 @@ with left:
             composition.rows(asked)
             deltas = composition.deltas(asked)
     except DpcoreError as error:
-        st.error(figure.plain(str(error)))
+        figure.trouble(error, "composing")
         st.stop()
     for warning in told:
         st.warning(figure.plain(warning))
@@ -43,7 +43,7 @@ with left:
         code = composition.code(asked, view, titles)
         figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked), below=below)
     except DpcoreError as error:
-        st.error(figure.plain(str(error)))
+        figure.trouble(error, "composition")
 
 st.header("What each theorem promises")
 composition.show_summary(asked)
@@ -55,5 +55,7 @@ try:
         table = composition.rows(asked, whole=True)
     code = composition.ladder_code(asked, titles)
     figure.show(climbed, key="ladder", code=code, table=table, link=False)
+except BudgetError as error:
+    figure.trouble(error, "climbing")
 except DpcoreError as error:
     st.info(figure.plain(str(error)))

@@ -67,12 +67,23 @@ class Cache:
             self.weight += len(packed)
             while self.weight > self.most:
                 self._let_go(next(iter(self.kept)))
-            while Cache._total() > MOST_BYTES:
-                heaviest = max(Cache._all, key=lambda cache: cache.weight)
-                heaviest._let_go(next(iter(heaviest.kept)))
+            Cache._fit(MOST_BYTES)
 
     def _let_go(self, key: Hashable) -> None:
         self.weight -= len(self.kept.pop(key, b""))
+
+    @classmethod
+    def _fit(cls, most: int) -> None:
+        """Let the oldest results of the heaviest caches go until all together hold no more than `most` bytes."""
+        while cls._total() > most:
+            heaviest = max(cls._all, key=lambda cache: cache.weight)
+            heaviest._let_go(next(iter(heaviest.kept)))
+
+    @classmethod
+    def shrink(cls, most: int) -> None:
+        """Keep no more than `most` bytes of the latest results of all caches together."""
+        with cls._lock:
+            cls._fit(most)
 
     @classmethod
     def _total(cls) -> int:

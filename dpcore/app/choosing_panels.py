@@ -12,7 +12,7 @@ from dpcore.app.figure import plain
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
 from dpcore.calibration.wishes import LARGEST_EPSILON, Advantage, Attack, Posterior, Statement
 from dpcore.domains import LOSS, POSITIVE, PROBABILITY, SHARE
-from dpcore.errors import BudgetError, DpcoreError
+from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,9 +193,7 @@ def say(question: Question, below: DeltaGenerator) -> bool:
         with work.patience("Calibrating"):
             words = page.best_words(question)
     except DpcoreError as error:
-        below.error(plain(str(error)), icon=":material/error:")
-        if isinstance(error, BudgetError):
-            below.button("Try again", icon=":material/replay:", on_click=work.try_again, key="choose_again")
+        figure.trouble(error, "choose", below)
         return False
     st.info(plain(words), icon=":material/tune:")
     return True
@@ -230,4 +228,4 @@ def show(question: Question, chosen: str, *, dark: bool) -> None:
             made = page.picture(question, chosen, dark=dark)
         figure.show(made, key="choices", code=page.code(question, chosen))
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "choosing_drawing")

@@ -139,12 +139,16 @@ def accountants_picture(asked: Asked, *, dark: bool) -> Figure:
 def sentences(asked: Asked) -> tuple[bool, list[str]]:
     """Return whether the claim is wrong, and what there is to say about it: verdict, noise, attack."""
     found = judged(asked)
-    said = [found.words()]
-    noise = found.needed
-    said.append(noise if isinstance(noise, str) else noise.words())
-    if found.exposed is not None:
-        said.append(found.exposed.words())
-    return found.verdict == WRONG, said
+
+    def make() -> tuple[bool, list[str]]:
+        said = [found.words()]
+        noise = found.needed
+        said.append(noise if isinstance(noise, str) else noise.words())
+        if found.exposed is not None:
+            said.append(found.exposed.words())
+        return found.verdict == WRONG, said
+
+    return work.shelf().get(("judgement in words", *_key(asked)), make)
 
 
 def source_words(asked: Asked) -> str:

@@ -13,7 +13,7 @@ from dpcore.app import claimed as page
 from dpcore.app import figure, inputs, work
 from dpcore.app.figure import plain
 from dpcore.domains import LOSS
-from dpcore.errors import BudgetError, DpcoreError
+from dpcore.errors import DpcoreError
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -81,9 +81,7 @@ def say(asked: page.Asked, below: DeltaGenerator) -> bool:
             wrong, said = page.sentences(asked)
             source = page.source_words(asked)
     except DpcoreError as error:
-        below.error(plain(str(error)), icon=":material/error:")
-        if isinstance(error, BudgetError):
-            below.button("Try again", icon=":material/replay:", on_click=work.try_again, key="claimed_again")
+        figure.trouble(error, "claimed", below)
         return False
     for warning in told:
         below.warning(plain(warning))
@@ -119,7 +117,7 @@ def show_accountants(asked: page.Asked, *, dark: bool) -> None:
         with work.patience("Computing what each accountant reports"):
             some = page.drawable(asked)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "claimed_asking_around")
         return
     if not some:
         st.info("No accountant reports a finite ε at this δ.", icon=":material/info:")

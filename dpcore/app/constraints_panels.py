@@ -118,7 +118,7 @@ def show_corners(view: View) -> None:
             table = constraints.corner_table(view)
             words = constraints.corner_words(view)
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "constraints_listing")
         return
     st.markdown(plain(words))
     numbers(table, "cons_corners")
@@ -178,7 +178,7 @@ def split(region: TradeOff) -> Split | None:
         with work.patience("Splitting"):
             return constraints.answer_of(region)
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "constraints_splitting")
         return None
 
 
@@ -250,7 +250,7 @@ def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
             around = constraints.product_around(region, m)
             drawn = constraints.product_picture(region, around, dark=dark)
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "constraints_searching")
         return
     st.markdown(plain(constraints.product_words(around, m)))
     st.code(str(around.region), language=None, wrap_lines=True)

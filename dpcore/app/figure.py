@@ -89,7 +89,7 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
         with work.patience(words):
             _, told = make()
     except DpcoreError as error:
-        place.error(plain(str(error)), icon=":material/error:")
+        trouble(error, words.lower(), place)
         return False
     for one in told:
         place.warning(plain(one))
@@ -108,11 +108,12 @@ def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **
         trouble(error, key)
 
 
-def trouble(error: DpcoreError, key: str) -> None:
-    """Show an error in its own words; work that was stopped, or whose time ended, can be started again."""
-    st.error(plain(str(error)), icon=":material/error:")
-    if isinstance(error, BudgetError):
-        st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
+def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -> None:
+    """Show an error in its own words, here or in a place; work that was stopped, or whose time ended, can be started again."""
+    with place or st.container():
+        st.error(plain(str(error)), icon=":material/error:")
+        if isinstance(error, BudgetError):
+            st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
 
 
 def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:

@@ -76,7 +76,7 @@ def ask() -> View | None:
             _tell(reading)
             _editor(reading, own=own)
         except DpcoreError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+            figure.trouble(error, "ledger_reading")
     if reading is not None:
         with saving.popover("Save the table", icon=":material/save:"):
             _downloads(reading)

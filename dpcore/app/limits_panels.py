@@ -123,7 +123,7 @@ def say(asked: page.Asked) -> None:
         with work.patience("Comparing"):
             unsafe, words = page.verdict(asked)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "limits_comparing")
         return
     if unsafe:
         st.info(plain(words), icon=":material/flag:")

@@ -187,7 +187,7 @@ def say_limits(view: View) -> None:
         if words:
             st.markdown(plain(words))
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "local_comparing")
 
 
 def say_people(view: View) -> None:
@@ -196,7 +196,7 @@ def say_people(view: View) -> None:
         with work.patience("Counting people"):
             st.markdown(plain(people_sentence(view)))
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "local_counting_people")
 
 
 def show_bounds(view: View) -> None:
@@ -205,7 +205,7 @@ def show_bounds(view: View) -> None:
         with work.patience("Checking the bounds"):
             table = checks(view)
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "local_checking_the_bounds")
         return
     wrong = table[(table["holds"] == "no") & (table["kind"] != "no bound")]
     if len(wrong):

@@ -190,7 +190,7 @@ def show_best(view: View) -> None:
         with work.patience("Testing"):
             st.markdown(plain(view.best_words()))
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "mechanism_testing")
 
 
 def show_statements(view: View) -> None:
@@ -199,7 +199,7 @@ def show_statements(view: View) -> None:
         with work.patience("Stating"):
             table = statement_table(view)
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "mechanism_stating")
         return
     cells = zip(*(table[name].tolist() for name in ("statement", HEADINGS["kind"], "value")), strict=True)
     st.markdown("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells))
@@ -213,7 +213,7 @@ def show_claim(view: View) -> None:
         with work.patience("Checking the claim"):
             found = view.claim
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "mechanism_checking_the_claim")
         return
     if found is None:
         st.markdown("Nothing is usually claimed about this mechanism beyond its region.")
@@ -241,7 +241,7 @@ def show_goal(view: View) -> None:
         with work.patience("Calibrating"):
             row = kept(("goal", text, epsilon, delta), lambda: calibrate(text, epsilon=epsilon, delta=delta)).iloc[0]
     except DpcoreError as error:
-        st.error(plain(str(error)))
+        figure.trouble(error, "mechanism_calibrating")
         return
     st.markdown(goal_words(row, epsilon, delta, k))
     one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import catalogue, comparing, editing, forms, listing, page, pictures, work
-from dpcore.app.figure import numbers, plain
+from dpcore.app.figure import numbers, plain, trouble
 from dpcore.app.written import LARGEST_FIELD
 from dpcore.errors import DpcoreError
 from dpcore.kinds import FACTS, WORDS
@@ -228,7 +228,7 @@ def comparison(first: Line, second: Line) -> None:
             a, b = (line.item.name or line.label for line in (first, second))
             said, table = comparing.compared(a, first.region, b, second.region)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        trouble(error, "panels_comparing")
         return
     st.info(plain(said), icon=":material/compare:")
     if table["crossing_alpha"].notna().any():
@@ -267,7 +267,7 @@ def details(line: Line) -> None:
                 rows, words = pictures.statements(region)
                 corners = pictures.vertices(region)
         except DpcoreError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+            trouble(error, "panels_tabulating")
             return
         facts = f"{plain(str(region))}: {kind_of(region)}; neighbours: {region.neighbours}; {plain(region.theorem)}."
         st.markdown(facts)

@@ -122,7 +122,7 @@ def say_steps(asked: page.Steps) -> bool:
             unsafe, words = page.steps_words(asked)
             table = page.summary(asked)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "subsampling_composing_the_steps")
         return False
     if unsafe:
         st.info(plain(words), icon=":material/flag:")
@@ -148,7 +148,7 @@ def show_rates(asked: page.Steps) -> None:
             rows = page.rate_rows(asked)
             rows = rows[rows["fpr"].isin(page.DECADES)]
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        figure.trouble(error, "subsampling_attacking")
         return
     shown = pd.DataFrame(
         {

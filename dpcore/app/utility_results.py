@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import page, work
-from dpcore.app.figure import plain, show_or_say
+from dpcore.app.figure import plain, show_or_say, trouble
 from dpcore.app.inputs import choice
 from dpcore.app.settings import label_of, meant, said
 from dpcore.app.utility import (
@@ -178,7 +178,7 @@ def ask_needed(view: View) -> None:
                 ("needed", *view.key, of, target), lambda: view.pair.needed(view.measure, target, view.source.data, of)
             )
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        trouble(error, "utility_results_solving")
         return
     st.markdown(plain(found.words))
     if of in numbers_of(view.pair):

@@ -11,19 +11,23 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
+from dpcore.app.upkeep import upkeep
 from dpcore.domains import POSITIVE
 from dpcore.effort import PER_SECOND, effort
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
-from dpcore.limits import current, limits
+from dpcore.limits import current, impose, limits
 from dpcore.notices import collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
+
+    from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.tradeoff import TradeOff
 
@@ -61,6 +65,7 @@ class Rerun(threading.local):
         self.results: OrderedDict[Hashable, object] = OrderedDict()
         self.operations = 0.0
         self.ends_at = time.monotonic() + DEADLINE
+        self.stop_is_shown = False
 
     def keep(self, key: Hashable, result: object) -> None:
         """Keep a result for the rest of the run."""
@@ -122,7 +127,7 @@ class Shelf:
             hours = _rerun.operations / PER_SECOND / 3600
             msg = f"This would take about {_rerun.operations:.1g} operations, {hours:.2g} hours; a page does at most {MOST:.0e}."
             raise BudgetError(msg)
-        if _rerun.operations <= LIGHT:
+        if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # who sees a Stop may press it at any moment
             try:
                 with limits(progress=_listener(SLACK)):
                     return self._made_here(key, make)
@@ -168,20 +173,22 @@ def _late() -> bool:
 
 
 def _listener(seconds: float = math.inf) -> Callable[[float], None]:
-    """Return who is told about progress, and ends work that nobody waits for, or that takes longer than `seconds`.
-
-    Asking Streamlit for the session's state ends a run that was replaced by another or whose visitor has left.
-    """
+    """Return who is told about progress, and ends work that nobody waits for, or that takes longer than `seconds`."""
     tell, ends_at = current().progress, time.monotonic() + seconds
 
     def listen(fraction: float) -> None:
-        st.session_state.get("_stopped")
+        _look()
         if time.monotonic() > ends_at:
             raise TooLongError
         if tell is not None:
             tell(fraction)
 
     return listen
+
+
+def _look() -> None:
+    """End a run that was replaced by another or whose visitor has left: Streamlit does, when asked for the session's state."""
+    st.session_state.get("_stopped")
 
 
 _SHELF = Shelf()  # of the module, so that reloaded code never meets results of its former self
@@ -238,13 +245,27 @@ def patience(words: str = "Computing") -> Iterator[None]:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar.append(st.progress(0.0, words))
                 st.button("Stop", icon=":material/stop:", on_click=stop, key=key)
+            _rerun.stop_is_shown = True
         bar[0].progress(fraction, f"{words}: {time.monotonic() - begun:.0f} s")
 
     remains = max(0.0, _rerun.ends_at - begun)
-    with st.spinner(words), limits(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell):
-        yield
+    try:
+        with (
+            st.spinner(words),
+            limits(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell),
+        ):
+            yield
+    except DpcoreError:
+        _end(place, bar)
+        raise
+    _end(place, bar)
+
+
+def _end(place: DeltaGenerator, bar: list[Any]) -> None:
+    """Take the bar and its Stop away, if they have come."""
     if bar:
         place.empty()
+        _rerun.stop_is_shown = False
 
 
 @contextmanager
@@ -256,14 +277,22 @@ def half_of_the_time() -> Iterator[None]:
 
 
 def begin() -> None:
-    """Count the waits, the time and the work of a page anew: called once at the start of its script."""
+    """Count the waits, the time and the work of a page anew: called once at the start of its script.
+
+    Work belongs on a shelf, inside `patience`. What is done outside all the same ends when the visitor leaves or asks for
+    something else, and after twice the time at the latest.
+    """
     st.session_state[_WAITS] = {}
     _rerun.begin()
+    if get_script_run_ctx() is not None:  # otherwise this thread is not that of a page
+        upkeep.note()
+        impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
 
 
 def stop() -> None:
-    """Keep unfinished work from starting again until something changes."""
+    """Keep unfinished work from starting again until something changes; say so before the page is drawn again."""
     st.session_state["_stopped"] = True
+    st.toast("Stopped.", icon=":material/stop_circle:")
 
 
 def fresh(asked: Hashable) -> None:

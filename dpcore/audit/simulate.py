@@ -9,6 +9,7 @@ curve f alone: outsiders get -U and members -f(V) with U and V uniform on [0, 1]
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +64,17 @@ def attack_on(region: TradeOff) -> Attack:
 
 def _curve(region: TradeOff) -> Attacker:
     """Draw p-values; the curve is taken straight between points, which is a little more private, never less."""
+    points = cache(lambda: _points(region))  # much work for some regions: done when scores are drawn, once
+
+    def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
+        uniform = rng.random(size)
+        return np.asarray(-np.interp(uniform, *points()) if inside else -uniform, dtype=np.float64)
+
+    return draw
+
+
+def _points(region: TradeOff) -> tuple[FloatArray, FloatArray]:
+    """Return points of the curve, from left to right."""
     inner = 1.0 / (1.0 + np.exp(-np.linspace(-30.0, 30.0, _GRID)))
     alpha = np.unique(np.concatenate(([0.0], inner, [1.0])))
     if region.is_polygon:
@@ -70,9 +82,4 @@ def _curve(region: TradeOff) -> Attacker:
         alpha = corners if corners.size <= 100 * _GRID else alpha
     beta = np.asarray(region.beta(alpha), dtype=np.float64)
     order = np.argsort(alpha, kind="stable")
-
-    def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
-        uniform = rng.random(size)
-        return np.asarray(-np.interp(uniform, alpha[order], beta[order]) if inside else -uniform, dtype=np.float64)
-
-    return draw
+    return alpha[order], beta[order]

@@ -183,9 +183,10 @@ def _bent(path: Path, tolerance: float) -> Path:
         alpha, beta = np.insert(alpha, bad + 1, middle[0][bad]), np.insert(beta, bad + 1, middle[1][bad])
         edge = np.insert(edge, bad + 1, edge[bad])
     new = np.concatenate(([False], edge[1:] == edge[:-1]))
-    return Path(
-        alpha, beta, path.loss[edge], path.corner[edge] & ~new, path.safe[edge] & ~new, path.open_loss[edge], path.total
-    )
+    # an edge that runs on beyond a corner to a meeting point has left the curve there
+    beyond = path.safe | np.append(path.safe[1:], False)
+    safe = np.where(new, beyond[edge], path.safe[edge])
+    return Path(alpha, beta, path.loss[edge], path.corner[edge] & ~new, safe, path.open_loss[edge], path.total)
 
 
 def _on_the_floor(

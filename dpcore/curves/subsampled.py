@@ -92,8 +92,9 @@ class Subsampled(Curve):
     @property
     def has_mgf(self) -> bool:
         """Whether the base is Gaussian, and no stronger than its transform is known for."""
-        known = isinstance(self.base, Gaussian) and self.share < 1
-        return known and mixture_mgf.has_transform(self.base.mu, self.share)
+        if not isinstance(self.base, Gaussian) or self.share >= 1:
+            return False
+        return mixture_mgf.has_transform(self.base.mu, self.share)
 
     @property
     def loss_scale(self) -> float:

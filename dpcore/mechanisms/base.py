@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -138,7 +138,7 @@ class Mechanism(Atom):
         if not law.log_concave:
             msg = f"The noise of {self.text} is real and not log-concave: {type(self).__name__} must define _pair."
             raise TypeError(msg)
-        upper = () if law.symmetric else (law.above, law.quantile)
+        upper = (None, None) if law.symmetric else (law.above, law.quantile)
         return Shifted(Noise(law.below, law.lower_quantile, *upper, symmetric=law.symmetric), self.move)
 
     # ---- the attacker ----------------------------------------------------------------------------------------
@@ -247,6 +247,15 @@ class Asymmetric(Mechanism, Loose):
     def attained(self) -> Curve | None:
         """Return the pair in which every answer moves up."""
         return self.pair
+
+    def answers(self, without: float | None = None) -> TwoAnswers:
+        """Return the answers of a move up; a move down is another pair."""
+        note = "Drawn is an answer that moves up; the region covers moves in both directions."
+        return replace(super().answers(without), note=note)
+
+    def attack(self) -> None:
+        """Return nothing: no single direction is the worst at every rate, so audits draw from the curve."""
+        return
 
 
 def kinds() -> tuple[type[Mechanism], ...]:

@@ -340,7 +340,8 @@ class Masses(Law):
         return self._moment(lambda x: x)
 
     def _moment(self, of: Callable[[FloatArray], FloatArray]) -> float:
-        return float(self.masses @ of(np.arange(self.masses.size) + float(self.first)))
+        x = np.arange(self.masses.size, dtype=np.float64) + self.first
+        return float(np.sum(self.masses * of(x)))
 
     def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
         """Return draws of the values.

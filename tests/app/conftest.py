@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from altair.utils.schemapi import debug_mode
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
@@ -23,4 +24,11 @@ def done_once() -> Iterator[None]:
         patch.setattr(work, "DEADLINE", 120.0)  # what a page shows is tested, not how fast this machine is
         patch.setattr(local_script_runner, "ScriptCache", lambda: shared)
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_charts() -> Iterator[None]:
+    """Skip Altair's check of every chart against its schema, which tests/charts makes, and which takes most of the time."""
+    with debug_mode(False):
         yield

@@ -1,4 +1,4 @@
-"""The page of privacy and utility: every pair, preset and error; an upload stays with its visitor; the code runs."""
+"""The page of privacy and utility: every pair, preset and error; the code runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from altair.utils.schemapi import debug_mode
 
 from dpcore.app import (
     composition,
@@ -27,7 +26,6 @@ from tests.app import visits
 from tests.app.visits import alts, errors, said, sources_without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
@@ -36,14 +34,7 @@ PAGE = visits.Page("pages/4_Privacy_and_utility.py", "Privacy and utility")
 opened, ran = PAGE.opened, PAGE.ran
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Privacy_and_utility"}
 PROMISED: dict[str, str] = {}  # what each preset says
-CSV = b"age;answer\n51;yes\n74;no\nold;yes\n130;no\n;yes\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_charts() -> Iterator[None]:
-    """Skip Altair's check of every chart against its schema, which tests/charts makes, and which takes most of the time."""
-    with debug_mode(False):
-        yield
+pytestmark = pytest.mark.usefixtures("quick_charts")
 
 
 def click(app: AppTest, label: str) -> AppTest:
@@ -301,151 +292,12 @@ def test_part_cuts_and_clips() -> None:
         part(sample("ages.age"), n=2001)
 
 
-# ---- an upload -----------------------------------------------------------------------------------------------
-
-
-def uploaded(content: bytes, **parameters: Any) -> AppTest:
-    app = opened(utility_data=utility_data.UPLOAD, **parameters)
-    assert "Choose a file" in said(app)
-    assert not alts(app)
-    app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
-    return ran(app)
-
-
-def test_an_upload_is_read_told_and_drawn() -> None:
-    app = uploaded(CSV)
-    assert "Type both bounds" in said(app)
-    app.text_input(key="utility_low").set_value("0")
-    app.text_input(key="utility_high").set_value("100")
-    ran(app)
-    assert "3 numbers read from 5 rows of column 'age'" in said(app)
-    assert "2 values dropped: 1 no number (the first: 'old'), 1 empty." in said(app)
-    assert "1 value above 100 moved to the nearer bound (clipped)" in said(app)
-    assert "The fields are separated by semicolons" in said(app)
-    assert len(alts(app)) == 3
-    app.selectbox(key="utility_outside").select("drop")
-    ran(app)
-    assert "1 outside the bounds" in said(app)
-    app.segmented_control(key="utility_kind").set_value("answers")
-    column = next(box for box in app.selectbox if box.label == "Column")
-    column.select("answer")
-    ran(app)
-    assert "the mere existence of a bin" in said(app)
-    assert not alts(app)
-    app.text_input(key="utility_categories").set_value("yes, no")
-    ran(app)
-    assert "5 answers read from 5 rows of column 'answer'" in said(app)
-    assert "Declared: yes, no, other. 0 answers not in the list counted as 'other'" in said(app)
-    assert not errors(app)
-    assert len(alts(app)) == 3
-
-
-STAFF = b"department\n" + b"Sales\nHR\nSales\nCEO\n" * 25
-
-
-def staff(**parameters: Any) -> AppTest:
-    app = uploaded(STAFF, **parameters)
-    app.segmented_control(key="utility_kind").set_value("answers")
-    return ran(app)
-
-
-def test_text_is_counted() -> None:
-    app = staff(utility="count_laplace epsilon=1.0 probability=0.05 at_least=65.0 equals=")
-    assert "To count one answer, type it under Parameters, equals" in said(app)
-    assert not alts(app)
-    app.text_input(key="utility_count_laplace_equals").set_value("Sales")
-    ran(app)
-    assert not errors(app)
-    assert "Counted: answers equal to Sales." in said(app)
-    assert "the true answer is 50," in alts(app)[2]
-    assert app.text_input(key="utility").value.endswith("equals=Sales")
-
-
-def test_a_link_reads_the_file_the_same_way() -> None:
-    link = {"utility_kind": "answers", "utility_categories": "Sales, HR", "utility_others": "leave their rows out"}
-    app = uploaded(STAFF, **link)
-    assert not errors(app)
-    assert "Declared: Sales, HR." in said(app)
-    numbers = uploaded(CSV, utility_low="0", utility_high="100", utility_outside="leave their rows out")
-    assert "1 outside the bounds" in said(numbers)
-    assert "the number of rows left is treated as public" in said(numbers)
-
-
-def test_no_histogram_of_categories_that_nobody_declared() -> None:
-    app = staff()
-    assert "the mere existence of a bin" in said(app)
-    assert not alts(app)
-    assert "CEO" not in said(app)
-    app.text_input(key="utility_categories").set_value("Sales, HR, IT")
-    ran(app)
-    assert "25 answers not in the list counted as 'other', a bin that is always there" in said(app)
-    assert not any("CEO" in text for text in alts(app))
-    app.selectbox(key="utility_others").select("drop")
-    ran(app)
-    assert "25 not in the list (the first: 'CEO')" in said(app)
-    app.text_input(key="utility_categories").set_value("Sales, Sales")
-    assert "categories must be different from each other, got 'Sales' twice" in errors(ran(app))
-
-
-def test_clipped_data_are_told_their_bias() -> None:
-    values = np.random.default_rng(3).exponential(10.0, 1000)
-    content = ("v\n" + "\n".join(repr(float(v)) for v in values)).encode()
-    app = uploaded(content, utility="mean_laplace epsilon=1.0", utility_low="0", utility_high="10")
-    assert not errors(app)
-    drawn = alts(app)
-    assert "Mean squared error (exact): 13.8 at ε = 1" in drawn[0]
-    assert (
-        "within 3.75 of the mean of the data in 95 of 100 releases (exact law of bias and noise, rounded up)"
-        in said(app)
-    )
-    assert "the true answer is 10.1399" in drawn[3]
-    assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
-    assert "a bound chosen by looking at it tells about them" in said(app)
-    app.segmented_control(key="utility_side").set_value("lower")
-    ran(app)
-    assert "at lower bound" in alts(app)[2]
-
-
 def test_made_up_data_reach_a_million() -> None:
     app = opened(utility="mean_laplace", utility_data=utility_data.MADE_UP, utility_n="1000000", utility_releases="100")
     assert not errors(app)
     assert "and n = 1000000 the released mean is within" in said(app)
     app.text_input(key="utility_n").set_value("1000001")
     assert "Number of records must be an integer in [1, 1000000], got '1000001'" in errors(ran(app))
-
-
-def test_an_upload_is_kept_by_its_session_alone() -> None:
-    before = set(work.shelf().kept)
-    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
-    assert len(alts(app)) == 3
-    assert set(work.shelf().kept) <= before
-    assert "_utility_own" in app.session_state
-    assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
-    other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
-    assert not alts(other)
-    app.selectbox(key="utility_data").select(utility_data.MADE_UP)
-    ran(app)
-    assert "_utility_own" not in app.session_state
-
-
-def test_files_that_cannot_be_used_are_explained() -> None:
-    app = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100")
-    for content, words in (
-        (b"", "The file has no row"),
-        (b"age\n", "0 rows of data"),
-        (b"age\nx\ny\n", "gives no number: of its 2 rows, 2 no number (the first: 'x')"),
-        (b"PK\x03\x04", "spreadsheet or an archive"),
-    ):
-        app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
-        assert words in errors(ran(app))
-        assert not alts(app)
-
-
-def test_bounds_of_an_upload_are_checked() -> None:
-    app = uploaded(CSV, utility_low="9", utility_high="3")
-    assert "The lower bound must be below the upper bound" in errors(app)
-    app.text_input(key="utility_low").set_value("abc")
-    assert "Lower bound must be a number in [-1000000000000, 1000000000000], got 'abc'" in errors(ran(app))
 
 
 # ---- code ----------------------------------------------------------------------------------------------------
@@ -484,16 +336,6 @@ def test_the_code_makes_the_pictures(
     target = 0.5 if name != "mean" else 100.0
     exec(utility.needed_code(view, view.measure, target, view.pair.main), {})  # noqa: S102  the lines the page shows
     assert f"{target:g}" in capsys.readouterr().out
-
-
-def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace", utility_n="2")
-    shown = [block.value for block in app.code if "pair_figure" in block.value]
-    (tmp_path / "your.csv").write_bytes(CSV)
-    monkeypatch.chdir(tmp_path)
-    space: dict[str, Any] = {}
-    exec(shown[0].rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
-    assert space["data"].values.tolist() == [51.0, 74.0]
 
 
 def test_a_second_run_computes_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import dp, parse
-from dpcore.app import cache, work, worker
+from dpcore.app import cache, upkeep, work, worker
 from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
 from dpcore.effort import effort
@@ -159,6 +160,58 @@ def test_light_work_stays_here_and_heavy_work_does_not() -> None:
     assert work.Shelf().get("pid", os.getpid) != os.getpid()
 
 
+def test_while_a_stop_is_shown_all_work_is_done_where_it_can_be_ended() -> None:
+    work._rerun.stop_is_shown = True
+    assert work.Shelf().get("pid", os.getpid) != os.getpid()
+
+
+def _page_with_work_outside() -> None:
+    import streamlit as st
+
+    from dpcore.app import work
+    from dpcore.errors import BudgetError
+    from dpcore.limits import checkpoint
+
+    work.begin()
+    try:
+        while True:
+            checkpoint()
+    except BudgetError as error:
+        st.error(str(error))
+
+
+def test_work_outside_of_every_wait_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "DEADLINE", 0.1)
+    (shown,) = AppTest.from_function(_page_with_work_outside, default_timeout=30).run().error
+    assert "The time allowed ended" in shown.value
+
+
+def _page_that_fails_late() -> None:
+    import streamlit as st
+
+    from dpcore.app import figure, work
+    from dpcore.errors import BudgetError, DpcoreError
+    from dpcore.limits import checkpoint
+
+    work.begin()
+    try:
+        with work.patience("Trying"):
+            checkpoint(0.5)
+            st.caption(f"{work._rerun.stop_is_shown}")
+            msg = "Not so."
+            raise BudgetError(msg)
+    except DpcoreError as error:
+        figure.trouble(error, "tried")
+
+
+def test_an_error_takes_the_bar_and_its_stop_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "LONG", 0.0)
+    app = AppTest.from_function(_page_that_fails_late, default_timeout=30).run()
+    assert [caption.value for caption in app.caption] == ["True"]
+    assert [button.label for button in app.button] == ["Try again"]
+    assert [error.value for error in app.error] == ["Not so."]
+
+
 def test_work_of_hours_is_refused_with_its_cost() -> None:
     work.expect(1e13)
     with pytest.raises(BudgetError, match=r"about 1e\+13 operations, 28 hours; a page does at most 1e\+12"):
@@ -216,6 +269,29 @@ def test_a_cache_weighs_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(50):
         other.put(number, bytes(100))
     assert Cache.total() <= cache.MOST_BYTES, "one bound for all caches of the process"
+
+
+def test_memory_is_given_back_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_back = threading.Event()
+    monkeypatch.setattr(upkeep, "give_back", given_back.set)
+    upkeep.Upkeep(quiet=600.0).note()
+    assert not given_back.wait(0.1)
+    keeper = upkeep.Upkeep(quiet=0.1)
+    for _ in range(2):  # the memory of the next visitor is given back, too
+        given_back.clear()
+        keeper.note()
+        assert given_back.wait(20)
+
+
+def test_the_latest_results_outlive_the_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Cache()
+    for number in range(20):
+        kept.put(number, bytes(100_000))
+    monkeypatch.setattr(upkeep, "KEPT", Cache.total() - kept.weight + 500_000)
+    upkeep.give_back()
+    assert Cache.total() <= upkeep.KEPT
+    assert 19 in kept.kept
+    assert 0 not in kept.kept
 
 
 def test_no_region_and_no_curve_outlives_its_run() -> None:

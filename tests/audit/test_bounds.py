@@ -17,7 +17,8 @@ from dpcore.audit.measurements import either, errors_of
 from dpcore.audit.simulate import attack_on
 from dpcore.audit.statements import ceiling_sentence, epsilon_if_gaussian
 from dpcore.claims import statements
-from dpcore.errors import DomainError
+from dpcore.errors import BudgetError, DomainError
+from dpcore.limits import limits
 
 RUNS = 1000
 RISK = 0.05
@@ -280,6 +281,15 @@ def test_the_simulated_attack_is_the_best_one(text: str) -> None:
     alpha, beta = (part[1:] for part in found.optimistic)  # without (0, 1), the test that accuses nobody
     assert np.all(curve.beta_bounds(alpha)[1] >= beta - 1e-9)
     assert "score" in attack_on(region).words
+
+
+def test_an_attack_is_described_before_its_curve_is_computed() -> None:
+    region = parse("subsample(laplace(2), 0.1)^20")
+    with limits(deadline=0.0):
+        attack = attack_on(region)
+        assert "p-value" in attack.words
+        with pytest.raises(BudgetError, match="time allowed"):
+            attack.draw(np.random.default_rng(1), 10, True)
 
 
 def test_draws_are_repeatable_and_checked() -> None:

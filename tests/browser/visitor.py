@@ -57,11 +57,14 @@ def free_port(wanted: int = 0) -> int:
         return int(probe.getsockname()[1])
 
 
-def start_server(port: int = 0) -> tuple[subprocess.Popen[bytes], str]:
-    """Start the app, at the port that is wanted if it is free, and wait until it is healthy."""
+def start_server(port: int = 0, before: str = "") -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app, at the port that is wanted if it is free, and wait until it is healthy; `before` is run first."""
     port = free_port(port)
+    start = ["serve.py"]
+    if before:
+        start = ["-c", f"{before}; import runpy; runpy.run_path('serve.py', run_name='__main__')"]
     command = [
-        sys.executable, "serve.py", "--server.port", str(port),
+        sys.executable, *start, "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none",
     ]  # fmt: skip
     server = subprocess.Popen(

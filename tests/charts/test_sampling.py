@@ -94,6 +94,17 @@ def test_thinning_is_on_the_safe_side(text: str, view: str) -> None:
     assert "less than half a pixel" in said
 
 
+@pytest.mark.parametrize("text", ["geometric(0.015884156330271893)^1000", "dp(0.1)^1000", "dp(0.2, 1e-9)^390"])
+def test_a_point_called_exact_lies_on_the_curve(text: str) -> None:
+    region = dpcore.parse(text)
+    drawn = sample(region)
+    drawn = drawn[(drawn["kind"] == "exact") & (drawn["alpha"] > 1e-9)]
+    assert len(drawn) > 5
+    alpha, power = drawn["alpha"].to_numpy(), drawn["power"].to_numpy()
+    assert drawn["beta"].to_numpy() == pytest.approx(region.beta(alpha), rel=1e-6, abs=1e-12)
+    assert 1 - power == pytest.approx(region.beta(alpha), rel=1e-6, abs=1e-12)
+
+
 def test_small_polygons_are_drawn_by_their_corners() -> None:
     region = dpcore.parse("dp(0.6, 0.05)^5")
     drawn = sample(region)

@@ -1,0 +1,166 @@
+"""An upload to the page of privacy and utility: it is read, told and drawn, and stays with its visitor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from dpcore.app import utility_data, work
+from tests.app.test_utility import opened, ran
+from tests.app.visits import alts, errors, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.usefixtures("quick_charts")
+CSV = b"age;answer\n51;yes\n74;no\nold;yes\n130;no\n;yes\n"
+
+
+def uploaded(content: bytes, **parameters: Any) -> AppTest:
+    app = opened(utility_data=utility_data.UPLOAD, **parameters)
+    assert "Choose a file" in said(app)
+    assert not alts(app)
+    app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
+    return ran(app)
+
+
+def test_an_upload_is_read_told_and_drawn() -> None:
+    app = uploaded(CSV)
+    assert "Type both bounds" in said(app)
+    app.text_input(key="utility_low").set_value("0")
+    app.text_input(key="utility_high").set_value("100")
+    ran(app)
+    assert "3 numbers read from 5 rows of column 'age'" in said(app)
+    assert "2 values dropped: 1 no number (the first: 'old'), 1 empty." in said(app)
+    assert "1 value above 100 moved to the nearer bound (clipped)" in said(app)
+    assert "The fields are separated by semicolons" in said(app)
+    assert len(alts(app)) == 3
+    app.selectbox(key="utility_outside").select("drop")
+    ran(app)
+    assert "1 outside the bounds" in said(app)
+    app.segmented_control(key="utility_kind").set_value("answers")
+    column = next(box for box in app.selectbox if box.label == "Column")
+    column.select("answer")
+    ran(app)
+    assert "the mere existence of a bin" in said(app)
+    assert not alts(app)
+    app.text_input(key="utility_categories").set_value("yes, no")
+    ran(app)
+    assert "5 answers read from 5 rows of column 'answer'" in said(app)
+    assert "Declared: yes, no, other. 0 answers not in the list counted as 'other'" in said(app)
+    assert not errors(app)
+    assert len(alts(app)) == 3
+
+
+STAFF = b"department\n" + b"Sales\nHR\nSales\nCEO\n" * 25
+
+
+def staff(**parameters: Any) -> AppTest:
+    app = uploaded(STAFF, **parameters)
+    app.segmented_control(key="utility_kind").set_value("answers")
+    return ran(app)
+
+
+def test_text_is_counted() -> None:
+    app = staff(utility="count_laplace epsilon=1.0 probability=0.05 at_least=65.0 equals=")
+    assert "To count one answer, type it under Parameters, equals" in said(app)
+    assert not alts(app)
+    app.text_input(key="utility_count_laplace_equals").set_value("Sales")
+    ran(app)
+    assert not errors(app)
+    assert "Counted: answers equal to Sales." in said(app)
+    assert "the true answer is 50," in alts(app)[2]
+    assert app.text_input(key="utility").value.endswith("equals=Sales")
+
+
+def test_a_link_reads_the_file_the_same_way() -> None:
+    link = {"utility_kind": "answers", "utility_categories": "Sales, HR", "utility_others": "leave their rows out"}
+    app = uploaded(STAFF, **link)
+    assert not errors(app)
+    assert "Declared: Sales, HR." in said(app)
+    numbers = uploaded(CSV, utility_low="0", utility_high="100", utility_outside="leave their rows out")
+    assert "1 outside the bounds" in said(numbers)
+    assert "the number of rows left is treated as public" in said(numbers)
+
+
+def test_no_histogram_of_categories_that_nobody_declared() -> None:
+    app = staff()
+    assert "the mere existence of a bin" in said(app)
+    assert not alts(app)
+    assert "CEO" not in said(app)
+    app.text_input(key="utility_categories").set_value("Sales, HR, IT")
+    ran(app)
+    assert "25 answers not in the list counted as 'other', a bin that is always there" in said(app)
+    assert not any("CEO" in text for text in alts(app))
+    app.selectbox(key="utility_others").select("drop")
+    ran(app)
+    assert "25 not in the list (the first: 'CEO')" in said(app)
+    app.text_input(key="utility_categories").set_value("Sales, Sales")
+    assert "categories must be different from each other, got 'Sales' twice" in errors(ran(app))
+
+
+def test_clipped_data_are_told_their_bias() -> None:
+    values = np.random.default_rng(3).exponential(10.0, 1000)
+    content = ("v\n" + "\n".join(repr(float(v)) for v in values)).encode()
+    app = uploaded(content, utility="mean_laplace epsilon=1.0", utility_low="0", utility_high="10")
+    assert not errors(app)
+    drawn = alts(app)
+    assert "Mean squared error (exact): 13.8 at ε = 1" in drawn[0]
+    assert (
+        "within 3.75 of the mean of the data in 95 of 100 releases (exact law of bias and noise, rounded up)"
+        in said(app)
+    )
+    assert "the true answer is 10.1399" in drawn[3]
+    assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
+    assert "a bound chosen by looking at it tells about them" in said(app)
+    app.segmented_control(key="utility_side").set_value("lower")
+    ran(app)
+    assert "at lower bound" in alts(app)[2]
+
+
+def test_an_upload_is_kept_by_its_session_alone() -> None:
+    before = set(work.shelf().kept)
+    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
+    assert len(alts(app)) == 3
+    assert set(work.shelf().kept) <= before
+    assert "_utility_own" in app.session_state
+    assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
+    other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
+    assert not alts(other)
+    app.selectbox(key="utility_data").select(utility_data.MADE_UP)
+    ran(app)
+    assert "_utility_own" not in app.session_state
+
+
+def test_files_that_cannot_be_used_are_explained() -> None:
+    app = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100")
+    for content, words in (
+        (b"", "The file has no row"),
+        (b"age\n", "0 rows of data"),
+        (b"age\nx\ny\n", "gives no number: of its 2 rows, 2 no number (the first: 'x')"),
+        (b"PK\x03\x04", "spreadsheet or an archive"),
+    ):
+        app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
+        assert words in errors(ran(app))
+        assert not alts(app)
+
+
+def test_bounds_of_an_upload_are_checked() -> None:
+    app = uploaded(CSV, utility_low="9", utility_high="3")
+    assert "The lower bound must be below the upper bound" in errors(app)
+    app.text_input(key="utility_low").set_value("abc")
+    assert "Lower bound must be a number in [-1000000000000, 1000000000000], got 'abc'" in errors(ran(app))
+
+
+def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace", utility_n="2")
+    shown = [block.value for block in app.code if "pair_figure" in block.value]
+    (tmp_path / "your.csv").write_bytes(CSV)
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    exec(shown[0].rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+    assert space["data"].values.tolist() == [51.0, 74.0]

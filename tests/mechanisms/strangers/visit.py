@@ -1,0 +1,161 @@
+"""Everything that is asked of a mechanism, asked of three that came as files: run in a copy of the package that has them."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+import dpcore
+from dpcore import parse
+from dpcore.app.mechanism import View, noise_picture
+from dpcore.audit import audit
+from dpcore.audit.simulate import simulate
+from dpcore.calibration import calibrate
+from dpcore.calibration.answers import Question, answers
+from dpcore.calibration.sentences import verdict, words
+from dpcore.calibration.wishes import Advantage
+from dpcore.charts.noise import noise_table
+from dpcore.cli import main
+from dpcore.ledger import Ledger, total
+from dpcore.limits import limits
+from dpcore.site.reference.names import name_pages
+from dpcore.threshold import pair_of
+
+NAMES = ("capped_gaussian", "gumbel", "logistic")
+
+
+def masses(sigma: float, cap: int, move: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the answers and their probabilities without and with the person, summed directly."""
+    n = np.arange(-cap, cap + move + 1)
+    weights = [np.where(np.abs(n - m) <= cap, np.exp(-((n - m) ** 2) / (2 * sigma**2)), 0.0) for m in (0, move)]
+    return n, *(w / w.sum() for w in weights)
+
+
+def direct_delta(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+    """Return the sum of (q - e^epsilon p)+."""
+    return float(np.maximum(q - math.exp(epsilon) * p, 0.0).sum())
+
+
+def by_fourier(loss: np.ndarray, q: np.ndarray, lost: float, k: int, epsilon: float) -> tuple[float, float, float]:
+    """Return delta of k copies three times, by FFT of the masses under P1 on a grid of losses.
+
+    Losses are rounded down and up, which bounds it, and split between both neighbours, which keeps the mean and is off by the
+    square of the step.
+    """
+    size = 2**20
+    step = 16 * math.sqrt(k * float(q @ loss**2)) / (size // 2)  # sixteen standard deviations either side
+    down = np.floor(loss / step)
+    share = loss / step - down
+    at = np.arange(size)
+    at = np.where(at < size // 2, at, at - size) * step
+    gain = np.where(at > epsilon, -np.expm1(np.minimum(epsilon - at, 0.0)), 0.0)
+    found = []
+    for upper in (0.0, share, 1.0):
+        row = np.zeros(size)
+        np.add.at(row, down.astype(int) % size, q * (1.0 - upper))
+        np.add.at(row, (down.astype(int) + 1) % size, q * upper)
+        found.append(1.0 - (1.0 - lost) ** k + float(np.fft.irfft(np.fft.rfft(row) ** k, size) @ gain))
+    return found[0], found[1], found[2]
+
+
+def check_numbers() -> None:
+    """Compare deltas, powers, pictures and rates with direct sums and integrals."""
+    _, p, q = masses(3.0, 12, 2)
+    region = parse("capped_gaussian(3, 12, 2)")
+    for epsilon in (0.0, 0.3, 1.0, 2.5):
+        assert abs(region.delta(epsilon) - direct_delta(p, q, epsilon)) < 1e-14
+    smooth = parse("logistic(2, 3)")
+    for epsilon in (0.0, 0.4, 1.2):
+        closed = (math.exp(0.75) - math.exp(epsilon / 2)) ** 2 / math.expm1(1.5)
+        assert abs(smooth.delta(epsilon) - closed) < 1e-9
+    table = noise_table(pair_of(region).at_rate(0.05))  # type: ignore[arg-type]  # a mechanism
+    for name, m in (("without you", 0), ("with you", 2)):
+        rows = table[table["dataset"] == name]
+        n = rows["answer"].to_numpy()
+        true = (
+            np.where(np.abs(n - m) <= 12, np.exp(-((n - m) ** 2) / 18.0), 0.0)
+            / np.exp(-(np.arange(-12, 13.0) ** 2) / 18.0).sum()
+        )
+        np.testing.assert_allclose(rows["density"], true, rtol=1e-12, atol=1e-300)
+    for rate in (0.0, 0.01, 0.3, 1.0):
+        test = pair_of(region).at_rate(rate)  # type: ignore[arg-type]  # a mechanism
+        order = np.argsort(-(np.log(np.maximum(q, 1e-300)) - np.log(np.maximum(p, 1e-300))), kind="stable")
+        spent, found = np.cumsum(p[order]), np.cumsum(q[order])
+        best = 1 - np.interp(rate, np.append(0.0, spent), np.append(0.0, found)) if rate else 1 - q[p == 0].sum()
+        assert abs(test.alpha - rate) < 1e-12
+        assert abs(test.beta - best) < 1e-12, (rate, test.beta, best)
+    view = View(region, 0.05, 1e-5)  # type: ignore[arg-type]  # a mechanism
+    assert view.is_best
+    assert noise_picture(view, dark=False) is not None
+
+
+def check_thousand() -> None:
+    """Compare a thousand copies with the convolution of their losses on a grid."""
+    n, p, q = masses(40.0, 200, 1)
+    both = (p > 0) & (q > 0)
+    loss = np.log(q[both]) - np.log(p[both])
+    x = np.linspace(-1500, 1500, 600_001)
+    steps = np.diff(expit((x - 1) / 30))
+    middle = (x[1:] + x[:-1]) / 2
+    moved = np.log(expit((middle - 1) / 30) * expit((1 - middle) / 30)) - np.log(
+        expit(middle / 30) * expit(-middle / 30)
+    )
+    for text, brute in (
+        ("capped_gaussian(40, 200)^1000", by_fourier(loss, q[both], float(q[p == 0].sum()), 1000, 0.5)),
+        ("logistic(30)^1000", by_fourier(moved, steps, 0.0, 1000, 0.5)),
+    ):
+        with limits(tolerance=1e-4):
+            lower, upper = (float(side[0]) for side in parse(text).delta_bounds(0.5))
+        assert brute[0] - 1e-9 <= upper
+        assert lower <= brute[2] + 1e-9
+        assert lower * (1 - 1e-5) <= brute[1] <= upper * (1 + 1e-5), (text, lower, brute, upper)
+    assert n.size == 402
+
+
+def check_uses() -> None:
+    """Ask what the commands, the pages and the tables ask."""
+    assert dpcore.logistic(2.0).text == "logistic(2.0)"
+    row = calibrate("capped_gaussian(?, 40)^4", advantage=0.2).iloc[0]
+    assert 0.199 < parse(row["expression"]).total_variation <= 0.2
+    row = calibrate("logistic(?)", advantage=0.1).iloc[0]
+    assert abs(row["value"] - 1 / (4 * math.atanh(0.1))) < 1e-6
+    for text in ("capped_gaussian(3, 12, 2)", "logistic(2)", "gumbel(2)"):
+        found = audit(simulate(parse(text), np.random.default_rng(2), 4000, 4000), 0.9999)
+        assert np.all(parse(text).curve.beta_bounds(found.limits[0])[0] <= found.limits[1] + 1e-9), text
+
+    question = Question("noise", Advantage(0.1))
+    offered = {one.candidate.name: one for one in answers(question)}
+    one = offered["logistic"]
+    assert not one.trouble
+    assert abs((one.error or 0.0) / one.value - 2 * math.atanh(0.95)) < 1e-9
+    assert "Logistic noise" in words(question, one)
+    assert verdict(question, tuple(offered.values()))
+    reach = offered["capped_gaussian"]
+    assert not reach.trouble
+    assert (reach.error or 0.0) <= math.ceil(-reach.value * ndtri(0.025)) + 1
+    with limits(tolerance=1e-3):
+        book = Ledger.of(("a", "logistic(20)", 3), ("b", "capped_gaussian(10, 60)", 2), ("c", "laplace(0.1)", 1))
+        assert 0 < total(book, 1e-4).upper < 5
+    pages = name_pages("reference")
+    assert all(any(f"'{name}'" in page.source for page in pages) for name in NAMES)
+
+
+def check_commands() -> None:
+    """Run the commands as somebody types them."""
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "picture.json"
+        assert main(["plot", "logistic(2)", "capped_gaussian(3, 12, 2)", "gumbel(2)", "--out", str(picture)]) == 0
+        assert json.loads(picture.read_text())
+    assert main(["deltas", "logistic(2)^3", "--at", "0,1"]) == 0
+    assert main(["risk", "capped_gaussian(3, 12, 2)"]) == 0
+
+
+for check in (check_numbers, check_thousand, check_uses, check_commands):
+    check()
+    sys.stderr.write(f"{check.__name__}\n")
