@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> pd.DataFrame:
     r"""Compose k pure epsilon-DP mechanisms: :math:`(4\varepsilon\sqrt{2k\log(1/\delta)}, \delta)`-DP.
 
-    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small failure probability the loss grows like
+    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small delta epsilon grows like
     the root of k, not like k; the constant is generous.
     Reference: Mironov (2017), Corollary 1.
     """

@@ -61,7 +61,7 @@ def _root(mus: Sequence[tuple[float, int]]) -> float:
 
 
 def _around(given: Statements) -> tuple[float, float]:
-    """Return mu and the failure probability of Gaussian privacy around every release, both rounded up."""
+    """Return mu of Gaussian privacy around every release and the probability of an infinite loss, both rounded up."""
     mu = _root([(step.bounding_mu, count) for step, count in given.parts]) * SAFE
     if not math.isfinite(mu):
         msg = "Its μ is too large for a number."

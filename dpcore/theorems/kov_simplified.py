@@ -1,4 +1,4 @@
-"""The optimal composition in closed form, at the price of an extra failure probability."""
+"""The optimal composition in closed form, at the price of a slack added to delta."""
 
 from __future__ import annotations
 
