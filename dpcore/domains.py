@@ -98,6 +98,7 @@ ORDER = Parameter(
 OPEN_ORDER = ORDER.but(low_open=True, infinite=False, meaning="a finite order above 1")
 POSITIVE = Parameter("size", low=0.0, low_open=True, meaning="a finite number above 0")
 REAL = Parameter("value", meaning="any finite number")
+COPIES = COUNT.but(high=10**300, meaning="how many, as a closed form takes them: k times a number stays a double")
 SEED = Parameter("seed", "integer", low=0, meaning="which random numbers are drawn")
 TOLERANCE = Parameter("tolerance", low=1e-12, high=1.0, high_open=True, meaning="relative width asked of a bracket")
 CONFIDENCE = Parameter("confidence", low=0.5, high=0.999999, meaning="of an audit: chosen before looking")

@@ -50,9 +50,10 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
         `region, epsilon, delta, delta_lower, kind, theorem, neighbours`. The truth lies between `delta_lower` and `delta`;
         0 means that no failure is possible, 1 that nothing is promised.
     """
+    asked = None if epsilon is None else ANY_LOSS.array(epsilon)
     parts = []
     for region in _several(regions):
-        at = _default_epsilons(region) if epsilon is None else ANY_LOSS.array(epsilon)
+        at = _default_epsilons(region) if asked is None else asked
         lower, upper = region.delta_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
         parts.append(_part(region, what, epsilon=at, delta=upper, delta_lower=lower))

@@ -31,7 +31,7 @@ from dpcore.curves.possible import ROUNDING, below_guessing, betas, refuse
 from dpcore.errors import ImpossibleError, InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
 
@@ -113,9 +113,13 @@ def area(region: TradeOff, value: float) -> float:
 
 
 def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatArray) -> None:
-    """Refuse the points of a border, alpha ascending, that no trade-off has."""
-    _check(region, "beta", "alpha", alpha, (beta, beta), 1.0)
-    _check(region, "power", "minus alpha", -alpha, (power, power), 1.0)
+    """Refuse the points of a border that no trade-off has.
+
+    They are safe sides of brackets, which need not fall with alpha in their last digits: that the brackets do is seen
+    where the curve is asked (`dpcore.curves.possible`), and that a polygon does in its masses.
+    """
+    rates(region, "beta", beta)
+    rates(region, "power", power)
     with naming(region):
         below_guessing(alpha, beta, ROUNDING)  # both rates of a corner are rounded sums
     region.dual  # noqa: B018  checked once
@@ -144,12 +148,12 @@ def _masses(region: TradeOff, polygon: Polygon) -> None:
 
 
 @contextmanager
-def naming(*regions: TradeOff) -> Iterator[None]:
+def naming(region: TradeOff, *others: TradeOff) -> Iterator[None]:
     """Name the regions whose curves are asked inside the ``with`` block if one says what cannot be."""
     try:
         yield
     except ImpossibleError as error:
-        raise _refusal(regions, str(error)) from error
+        raise _refusal(region, str(error), *others) from error
 
 
 @contextmanager
@@ -196,7 +200,8 @@ def check_dual(region: TradeOff) -> bool:
     return True
 
 
-def _refusal(regions: TradeOff | Sequence[TradeOff], what: str) -> InternalError:
-    named = regions if isinstance(regions, (tuple, list)) else [regions]
-    text = " or ".join(one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in named)
-    return InternalError(f"{what}: this cannot be and is not published. It is an error of dpcore in {text}.")
+def _refusal(region: TradeOff, what: str, *others: TradeOff) -> InternalError:
+    names = (one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in (region, *others))
+    return InternalError(
+        f"{what}: this cannot be and is not published. It is an error of dpcore in {' or '.join(names)}."
+    )

@@ -13,7 +13,7 @@ by which argument it holds, and for which neighbouring datasets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def facts(region: Stated) -> dict[str, str]:
     return {"theorem": region.theorem, "neighbours": region.neighbours}
 
 
-def labelled(frame: pd.DataFrame, region: Stated | None = None, **columns: object) -> pd.DataFrame:
+def labelled(frame: pd.DataFrame, region: Stated | None = None, **columns: Any) -> pd.DataFrame:
     """Return a table that ends with `kind, theorem, neighbours`.
 
     Parameters

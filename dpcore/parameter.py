@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral, Real
@@ -256,7 +256,7 @@ def _listed(values: Any) -> FloatArray | list[Any]:
         raw = np.array(values)
     elif hasattr(values, "__array__"):
         raw = np.asarray(values)
-    elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
+    elif isinstance(values, (Sequence, Iterator)) and not isinstance(values, (str, bytes)):
         return _listed(list(values))
     else:
         return [values]

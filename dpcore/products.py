@@ -16,10 +16,11 @@ from dpcore.algebra import factors
 from dpcore.composition.table import theorem_table
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
+from dpcore.domains import DELTA, SLACK
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.kinds import EXACT, kind
 from dpcore.limits import checkpoint
-from dpcore.theorems import applicable, domain
+from dpcore.theorems import applicable
 from dpcore.theorems.catalogue import composing, listing
 from dpcore.theorems.listing import SLACKS
 from dpcore.theorems.record import reason
@@ -66,11 +67,11 @@ def theorems(
     >>> theorems(parse("laplace(0.1)^100"), 1e-6).epsilon.round(3).iloc[0]
     4.693
     """
-    slacks = None if slack is None else domain.numbers(slack, "slack", high=1.0, low_open=True)
+    slacks = None if slack is None else tuple(SLACK.array(slack).tolist())
     if delta is None:
         rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
     else:
-        rows = [row for at in domain.numbers(delta, "delta", high=1.0) for row in _at_delta(region, at, slacks)]
+        rows = [row for at in DELTA.array(delta).tolist() for row in _at_delta(region, at, slacks)]
     columns: dict[str, Any] = dict(
         zip(("theorem", "epsilon", "delta", "kind", "note"), map(list, zip(*rows, strict=True)), strict=True)
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from operator import attrgetter
@@ -431,7 +432,7 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
 
 def _answer(question: Any, values: FloatArray) -> float | FloatArray:
     """Return a float for a scalar question, an array for a list."""
-    return float(values[0]) if np.ndim(question) == 0 else values
+    return float(values[0]) if np.ndim(question) == 0 and not isinstance(question, Iterator) else values
 
 
 def _some_losses(*regions: TradeOff) -> FloatArray:

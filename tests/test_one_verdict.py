@@ -23,7 +23,7 @@ from dpcore.errors import DomainError, DpcoreError, ParseError
 from dpcore.foundations import LABS
 from dpcore.language.numbers import integer, number, read_value
 from dpcore.notices import collected
-from dpcore.parameter import Parameter
+from dpcore.parameter import Parameter, shown
 from dpcore.specs import base as specs
 from dpcore.specs import fields
 from dpcore.tradeoff import literal
@@ -65,6 +65,9 @@ def verdict(ask: Any, *given: Any) -> Any:
 
 def ends(parameter: Parameter) -> list[float]:
     """Return numbers at, next to and beyond the ends of a domain."""
+    if parameter.kind == "integer":
+        whole = [int(end) for end in (parameter.low, parameter.high) if abs(end) < math.inf]
+        return [x for end in whole for x in (end - 1, end, end + 1)]
     finite = [float(end) for end in (parameter.low, parameter.high, parameter.least) if abs(end) < math.inf]
     return [x for end in finite for x in (end, np.nextafter(end, -np.inf).item(), np.nextafter(end, np.inf).item())]
 
@@ -180,7 +183,7 @@ def test_fields_options_and_specs_say_the_same_of_a_text(parameter: Parameter) -
         alone = REFUSED if value is None else verdict(parameter.check, value)
         option = REFUSED
         if alone is REFUSED:
-            sentence = re.escape(f"{parameter.name} must be {parameter.domain}, got {text!r}")
+            sentence = re.escape(f"{parameter.name} must be {parameter.domain}, got {shown(text)}")
             with pytest.raises(argparse.ArgumentTypeError, match=f"^{sentence}$"):
                 read(text)
         else:
@@ -250,7 +253,6 @@ ELSEWHERE = {
     "parameter.py": "the one checker",
     "audit/columns.py": "cells of a data file, whose decimal sign may be a comma",
     "curves/renyi.py": "what an order of infinity means instead",
-    "mechanisms/bounded_laplace.py": "a true answer, which lies between the bounds of its noise",
     "foundations/noise_zoo.py": "a mechanism",
     "utility/choosing.py": "a release",
     "utility/count.py": "answers of the data",

@@ -21,11 +21,11 @@ from dpcore import gate
 from dpcore.accountants.reports import ROUNDING, uses
 from dpcore.calibration import calibrate
 from dpcore.claims import calibration_text
+from dpcore.domains import LOSS
 from dpcore.errors import BudgetError, DpcoreError
 from dpcore.guarantees import DP
 from dpcore.limits import current, limits
 from dpcore.mechanisms.base import Mechanism
-from dpcore.theorems import domain
 from dpcore.tradeoff import Atom, parameters_of
 from dpcore.words import grouped, of_100, outward
 
@@ -272,7 +272,7 @@ def judge(mechanism: TradeOff | str, k: int, epsilon: float, delta: float) -> Ju
     ('wrong', '2.265e-05')
     """
     asked = uses(mechanism, k, delta)
-    claimed = domain.number(epsilon, "epsilon")
+    claimed = LOSS.check(epsilon)
     reached = _reached(asked.total, claimed)
     verdict, bracket = decided(claimed, asked.delta, asked.bracket, reached)
     return Judgement(asked.region, asked.k, claimed, asked.delta, asked.total, bracket, reached, verdict)

@@ -20,6 +20,7 @@ from dpcore.algebra import factors
 from dpcore.amplification.gradients import clt_mu
 from dpcore.amplification.gradients import renyi as sampled_renyi
 from dpcore.composition.convergence import verdict
+from dpcore.domains import COUNT, DELTA
 from dpcore.errors import DpcoreError
 from dpcore.guarantees import RDP
 from dpcore.kinds import EXACT, FACTS
@@ -27,7 +28,7 @@ from dpcore.language import parse
 from dpcore.limits import checkpoint
 from dpcore.mechanisms.base import Mechanism
 from dpcore.rounding import up
-from dpcore.theorems import domain, theorem
+from dpcore.theorems import theorem
 from dpcore.theorems.catalogue import composing, promises
 from dpcore.theorems.gaussians import epsilons_of
 from dpcore.theorems.releases import Releases
@@ -116,7 +117,7 @@ class Uses:
 def uses(mechanism: TradeOff | str, k: int, delta: float) -> Uses:
     """Return k uses of a mechanism, each number checked."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    return Uses(region, domain.integer(k, "k", high=LARGEST_K), domain.probability(delta, "delta"))
+    return Uses(region, COUNT.but(high=LARGEST_K).check(k), DELTA.check(delta))
 
 
 def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> Report:

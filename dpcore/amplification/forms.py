@@ -25,12 +25,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.algebra import Assume, Subsample
+from dpcore.domains import DELTA, ETA, LOSS, SHARE
 from dpcore.errors import DomainError, RelationError
 from dpcore.guarantees import DP, DPTV, TV, largest_eta
 from dpcore.kinds import EXACT, FACTS
 from dpcore.parameter import one_of
 from dpcore.rounding import up
-from dpcore.theorems import domain
 from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
@@ -104,9 +104,9 @@ def sampled(epsilon: float, delta: float, eta: float, p: float) -> Statement:
     >>> round(found.epsilon, 6), round(found.eta, 6)
     (0.158565, 0.04)
     """
-    e = domain.number(epsilon, "epsilon")
-    d, h = domain.probability(delta, "delta"), domain.probability(eta, "eta")
-    share = domain.positive_probability(p, "p")
+    e = LOSS.check(epsilon)
+    d, h = DELTA.check(delta), ETA.check(eta)
+    share = SHARE.check(p)
     if share == 1.0:
         return Statement(e, d, h)
     # log(1 + p (e^e - 1)) without overflow
@@ -124,7 +124,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
     scheme : ``fixed size`` (substitution) or ``Poisson`` (add/remove).
     delta : at which the smallest epsilon is stated before sampling, in [0, 1].
     """
-    share, stated = domain.positive_probability(p, "p"), domain.probability(delta, "delta")
+    share, stated = SHARE.check(p), DELTA.check(delta)
     related = _checked(region, scheme)
     epsilon = float(region.epsilon_bounds(np.array([stated]))[1][0])
     if math.isinf(epsilon):

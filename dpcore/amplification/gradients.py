@@ -25,6 +25,7 @@ from scipy.special import ndtr, ndtri
 from dpcore import gate
 from dpcore.central_limit.limit import limit
 from dpcore.composition.convergence import ABOVE, BELOW, verdict
+from dpcore.domains import ALPHA, COUNT, OPEN_ORDER, POSITIVE, SHARE
 from dpcore.engine import mixture_mgf
 from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import GDP, RDP
@@ -32,7 +33,7 @@ from dpcore.kinds import kind, kinds, labelled
 from dpcore.limits import checkpoint, current, limits
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.rounding import up
-from dpcore.theorems import domain, rdp_to_dp
+from dpcore.theorems import rdp_to_dp
 from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import outward
 
@@ -74,9 +75,11 @@ class Training:
 
     def __post_init__(self) -> None:
         """Check the three numbers."""
-        object.__setattr__(self, "sigma", domain.number(self.sigma, "sigma", 0.05, 1000.0))
-        object.__setattr__(self, "q", domain.positive_probability(self.q, "q"))
-        object.__setattr__(self, "steps", domain.integer(self.steps, "T", high=LARGEST_T))
+        object.__setattr__(
+            self, "sigma", POSITIVE.but(name="sigma", low=0.05, low_open=False, high=1000.0).check(self.sigma)
+        )
+        object.__setattr__(self, "q", SHARE.but(name="q").check(self.q))
+        object.__setattr__(self, "steps", COUNT.but(name="T", high=LARGEST_T).check(self.steps))
 
     @property
     def step(self) -> TradeOff:
@@ -142,7 +145,7 @@ def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
     Infinite where the order is beyond what the quadrature holds. 0 says that a step tells nothing.
     """
     training = Training(sigma, q, 1)
-    orders = np.array(domain.numbers(order, "order", low=1.0, low_open=True))
+    orders = OPEN_ORDER.array(order)
     mu = 1.0 / training.sigma
     if training.q == 1.0:
         return np.asarray(orders * mu * mu / 2, dtype=np.float64)
@@ -155,7 +158,7 @@ def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
 def renyi_epsilon(sigma: float, q: float, steps: int, delta: float) -> tuple[float, float]:
     """Return the smallest epsilon that Rényi divergences give at delta, an upper bound, and the order that gives it."""
     training = Training(sigma, q, steps)
-    failing = domain.positive_probability(delta, "delta")
+    failing = SHARE.but(name="delta").check(delta)
     curve = training.steps * np.array(_curve(training.sigma, training.q))
     with np.errstate(invalid="ignore"):
         found = curve + np.log1p(-1.0 / ORDERS) - (math.log(failing) + np.log(ORDERS)) / (ORDERS - 1.0)
@@ -195,7 +198,7 @@ def gradients(sigma: float, q: float, steps: int, delta: float) -> pd.DataFrame:
         noise without sampling.
     """
     training = Training(sigma, q, steps)
-    failing = domain.positive_probability(delta, "delta")
+    failing = SHARE.but(name="delta").check(delta)
     return _framed(training, failing, _bracket(training, failing))
 
 
@@ -253,7 +256,7 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
         bound, `clt` an approximation, `verdict` says on which side of the truth it lies; `kind` is that of `tpr`.
     """
     training = Training(sigma, q, steps)
-    at = np.array(domain.numbers(fpr, "fpr", high=1.0))
+    at = ALPHA.but(name="fpr").array(fpr)
     with limits(tolerance=training.tolerance):
         low, high = gate.power_bounds(training.region, at)
     bound = _renyi_power(training, at)
@@ -274,8 +277,8 @@ def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] |
     DataFrame
         `k, title, epsilon, epsilon_lower, note, kind, theorem, neighbours`, what `dpcore.charts.ladder_figure` draws.
     """
-    counts = sorted({domain.integer(t, "T", high=LARGEST_T) for t in (STEPS if steps is None else steps)})
-    failing = domain.positive_probability(delta, "delta")
+    counts = sorted({COUNT.but(name="T", high=LARGEST_T).check(t) for t in (STEPS if steps is None else steps)})
+    failing = SHARE.but(name="delta").check(delta)
     if not counts:
         msg = "steps must hold at least one number of steps, got none."
         raise DomainError(msg)

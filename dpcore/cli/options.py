@@ -74,7 +74,7 @@ def number_list(text: str) -> NDArray[np.float64]:
     try:
         return parse_list(text)
     except DpcoreError as error:
-        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
+        raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from error
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ class Reader:
         try:
             return read_value(self.parameter, text)
         except DomainError as error:
-            raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
+            raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from error

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from dpcore.composition.distance import Goal, distance
+from dpcore.domains import COUNT, LOSS, POSITIVE, SHARE
 from dpcore.guarantees import DP, DPTV, largest_eta
 from dpcore.kinds import EXACT, FACTS
 from dpcore.limits import checkpoint
-from dpcore.theorems import domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class Array:
 
     def statement(self, n: int) -> Statement:
         """Return what one mechanism of row n promises."""
-        return self.row(domain.integer(n, "n", high=LARGEST_N))
+        return self.row(COUNT.but(name="n", high=LARGEST_N).check(n))
 
     def mechanism(self, n: int) -> TradeOff:
         """Return one mechanism of row n."""
@@ -82,9 +82,9 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     delta : what the deltas of the second array sum to, in [0, 20].
     c : power with which epsilon falls in the third array, in (0, 1/2].
     """
-    limit_mu = domain.number(mu, "mu", 0.0, 20.0, low_open=True)
-    failing = domain.number(delta, "delta", 0.0, 20.0)
-    power = domain.number(c, "c", 0.0, 0.5, low_open=True)
+    limit_mu = POSITIVE.but(name="mu", high=20.0).check(mu)
+    failing = LOSS.but(name="delta", high=20.0).check(delta)
+    power = SHARE.but(name="c", high=0.5).check(c)
 
     def pure(n: int) -> Statement:
         return Statement(limit_mu / math.sqrt(n))
@@ -116,7 +116,7 @@ def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) ->
         neighbours`: `distance` is the largest
         vertical distance sup|f - G|; `optimistic` is sup(G - f), by how much the limit promises too much.
     """
-    counts = [domain.integer(n, "n", high=LARGEST_N) for n in (NS if ns is None else ns)]
+    counts = [COUNT.but(name="n", high=LARGEST_N).check(n) for n in (NS if ns is None else ns)]
     rows = []
     for step, (array, n) in enumerate((array, n) for array in chosen for n in counts):
         checkpoint(step / (len(chosen) * len(counts)))

@@ -19,11 +19,11 @@ from dpcore import gate
 from dpcore.central_limit.limit import Limit, limit
 from dpcore.composition.distance import Distance, Goal, distance
 from dpcore.composition.ladder import KS
+from dpcore.domains import COUNT, SHARE
 from dpcore.errors import BudgetError, DomainError
 from dpcore.kinds import EXACT, FACTS, kind, labelled
 from dpcore.language import parse
 from dpcore.limits import checkpoint, limits
-from dpcore.theorems import domain
 from dpcore.theorems.gaussians import epsilons_of
 from dpcore.words import grouped, outward
 
@@ -75,7 +75,7 @@ class Copies:
 def copies(mechanism: TradeOff | str, k: int) -> Copies:
     """Return k copies of a mechanism beside their limit, or say why there is no limit to speak of."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    count = domain.integer(k, "k", high=LARGEST_K)
+    count = COUNT.but(high=LARGEST_K).check(k)
     if region.curve.gaussian_mu is not None:
         msg = "No limit is needed: k Gaussian mechanisms are Gaussian privacy exactly, with μ √k."
         raise DomainError(msg)
@@ -102,8 +102,8 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
         says nothing. `kind` is that of the distance and of epsilon, ``exact`` where both are. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted = domain.positive_probability(delta, "delta")
-    counts = [domain.integer(k, "k", high=LARGEST_K) for k in (rungs(region) if ks is None else ks)]
+    wanted = SHARE.but(name="delta").check(delta)
+    counts = [COUNT.but(high=LARGEST_K).check(k) for k in (rungs(region) if ks is None else ks)]
     first = copies(region, 1)
     rows = {}
     for step, k in enumerate(dict.fromkeys(counts)):
@@ -183,7 +183,7 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
         `delta, epsilon, epsilon_lower, epsilon_clt, verdict, kind, theorem, neighbours`: the truth lies between `epsilon_lower` and
         `epsilon`; `epsilon_clt` is an approximation.
     """
-    at = np.array(domain.numbers(deltas, "delta", high=1.0, low_open=True))
+    at = SHARE.but(name="delta").array(deltas)
     region = row.composed
     low, high = region.epsilon_bounds(at)
     rows = []

@@ -17,9 +17,9 @@ from dpcore.algebra import factors
 from dpcore.composition.table import composed_total, composition_row
 from dpcore.composition.ways import LARGEST_K, TITLES, twin
 from dpcore.curves.polygon import Polygon
+from dpcore.domains import COUNT, DELTA
 from dpcore.language import parse
 from dpcore.limits import checkpoint
-from dpcore.theorems import domain
 from dpcore.theorems.catalogue import drawing, promises
 from dpcore.theorems.record import silent
 from dpcore.theorems.releases import Releases
@@ -51,9 +51,9 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
         that no epsilon reaches this delta.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     asked = rungs(region, wanted) if ks is None else ks
-    counts = [domain.integer(k, "k", high=LARGEST_K) for k in asked]
+    counts = [COUNT.but(high=LARGEST_K).check(k) for k in asked]
     copies = Releases.copies(factors(region), counts, wanted)
     rows = [*_named(copies, counts, wanted), *_exact(region, copies, counts, wanted)]
     order = {name: place for place, name in enumerate(TITLES)}

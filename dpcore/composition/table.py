@@ -11,10 +11,10 @@ import pandas as pd
 
 from dpcore import gate
 from dpcore.algebra import factors
+from dpcore.domains import DELTA
 from dpcore.errors import BudgetError
 from dpcore.kinds import kind, settled
 from dpcore.language import parse
-from dpcore.theorems import domain
 from dpcore.theorems.catalogue import composing, promises
 from dpcore.theorems.record import BELOW, AtDelta, counted, reason, silent
 from dpcore.theorems.releases import Releases
@@ -70,7 +70,7 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
     [4.693, 4.775, 10.0]
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted, parts = domain.probability(delta, "delta"), factors(region)
+    wanted, parts = DELTA.check(delta), factors(region)
     rows = theorem_rows(parts, wanted, lambda: composed_total(region, wanted))
     return rows.assign(neighbours=region.neighbours)
 

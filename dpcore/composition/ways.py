@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore.algebra import factors
+from dpcore.domains import COUNT, DELTA, SLACK
 from dpcore.errors import DpcoreError
 from dpcore.language import parse
-from dpcore.theorems import domain
 from dpcore.theorems.catalogue import drawing, theorem
 from dpcore.theorems.record import reason
 from dpcore.theorems.releases import Releases
@@ -56,9 +56,9 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
     delta : the delta the total is asked at; it matters for mechanisms of unbounded loss only.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    copies = domain.integer(k, "k", high=LARGEST_K)
-    spent = domain.positive_probability(slack, "slack")
-    wanted = domain.probability(delta, "delta")
+    copies = COUNT.but(high=LARGEST_K).check(k)
+    spent = SLACK.check(slack)
+    wanted = DELTA.check(delta)
     releases = Releases([(node, count * copies) for node, count in factors(region)])
     return (_exact(region, releases, copies, wanted), *(_way(one, releases, wanted, spent) for one in drawing()))
 

@@ -22,6 +22,7 @@ import numpy as np
 from dpcore import gate
 from dpcore.constraints.hull import chord, mirror, polygon, symmetric_hull
 from dpcore.curves.polygon import Polygon
+from dpcore.curves.possible import ROUNDING
 from dpcore.engine import enumeration, profile
 from dpcore.engine.binomial import binomial_masses
 from dpcore.given import Given
@@ -128,7 +129,7 @@ def gap(exact: TradeOff, guess: Conjecture) -> Gap:
     if not sharp:
         vertices = [_GRID, *(alpha[:: -(-alpha.size // 100)] for alpha in vertices)]
     alpha = np.unique(np.concatenate(vertices))
-    truth, guessed = (gate.beta_safe(region, alpha, gate.ROUNDING) for region in (exact, guess.region))
+    truth, guessed = (gate.beta_safe(region, alpha, ROUNDING) for region in (exact, guess.region))
     distance = np.maximum(truth - guessed, 0.0)
     at = int(np.argmax(distance))
     area = exact.area - guess.region.area if sharp else float(np.trapezoid(distance, alpha))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -94,8 +93,7 @@ def applicable(region: TradeOff, to: str) -> list[Conversion]:
 
 
 def _numbers(parameter: Parameter, value: object, default: tuple[float, ...]) -> tuple[float, ...]:
-    items = list(value) if isinstance(value, Iterator) else value
-    return default if items is None else tuple(parameter.array(items).tolist())
+    return default if value is None else tuple(parameter.array(value).tolist())
 
 
 def _notion(to: object) -> str:

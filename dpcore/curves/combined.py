@@ -187,7 +187,7 @@ class ByBeta(Curve):
         ends 0 and e^-epsilon, above which no gain is positive.
         """
         middle = np.exp(-u)
-        lower, free = (self._rounded_gain(u, epsilon, side) for side in (0, 1))
+        lower, free = self._rounded_gains(u, epsilon)
         best = lower
         reach = np.full(u.size, 1e-6)
         way = [middle, np.maximum(np.exp(-np.maximum(epsilon, 0.0)) - middle, 0.0)]
@@ -195,11 +195,11 @@ class ByBeta(Curve):
         fenced = [np.zeros(u.size, dtype=np.bool_), np.zeros(u.size, dtype=np.bool_)]
         for _ in range(_FENCES):
             for side, point in enumerate((u + reach, np.maximum(u - reach, 0.0))):
-                safe = self._rounded_gain(point, epsilon, 0)
+                safe, most = self._rounded_gains(point, epsilon)
                 apart = np.abs(np.exp(-point) - middle)
                 with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                     fall[side] = np.fmin(fall[side], (free - safe) / apart)
-                below = ~fenced[side] & (lower >= self._rounded_gain(point, epsilon, 1))
+                below = ~fenced[side] & (lower >= most)
                 way[side] = np.where(below, np.minimum(way[side], apart), way[side])
                 fenced[side] |= below
                 best = np.maximum(best, safe)
@@ -214,14 +214,16 @@ class ByBeta(Curve):
         lower = np.maximum(best, self.q_inf)
         return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
 
-    def _rounded_gain(self, u: FloatArray, epsilon: FloatArray, side: int) -> FloatArray:
-        """Return a gain that rounding cannot have made too large (side 0) or too small (side 1)."""
-        gain, price = self._gain(u, epsilon, side), np.exp(np.minimum(epsilon - u, 700.0))
-        units = (
-            _ROUNDINGS * self.steps * np.maximum(gain + price, 0.0)
-            + (4.0 + np.minimum(np.abs(epsilon - u), 700.0)) * price
-        )
-        return np.asarray(gain + (_UNIT if side else -_UNIT) * units, dtype=np.float64)
+    def _rounded_gains(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
+        """Return gains that rounding cannot have made too large, and such that it cannot have made too small."""
+        checkpoint()
+        price = np.exp(np.minimum(epsilon - u, 700.0))
+        shift = (4.0 + np.minimum(np.abs(epsilon - u), 700.0)) * price
+        low, high = self.power_bounds(np.exp(-u))
+        units = _ROUNDINGS * self.steps
+        safe = low - price - _UNIT * (units * np.maximum(low, 0.0) + shift)
+        free = high - price + _UNIT * (units * np.maximum(high, 0.0) + shift)
+        return np.asarray(safe, dtype=np.float64), np.asarray(free, dtype=np.float64)
 
 
 class Both(ByBeta):
@@ -292,6 +294,9 @@ class Grouped(ByBeta):
             checkpoint()
             alpha = np.clip(self.base.power_bounds(alpha)[side], 0.0, 1.0)
         return alpha
+
+    def _power(self, alpha: FloatArray, side: int) -> FloatArray:
+        return self._orbit(alpha, side)
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the orbit of alpha under the true-positive rate."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
+from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,7 @@ _SAME_DELTA = 1e-15
 _SMALL_LOSS = 1e-2
 """Below this loss a mass from differences of deltas has lost more digits than one from the sum of all masses."""
 _LOST_MASS = 1e-12
+_LOOKS = 4096  # corners between two looks at the clock
 _TWICE_PRECISE = 2.0**-100
 """What is left, per term, of a sum of doubles that is 0, added in twice the precision."""
 
@@ -251,7 +253,9 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
     floor = min(a.q_inf, b.q_inf)
     points = [(-np.inf, 1.0), *zip(loss.tolist(), delta.tolist(), strict=True), (np.inf, floor)]
     hull: list[tuple[float, float]] = []
-    for point in points:
+    for place, point in enumerate(points):
+        if place % _LOOKS == 0:
+            checkpoint()
         while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)
@@ -332,7 +336,8 @@ def group(polygon: Polygon, size: int) -> Polygon:
     corner = np.concatenate(([0.0], np.cumsum(0.5 * (polygon.p[::-1] + polygon.q))))
     height = polygon.q_inf + np.concatenate(([0.0], np.cumsum(drop)))
     alpha, value, loss, rest = corner, height, slope, np.zeros(slope.size)
-    for _ in range(size - 1):
+    for done in range(size - 1):
+        checkpoint(done / size)
         inner = corner[(corner > value[0]) & (corner < value[-1])]
         cut = _distinct(np.concatenate((alpha, np.interp(inner, value, alpha))))
         middle = 0.5 * (cut[1:] + cut[:-1])

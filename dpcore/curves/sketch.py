@@ -33,6 +33,9 @@ _TABLE = 400
 _SPACING, _MARGIN, _HALF = 0.25, 1.1, 3
 """Step and margin of the grid in standard deviations of the tilted loss, and half the width of the differences."""
 
+_FINEST = 1e-12
+"""Smallest step of the grid as a share of its epsilons: beyond, neighbouring points are one double."""
+
 _LONGEST = 15.0
 """Largest length of an optimum in these deviations: the fence around it stays within reach of the grid's series."""
 
@@ -124,7 +127,7 @@ def optima(
     begin, end = np.searchsorted(outline.epsilon, (low, high)).tolist()
     scale = float(outline.scale[max(begin - 1, 0) : end + 1].min())
     count = (high - low + 2 * _MARGIN * scale) / (_SPACING * scale) + 12
-    if not count < _TABLE:
+    if not count < _TABLE or _SPACING * scale <= _FINEST * max(abs(low), abs(high)):
         return None
     local = _around_grid(curve, low, high, scale)
     node, score, missed, density = local.rates() if local is not None else _differences(low, high, scale, both_sides)

@@ -34,6 +34,9 @@ _KEEP = 1 << 22
 _PRODUCTS = 1 << 15
 """Complex products of one pass of the Fourier sums: few enough for a library to compute them in one thread."""
 
+_LOOKS = 16
+"""Passes between two looks at the clock."""
+
 _FEW = 1 << 10
 """Phases that are computed one by one."""
 
@@ -121,7 +124,12 @@ def short_sums(line: Line, epsilon: FloatArray) -> FloatArray:
         return np.asarray((line.terms.ravel() @ out).real, dtype=np.float64)
     if x.size <= at_once:
         return _short_sums(line.terms, x * line.step)
-    return np.concatenate([_short_sums(line.terms, x[i : i + at_once] * line.step) for i in range(0, x.size, at_once)])
+    pieces = []
+    for begin in range(0, x.size, at_once):
+        if begin % (_LOOKS * at_once) == 0:
+            checkpoint()
+        pieces.append(_short_sums(line.terms, x[begin : begin + at_once] * line.step))
+    return np.concatenate(pieces)
 
 
 def _short_sums(terms: ComplexArray, angle: FloatArray) -> FloatArray:

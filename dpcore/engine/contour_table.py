@@ -276,6 +276,7 @@ def _exponents(low: int, high: int) -> tuple[FloatArray, int, int]:
     inner = min(low, -2 * _PER_DECADE)
     # an even number of them: none is the middle, where all odd moments vanish
     middle = -1.0 / (1.0 + 10.0 ** np.linspace(inner / _PER_DECADE, -inner / _PER_DECADE, 2 - 2 * inner))
+    middle = np.unique(middle[middle > -1.0])  # next to the pole at -1 there are fewer doubles than steps
     grid = np.concatenate((outer, middle, -1.0 - outer[::-1]))
     grid.setflags(write=False)
     return grid, outer.size, outer.size + middle.size

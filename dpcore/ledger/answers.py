@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.composition.verdict import best, gaps
+from dpcore.domains import DELTA
 from dpcore.errors import DpcoreError
 from dpcore.kinds import kind as kind_of
 from dpcore.ledger.bounds import theorems
 from dpcore.ledger.costs import costs
 from dpcore.limits import checkpoint
-from dpcore.theorems import domain, theorem
+from dpcore.theorems import theorem
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
         ``exact`` or ``upper``.
     """
     parts = []
-    for place, one in enumerate(domain.numbers(delta, "delta", high=1.0)):
+    for place, one in enumerate(DELTA.array(delta).tolist()):
         checkpoint(place / max(1, len(delta)))
         parts += [_totals(ledger, one), _alone(ledger, one), _costs(ledger, one)]
     found: pd.DataFrame = pd.concat([part for part in parts if len(part)], ignore_index=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.composition.table import TITLES, Total, composed_total, theorem_rows
+from dpcore.domains import DELTA
 from dpcore.limits import current
-from dpcore.theorems import domain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ __all__ = ["TITLES", "Total", "theorems", "total"]
 
 def total(ledger: Ledger, delta: float) -> Total:
     """Return the smallest epsilon of a ledger at `delta` in [0, 1]: the regions themselves are composed."""
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     key = (wanted, current().tolerance)
     if key not in ledger.memory:
         ledger.memory[key] = composed_total(ledger.region, wanted)
@@ -40,6 +40,6 @@ def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem; see
         `dpcore.composition.theorem_table`, which says the same of an expression.
     """
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted))
     return rows.assign(neighbours=ledger.neighbours)

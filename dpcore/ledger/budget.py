@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore import gate
+from dpcore.domains import DELTA, LOSS
 from dpcore.errors import DomainError
 from dpcore.kinds import settled
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import About, Quick
 from dpcore.ledger.records import LARGEST_COUNT
 from dpcore.limits import checkpoint, current, limits
-from dpcore.theorems import domain
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        object.__setattr__(self, "epsilon", domain.number(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", domain.probability(self.delta, "delta"))
+        object.__setattr__(self, "epsilon", LOSS.check(self.epsilon))
+        object.__setattr__(self, "delta", DELTA.check(self.delta))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpcore.domains import DELTA
 from dpcore.errors import DpcoreError
 from dpcore.kinds import FACTS
 from dpcore.ledger.bounds import total
@@ -16,7 +17,6 @@ from dpcore.ledger.quick import Quick
 from dpcore.limits import checkpoint
 from dpcore.parameter import one_of
 from dpcore.rounding import sum_up
-from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
 from dpcore.theorems.gaussians import epsilons_of
 from dpcore.theorems.releases import Statements, statements
@@ -78,7 +78,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
         ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
         ``none`` with cost inf where no epsilon reaches delta with or without the row.
     """
-    wanted = domain.probability(delta, "delta")
+    wanted = DELTA.check(delta)
     one_of("by", BY).check(by)
     found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
     rows = [

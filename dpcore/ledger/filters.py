@@ -29,10 +29,10 @@ import numpy as np
 
 from dpcore.curves.gaussian import Gaussian
 from dpcore.divergences import concentrated
+from dpcore.domains import OPEN_ORDER, PROBABILITY
 from dpcore.errors import DomainError
 from dpcore.guarantees import RDP
 from dpcore.rounding import up
-from dpcore.theorems import domain
 from dpcore.theorems.divergence_sums import divergences
 from dpcore.theorems.renyi import rdp_delta, zcdp_delta
 from dpcore.theorems.step import steps_at
@@ -217,8 +217,8 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
     [('basic', '3'), ('rdp', '1.457'), ('zcdp', '0.18507'), ('gdp', '0.41955')]
     """
     epsilon, delta = budget.epsilon, budget.delta
-    granted = PART * delta if each is None else domain.probability(each, "each")
-    a = best_order(epsilon, delta) if order is None else domain.number(order, "order", 1.0, low_open=True)
+    granted = PART * delta if each is None else PROBABILITY.but(name="each").check(each)
+    a = best_order(epsilon, delta) if order is None else OPEN_ORDER.check(order)
     return (
         Filter("basic", epsilon, delta, each=granted)
         if delta < 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpcore.curves.bounded_laplace import BoundedLaplace as BoundedLaplaceCurve
+from dpcore.domains import REAL
 from dpcore.errors import DomainError
 from dpcore.guarantees import DP, three_point
 from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
@@ -122,10 +123,7 @@ class CutLaw(Law):
 
     def __init__(self, mechanism: BoundedLaplace, answer: float) -> None:
         self.scale, self.low, self.high = mechanism.scale, mechanism.lower, mechanism.upper
-        if not self.low <= answer <= self.high:
-            msg = f"The true answer must be in [{self.low!r}, {self.high!r}], got {answer!r}."
-            raise DomainError(msg)
-        self.centre = answer
+        self.centre = REAL.but(name="The true answer", low=self.low, high=self.high).check(answer)
         sides = (-math.expm1(-(end / self.scale)) for end in (answer - self.low, self.high - answer))
         self._norm = sum(sides)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.domains import COPIES, LOSS, SHARE
 from dpcore.errors import DomainError
 from dpcore.rounding import up
-from dpcore.theorems import domain
 from dpcore.theorems.advanced_drv import against_sum
 from dpcore.theorems.record import ADAPTIVE, AtDelta, Oracle, Stated, Theorem
 from dpcore.theorems.releases import equal
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> pd.DataFrame:
     r"""Compose k pure epsilon-DP mechanisms: :math:`(4\varepsilon\sqrt{2k\log(1/\delta)}, \delta)`-DP.
 
-    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small failure probability the loss grows like
+    Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small delta epsilon grows like
     the root of k, not like k; the constant is generous.
     Reference: Mironov (2017), Corollary 1.
     """
-    step, copies = domain.number(epsilon, "epsilon"), domain.integer(k, "k")
-    return THEOREM.stated([(step, 0.0, copies)], domain.numbers(delta, "delta", high=1.0, low_open=True))
+    step, copies = LOSS.check(epsilon), COPIES.check(k)
+    return THEOREM.stated([(step, 0.0, copies)], SHARE.but(name="delta").array(delta).tolist())
 
 
 def _statement(statements: Sequence[Statement], slack: float) -> Stated:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.domains import COPIES, DELTA, LOSS, SLACK
 from dpcore.rounding import sum_up, up
-from dpcore.theorems import domain
 from dpcore.theorems.record import Account, Oracle, Stated, Theorem
 from dpcore.theorems.releases import equal
 
@@ -28,9 +28,9 @@ def advanced_drv(epsilon: float, delta: float, k: int, slack: float | Sequence[f
     than adding for many mechanisms of small epsilon only.
     Reference: Dwork, Rothblum, Vadhan (2010), Theorem III.3; Dwork, Roth (2014), Theorem 3.20.
     """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    copies = domain.integer(k, "k")
-    return THEOREM.stated([(step, failing, copies)], domain.numbers(slack, "slack", high=1.0, low_open=True))
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    copies = COPIES.check(k)
+    return THEOREM.stated([(step, failing, copies)], SLACK.array(slack).tolist())
 
 
 def _statement(statements: Sequence[Statement], slack: float) -> Stated:

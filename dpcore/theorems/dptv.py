@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import DELTA, ETA, LOSS
 from dpcore.guarantees import DP, DPTV
 from dpcore.notices import collected, notice
 from dpcore.rounding import failure, sum_up
-from dpcore.theorems import domain
+from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Oracle, Theorem
@@ -44,8 +45,8 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     it with a `DomainWarning`; eta at most delta is stronger than delta and means tv(eta).
     Reference: Ghazi, Issa (2023), Theorem 2.
     """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    distance, copies = domain.probability(eta, "eta"), domain.integer(k, "k", high=domain.LARGEST_LATTICE_K)
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    distance, copies = ETA.check(eta), LATTICE_COPIES.check(k)
     largest = failing + (1 - failing) * math.tanh(step / 2)
     if distance > largest * (1 + 1e-15):
         msg = f"eta = {distance!r} is above {largest!r}, the most ({step!r}, {failing!r})-DP allows: clamped to it."
@@ -56,7 +57,7 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     lost = failure([(failing, copies)])
     if lost == 1:
         return table("dptv", 0.0, lost, "exact", "no finite loss: one number says it all")
-    domain.number(step * copies, "k * epsilon")
+    LOSS.but(name="k * epsilon").check(step * copies)
     reserve(copies + 1, "dptv")
     move = min(1.0, (distance - failing) / ((1 - failing) * math.tanh(step / 2)))
     index = np.arange(0.0, copies + 1)

@@ -71,5 +71,5 @@ def _checked(epsilon: float, mu: float, goal: float) -> float:
 
 
 def joined(mu: float, lost: float) -> TradeOff:
-    """Return Gaussian privacy together with a failure probability."""
+    """Return Gaussian privacy together with a probability of infinite loss."""
     return GDP(mu) if lost == 0 else GDP(mu) * TV(lost) if mu > 0 else TV(lost)

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpcore import gate
 from dpcore.curves.gaussian import Gaussian
+from dpcore.domains import LOSS
 from dpcore.errors import DomainError
 from dpcore.guarantees import GDP
 from dpcore.rounding import failure
-from dpcore.theorems import domain
 from dpcore.theorems.gaussians import epsilons_of, joined
 from dpcore.theorems.optimal import SAFE
 from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
@@ -32,7 +32,8 @@ EPSILONS = tuple(i / 2 for i in range(11))
 
 def composed_mu(mus: object) -> float:
     r"""Return :math:`\sqrt{\sum\mu_i^2}` of a number or a list of numbers."""
-    return domain.number(math.hypot(*domain.numbers(mus, "mu")), "root of the sum of squares of mu")
+    root = math.hypot(*LOSS.but(name="mu").array(mus).tolist())
+    return float(LOSS.but(name="root of the sum of squares of mu").check(root))
 
 
 def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFram
     Reference: Dong, Roth, Su (2022), Corollary 3.3 and Corollary 2.13.
     """
     mu = composed_mu(mus)
-    points = np.asarray(domain.numbers(epsilon, "epsilon"), dtype=np.float64)
+    points = LOSS.array(epsilon)
     deltas = Gaussian(mu).delta_bounds(points)[1] if mu > 0 else np.zeros_like(points)
     return table("gdp", points, deltas, "exact", f"mu = {mu!r}")
 
@@ -60,7 +61,7 @@ def _root(mus: Sequence[tuple[float, int]]) -> float:
 
 
 def _around(given: Statements) -> tuple[float, float]:
-    """Return mu and the failure probability of Gaussian privacy around every release, both rounded up."""
+    """Return mu of Gaussian privacy around every release and the probability of an infinite loss, both rounded up."""
     mu = _root([(step.bounding_mu, count) for step, count in given.parts]) * SAFE
     if not math.isfinite(mu):
         msg = "Its μ is too large for a number."

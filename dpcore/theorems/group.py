@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import COPIES, DELTA, LOSS
 from dpcore.rounding import sum_up, up
-from dpcore.theorems import domain
 from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
 from dpcore.theorems.table import table
 
@@ -29,8 +29,8 @@ def group(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     above 1 is clamped to 1 and the note says so. The statement is one line of the exact region of `group_exact`.
     Reference: Vadhan (2017), Lemma 2.2; Dwork, Roth (2014), Theorem 2.2 (pure case).
     """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    size = domain.integer(k, "k")
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    size = COPIES.check(k)
     total = sum_up([(step, size)])
     log_sum = math.inf if math.isinf(total) else float(log_geometric(step, np.array([float(size)]))[0])
     log_delta = -math.inf if failing == 0 else math.log(failing) + log_sum

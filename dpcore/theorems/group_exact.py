@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import DELTA, LOSS
 from dpcore.rounding import sum_up
-from dpcore.theorems import domain
+from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.group import log_geometric
 from dpcore.theorems.lattice import reserve
 from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
@@ -30,12 +31,12 @@ def group_exact(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     best an attacker can do against a chain of k neighbours; every corner is attained.
     Reference: Dong, Roth, Su (2022), Theorem 2.14 (exact for the worst-case mechanism).
     """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    size = domain.integer(k, "k", high=domain.LARGEST_LATTICE_K)
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    size = LATTICE_COPIES.check(k)
     if step == 0:
         total = min(1.0, size * failing)
         return table("group_exact", 0.0, total, "exact", "no finite loss: one number says it all")
-    domain.number(step * size, "k * epsilon")
+    LOSS.but(name="k * epsilon").check(step * size)
     reserve(size // 2 + 1, "group_exact")
     climbs = np.arange(float(size - size // 2), size + 1.0)
     log_corner = _log_equal_error(step, failing)

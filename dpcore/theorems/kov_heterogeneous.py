@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import LOSS
 from dpcore.errors import BudgetError
 from dpcore.rounding import failure, sum_up
 from dpcore.theorems import domain
@@ -50,7 +51,7 @@ def kov_heterogeneous(statements: object) -> pd.DataFrame:
         msg = f"kov_heterogeneous would list {count} sign patterns; at most {LARGEST_ENUMERATION} (2^20) are listed."
         raise BudgetError(msg)
     reserve(patterns, "kov_heterogeneous")
-    total = domain.number(sum_up(kinds.items()), "sum of epsilon")
+    total = LOSS.but(name="sum of epsilon").check(sum_up(kinds.items()))
     drop, mass = sum_of_binomials(sorted(kinds.items()))
     corners = total - drop
     corners[np.abs(corners) <= 1e-14 * total] = 0.0

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import DELTA, LOSS
 from dpcore.guarantees import DP
 from dpcore.rounding import failure, sum_up
-from dpcore.theorems import domain
+from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Account, Oracle, Theorem
@@ -38,12 +39,12 @@ def kov_optimal(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     once.
     Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.3.
     """
-    step, failing = domain.number(epsilon, "epsilon"), domain.probability(delta, "delta")
-    copies = domain.integer(k, "k", high=domain.LARGEST_LATTICE_K)
+    step, failing = LOSS.check(epsilon), DELTA.check(delta)
+    copies = LATTICE_COPIES.check(k)
     lost = failure([(failing, copies)])
     if step == 0 or lost == 1:
         return table("kov_optimal", 0.0, lost, "exact", "no finite loss: one number says it all")
-    domain.number(step * copies, "k * epsilon")
+    LOSS.but(name="k * epsilon").check(step * copies)
     reserve(copies // 2 + 1, "kov_optimal")
     index = np.arange(0.0, copies // 2 + 1)
     deltas = deltas_at_drops(2 * step * index, binomial_law(copies, step)[: copies // 2 + 1])

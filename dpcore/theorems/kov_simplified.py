@@ -1,10 +1,11 @@
-"""The optimal composition in closed form, at the price of an extra failure probability."""
+"""The optimal composition in closed form, at the price of a slack added to delta."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.domains import DELTA, SLACK
 from dpcore.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
@@ -35,7 +36,7 @@ def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.Dat
     Reference: Kairouz, Oh, Viswanath (2015), Theorems 3.4 and 3.5.
     """
     given = domain.statements(statements)
-    return THEOREM.stated(given, domain.numbers(slack, "slack", high=1.0, low_open=True))
+    return THEOREM.stated(given, SLACK.array(slack).tolist())
 
 
 def _statement(statements: Sequence[Statement], slack: float) -> Stated:
@@ -57,7 +58,7 @@ def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -
     Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.5.
     """
     given = domain.statements(statements)
-    totals = domain.numbers(delta, "delta", high=1.0)
+    totals = DELTA.array(delta).tolist()
     kept = log_keep((failing, copies) for _, failing, copies in given)
     return stack(_spend(given, kept, total) for total in totals)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.domains import COPIES, LOSS, PROBABILITY, SLACK
 from dpcore.errors import BudgetError, DomainError
-from dpcore.theorems import domain
 from dpcore.theorems.catalogue import listing
 from dpcore.theorems.table import stack
 
@@ -70,8 +70,8 @@ def applicable(
         compose the regions themselves). ``attrs["left_out"]`` tells by name why a theorem that applies is missing.
     """
     given = Listing(_merged(parts))
-    extras = domain.numbers(slacks, "slack", high=1.0, low_open=True)
-    most = domain.integer(longest, "longest", low=2)
+    extras = tuple(SLACK.array(slacks).tolist())
+    most = COPIES.but(name="longest", low=2).check(longest)
     frames: list[pd.DataFrame] = []
     left_out: dict[str, str] = {}
     for theorem in listing():
@@ -119,13 +119,13 @@ def _checked(record: object) -> Part:
         msg = f"A part must be (kind, parameters, count) with kind one of {', '.join(_ARITY)}, got {record!r}."
         raise DomainError(msg)
     kind, values, count = record
-    checked = domain.numbers(values, f"parameters of {kind}")
+    checked = tuple(LOSS.but(name=f"parameters of {kind}").array(values).tolist())
     if len(checked) != _ARITY[kind]:
         msg = f"{kind} takes {_ARITY[kind]} parameters, got {len(checked)} in {record!r}."
         raise DomainError(msg)
-    copies = domain.integer(count, "count")
+    copies = COPIES.but(name="count").check(count)
     for value in checked if kind == "tv" else checked[1:]:
-        domain.probability(value, f"probability of {kind}")
+        PROBABILITY.but(name=f"probability of {kind}").check(value)
     if kind == "tv":
         return "dp", (0.0, checked[0]), copies
     if kind == "dptv":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.theorems import domain
+from dpcore.domains import LOSS, OPEN_ORDER, SHARE
 from dpcore.theorems.catalogue import routes
 from dpcore.theorems.table import stack
 
@@ -26,8 +26,8 @@ def rdp_to_dp(order: float, epsilon: float, delta: float | Sequence[float]) -> p
     Reference: Mironov (2017), Proposition 3; Balle, Barthe, Gaboardi, Hsu, Sato (2020), Theorem 21; Canonne, Kamath,
     Steinke (2020), Proposition 12.
     """
-    values = _order(order), domain.number(epsilon, "epsilon")
-    return _rows("rdp", values, domain.numbers(delta, "delta", high=1.0, low_open=True), at_epsilon=False)
+    values = _order(order), LOSS.check(epsilon)
+    return _rows("rdp", values, SHARE.but(name="delta").array(delta).tolist(), at_epsilon=False)
 
 
 def rdp_delta(order: float, epsilon: float, at: float | Sequence[float]) -> pd.DataFrame:
@@ -38,8 +38,8 @@ def rdp_delta(order: float, epsilon: float, at: float | Sequence[float]) -> pd.D
     `rdp_to_dp` solved for delta.
     Reference: as for `rdp_to_dp`.
     """
-    values = _order(order), domain.number(epsilon, "epsilon")
-    return _rows("rdp", values, domain.numbers(at, "epsilon"), at_epsilon=True)
+    values = _order(order), LOSS.check(epsilon)
+    return _rows("rdp", values, LOSS.array(at).tolist(), at_epsilon=True)
 
 
 def zcdp_to_dp(rho: float, xi: float, delta: float | Sequence[float]) -> pd.DataFrame:
@@ -50,8 +50,8 @@ def zcdp_to_dp(rho: float, xi: float, delta: float | Sequence[float]) -> pd.Data
     the one that says most.
     Reference: Bun, Steinke (2016), Lemma 3.5; Canonne, Kamath, Steinke (2020), Proposition 12.
     """
-    values = domain.number(rho, "rho"), domain.number(xi, "xi")
-    return _rows("zcdp", values, domain.numbers(delta, "delta", high=1.0, low_open=True), at_epsilon=False)
+    values = LOSS.but(name="rho").check(rho), LOSS.but(name="xi").check(xi)
+    return _rows("zcdp", values, SHARE.but(name="delta").array(delta).tolist(), at_epsilon=False)
 
 
 def zcdp_delta(rho: float, xi: float, at: float | Sequence[float]) -> pd.DataFrame:
@@ -61,8 +61,8 @@ def zcdp_delta(rho: float, xi: float, at: float | Sequence[float]) -> pd.DataFra
     smallest `rdp_tight` delta over all orders. In words: `zcdp_to_dp` solved for delta.
     Reference: as for `zcdp_to_dp`.
     """
-    values = domain.number(rho, "rho"), domain.number(xi, "xi")
-    return _rows("zcdp", values, domain.numbers(at, "epsilon"), at_epsilon=True)
+    values = LOSS.but(name="rho").check(rho), LOSS.but(name="xi").check(xi)
+    return _rows("zcdp", values, LOSS.array(at).tolist(), at_epsilon=True)
 
 
 def _rows(source: str, values: tuple[float, float], at: Sequence[float], *, at_epsilon: bool) -> pd.DataFrame:
@@ -71,4 +71,4 @@ def _rows(source: str, values: tuple[float, float], at: Sequence[float], *, at_e
 
 
 def _order(value: object) -> float:
-    return domain.number(value, "order", 1.0, low_open=True)
+    return float(OPEN_ORDER.check(value))

@@ -43,6 +43,7 @@ class Visitor:
             subprotocols=["streamlit"],  # type: ignore[list-item]  # a name of its own for str
             max_size=None,
             open_timeout=PATIENCE,
+            close_timeout=0.5,  # who leaves does not wait
         )
         self.fields: dict[str, str] = {}  # the key of a field -> how Streamlit calls it
         self.values: dict[str, WidgetState] = {}

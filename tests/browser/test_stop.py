@@ -55,7 +55,9 @@ def own() -> Iterator[tuple[int, str]]:
     stop_server(server)
 
 
-@pytest.mark.parametrize("page", HEAVY)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.long] if page != "Composition" else []) for page in HEAVY]
+)
 def test_stop_ends_whatever_runs(own: tuple[int, str], visit: Callable[..., Visitor], page: str) -> None:
     pid, address = own
     visitor = visit(address)

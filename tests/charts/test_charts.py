@@ -207,7 +207,7 @@ def test_loss_cells_of_a_gaussian() -> None:
     cells = charts.loss_table(dpcore.parse("gdp(1)"))
     true = ndtr(cells["high"] - 0.5) - ndtr(cells["low"] - 0.5)  # the loss is N(mu^2/2, mu^2)
     assert np.abs(cells["mass"] - true).max() < 2e-3
-    assert set(cells["kind"]) == {"approximation"}
+    assert set(cells["kind"]) == {"approximate"}
     laplace = charts.loss_table(dpcore.parse("laplace(1)"))
     assert laplace["mass"].iloc[-1] == pytest.approx(0.5, abs=0.01)  # the atom at epsilon
 
