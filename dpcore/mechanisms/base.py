@@ -18,6 +18,7 @@ from dpcore.algebra import Loose
 from dpcore.curves.polygon import Polygon
 from dpcore.errors import BudgetError, DomainError
 from dpcore.guarantees import DP, pmf_polygon
+from dpcore.mechanisms.law import Inverse, Law
 from dpcore.mechanisms.log_concave import Noise, Shifted
 from dpcore.registry import entries
 from dpcore.tradeoff import Atom, parameters_of, written
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
-    from dpcore.mechanisms.law import Draws, Law
+    from dpcore.mechanisms.law import Draws
     from dpcore.tradeoff import TradeOff
 
 Attacker = Callable[["Generator", int, bool], "FloatArray"]
@@ -139,7 +140,9 @@ class Mechanism(Atom):
             msg = f"The noise of {self.text} is real and not log-concave: {type(self).__name__} must define _pair."
             raise TypeError(msg)
         upper = (None, None) if law.symmetric else (law.above, law.quantile)
-        return Shifted(Noise(law.below, law.lower_quantile, *upper, symmetric=law.symmetric), self.move)
+        plain = law.symmetric and type(law).quantile is Law.quantile
+        lower = Inverse(law) if plain else law.lower_quantile
+        return Shifted(Noise(law.below, lower, *upper, symmetric=law.symmetric), self.move)
 
     # ---- the attacker ----------------------------------------------------------------------------------------
 

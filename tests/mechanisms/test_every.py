@@ -26,6 +26,7 @@ from dpcore.language import parse
 from dpcore.ledger import Ledger, total
 from dpcore.limits import limits
 from dpcore.mechanisms.base import kinds
+from dpcore.mechanisms.law import Inverse
 from dpcore.risk import risk
 from dpcore.site.reference.names import example, signature
 from dpcore.threshold import pair_of
@@ -88,6 +89,17 @@ def test_quantiles_invert_the_tails(text: str) -> None:
     np.testing.assert_allclose(law.quantile(np.array([0.0, 1.0])), [law.high, -math.inf])
     lower = law.lower_quantile(rates)
     np.testing.assert_array_less(law.below(lower - (1.0 if law.integer else 0.0)), rates * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("text", [text for text in LAWS if (law := mechanism(text).law).symmetric and not law.integer])
+def test_the_swift_inverse_is_the_inverse(text: str) -> None:
+    """To the digits that a region of noise given by functions assumes, far into the tail."""
+    law = mechanism(text).law
+    rates = np.concatenate((10.0 ** -np.arange(1, 290, 7.3), np.linspace(0.01, 0.5, 50)))
+    places = Inverse(law)(rates)
+    room = 0.0 if math.isinf(law.low) else 1e-15  # places near an end have no more digits
+    np.testing.assert_allclose(law.below(places), rates, rtol=1e-12, atol=room)
+    np.testing.assert_allclose(Inverse(law)(1.0 - rates[-50:]), 2 * law.centre - places[-50:], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("text", LAWS)
@@ -192,7 +204,7 @@ def test_the_picture_at_every_rate(text: str) -> None:
 def test_it_is_calibrated_and_composed(text: str) -> None:
     region = mechanism(text)
     with limits(tolerance=1e-3):
-        row = calibrate(calibration_text(region, 2), advantage=0.2).iloc[0]
+        row = calibrate(calibration_text(region), advantage=0.2).iloc[0]
         met = parse(row["expression"])
         assert met.total_variation <= 0.2
         assert met.total_variation >= 0.19
