@@ -230,7 +230,7 @@ class TestBounds:
         own = parse("dp(3, 0.25)")
         assert corners["beta"].tolist() == frames.vertices(own)["beta"].tolist()
         assert corners["kind"].tolist() == ["lower", "lower", "lower", "exact"]  # at alpha = 1 none is missed
-        assert statements["delta"].tolist() == frames.constraints(own)["delta"].tolist()
+        assert statements["delta"].tolist() == [math.nextafter(0.25, 1.0)]  # five times the double 0.05, rounded up
         assert set(statements["kind"]) == {"upper"}
         assert set(corners["theorem"]) == set(statements["theorem"]) == {"basic composition"}
 
