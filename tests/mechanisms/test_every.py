@@ -244,8 +244,8 @@ def test_it_answers_where_noises_are_chosen(name: str) -> None:
 @pytest.mark.parametrize("text", ONE)
 def test_a_ledger_takes_it(text: str) -> None:
     with limits(tolerance=1e-3):
-        book = Ledger.of(("first", text, 1), ("second", text, 2))
+        book = Ledger.of(("first", text, 1), ("second", "dp(0.1)", 2))
         together = total(book, 1e-3)
-        low, high = (mechanism(text) ** 3).epsilon_bounds(1e-3)
+        low, high = (mechanism(text) * parse("dp(0.1)^2")).epsilon_bounds(1e-3)
         assert together.lower <= float(high[0]) * (1 + 1e-9)
         assert together.upper >= float(low[0]) * (1 - 1e-9)
