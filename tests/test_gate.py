@@ -307,3 +307,9 @@ def test_next_to_nothing_is_blind_guessing(text: str) -> None:
     assert float(region.beta(0.97)) == pytest.approx(0.03, rel=1e-6)
     assert float(region.power(1e-9)) == pytest.approx(1e-9, abs=1e-6)
     assert float(region.power(1e-9)) >= 1e-9
+
+
+def test_rounded_corners_are_not_above_blind_guessing() -> None:
+    """Corners near alpha = 1 are rounded sums: beta was 2.5e-16 above 1 - alpha, and refused."""
+    alpha = 0.9999999149118767
+    assert float(parse("dp(1e-300)^1000").beta(alpha)) == 1.0 - alpha

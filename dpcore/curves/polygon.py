@@ -173,6 +173,9 @@ class Polygon(Curve):
         share = np.divide(corner[right] - alpha, width, out=np.zeros_like(alpha), where=width > 0)
         value = beta_at[right] + np.clip(share, 0.0, 1.0) * (beta_at[right - 1] - beta_at[right])
         value = np.where(alpha <= 0.0, beta_at[0], np.where(alpha >= 1.0, 0.0, value))
+        # rates of corners are rounded sums near 1; more than that above blind guessing is an error, which shows
+        guessing = 1.0 - alpha
+        value = np.where(value <= guessing + 8 * _UNIT, np.minimum(value, guessing), value)
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
