@@ -52,7 +52,7 @@ def test_the_page_draws_it(house: Path) -> None:
     script = (
         "from streamlit.testing.v1 import AppTest\n"
         "app = AppTest.from_file('pages/3_Mechanisms.py', default_timeout=120)\n"
-        "app.query_params['expression'] = 'capped_gaussian(3, 12, 2)'\n"
+        "app.query_params['expression'] = 'capped_gaussian(3, 60, 1)'\n"
         "app.run()\n"
         "assert not app.exception, app.exception\n"
         "assert not app.error, [one.value for one in app.error]\n"
