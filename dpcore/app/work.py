@@ -48,6 +48,9 @@ MOST = 1e12
 SLACK = 1.0
 """Seconds after which work that was taken for light is given to a worker."""
 
+NOTICE = 0.1
+"""Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
+
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
@@ -293,6 +296,7 @@ def stop() -> None:
     """Keep unfinished work from starting again until something changes; say so before the page is drawn again."""
     st.session_state["_stopped"] = True
     st.toast("Stopped.", icon=":material/stop_circle:")
+    time.sleep(NOTICE)
 
 
 def fresh(asked: Hashable) -> None:
