@@ -313,3 +313,16 @@ def test_rounded_corners_are_not_above_blind_guessing() -> None:
     """Corners near alpha = 1 are rounded sums: beta was 2.5e-16 above 1 - alpha, and refused."""
     alpha = 0.9999999149118767
     assert float(parse("dp(1e-300)^1000").beta(alpha)) == 1.0 - alpha
+
+
+@pytest.mark.parametrize("text", ["group(dp(1), 720)", "group(rr(0.2907976653998061, 8)^5, 503)"])
+def test_groups_whose_rates_are_no_doubles_are_refused(text: str) -> None:
+    """What lies beyond the smallest double was lost: delta(1) of the first came out as 1.2e-5 instead of 1."""
+    with pytest.raises(DomainError, match="size times the largest loss must be at most about 705, got 7"):
+        parse(text).delta(1.0)
+
+
+def test_groups_just_within_the_doubles_are_answered() -> None:
+    region = parse("group(dp(1), 705)")
+    assert float(region.delta(1.0)) == pytest.approx(1.0, abs=1e-12)
+    assert float(region.epsilon(1e-6)) == pytest.approx(705.0, rel=1e-8)

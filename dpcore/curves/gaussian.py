@@ -6,8 +6,10 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
+from dpcore.limits import checkpoint
 
 _LEGENDRE = np.polynomial.legendre.leggauss(20)
+_MANY = 100_000  # numbers, as a lattice asks for them: a round over so many takes milliseconds
 
 
 class Gaussian(Curve):
@@ -129,6 +131,8 @@ def _slope(t: FloatArray) -> FloatArray:
         # R(x) = 1/(x + 1/(x + 2/(x + 3/(x + ...)))) and 1 - x R(x) = R(x) * 1/(x + 2/(x + ...))
         tail = x.copy()
         for n in range(60, 1, -1):
+            if x.size > _MANY:
+                checkpoint()
             tail = x + n / tail
         first = 1.0 / tail
         out[large] = first / (x + first)

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
+from dpcore.errors import DomainError
 from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
@@ -324,6 +325,10 @@ def merge_equal(loss: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatAr
     return loss[index], np.add.reduceat(p, index), np.add.reduceat(q, index)
 
 
+_LOST = 1e-9  # mass that no rounding explains
+_MOST_GROUPED = 705  # the logarithm of the largest ratio of two normal doubles near 1
+
+
 def group(polygon: Polygon, size: int) -> Polygon:
     """Return 1 - (1 - f)^(o size) for a symmetric f: the region for groups of `size` records.
 
@@ -359,6 +364,13 @@ def group(polygon: Polygon, size: int) -> Polygon:
     top = largest_loss([(polygon.max_loss, size)])
     if abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
+    whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
+    if whole < 1.0 - _LOST:  # the rest belongs to rates below the smallest double
+        msg = (
+            f"A group of {size} records with a largest loss of {polygon.max_loss:.6g} each has error rates below the smallest "
+            f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {top:.6g}."
+        )
+        raise DomainError(msg)
     return mirrored(up, up_q, float(value[0]), "group privacy")
 
 

@@ -201,6 +201,7 @@ def _fourier(terms: ComplexArray, x: FloatArray, step: float, start: int) -> Flo
     blocks = _blocks(terms)
     out = np.empty((len(blocks), x.size))
     for first in range(0, x.size, 1024):
+        checkpoint()
         part = x[first : first + 1024]
         fine, coarse = phases(part * step, *blocks.shape[1:])
         coarse *= np.exp(-1j * (start * step) * part)
