@@ -326,3 +326,14 @@ def test_groups_just_within_the_doubles_are_answered() -> None:
     region = parse("group(dp(1), 705)")
     assert float(region.delta(1.0)) == pytest.approx(1.0, abs=1e-12)
     assert float(region.epsilon(1e-6)) == pytest.approx(705.0, rel=1e-8)
+
+
+def test_lines_with_different_numbers_of_nodes_have_no_common_series() -> None:
+    """They were put into one array, which is no array."""
+    text = (
+        "dptv(4.55366458077814, 2.7996056378552576e-09, 0.014972959011262261)^10"
+        " & gaussian_classic(0.4736528394751638, 0.04295260621374227) * laplace(1.0939379960065565e-250)"
+    )
+    with limits(tolerance=1e-3):
+        lower, upper = parse(text).epsilon_bounds([5e-324])
+    assert 0.0 <= lower[0] <= upper[0] < np.inf

@@ -54,7 +54,7 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
     lines = [stretch.line for stretch in stretches]
     found = [(line.terms, line.sizes, line.errors) for line in lines]
     terms, sizes, errors = ([row for row in rows if row is not None] for rows in zip(*found, strict=True))
-    if len(terms) < len(lines) or len({row.size for row in terms}) > 1:
+    if len(terms) < len(lines) or len({(row.size, size.size) for row, size in zip(terms, sizes, strict=True)}) > 1:
         return None
     blocks = np.array(terms)
     count, rows, width = blocks.shape
