@@ -358,11 +358,11 @@ def group(polygon: Polygon, size: int) -> Polygon:
     q = _steps(alpha, value, loss)
     keep = (loss >= 0) & (q > 0)
     order = np.argsort(loss[keep], kind="stable")
-    if not keep.any():
+    top = largest_loss([(polygon.max_loss, size)])
+    if not keep.any() and value[0] >= 1.0 - _LOST:
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
-    top = largest_loss([(polygon.max_loss, size)])
-    if abs(up[-1] - top) <= _SAME_LOSS * top:
+    if up.size and abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
     if whole < 1.0 - _LOST:  # the rest belongs to rates below the smallest double
