@@ -28,12 +28,14 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 HEADING = "h1"
 CHART = "[data-testid='stVegaLiteChart'] :is(svg, canvas)"
 
-# Answers "" once the page shows what is waited for, its script has ended, and nothing has changed for `calm` ms. The
-# page's own changes drive it: to ask in every frame, as wait_for_function does, keeps the compositor busy.
+# Answers "" once the page shows what is waited for, its script has ended, no widget waits for its own script, and nothing
+# has changed for `calm` ms. The page's own changes drive it: to ask in every frame, as wait_for_function does, keeps the
+# compositor busy.
 _QUIET = """([wanted, calm, patience]) => new Promise(resolve => {
   let timer;
   const missing = () => !document.querySelector(wanted) ? "nothing matches " + wanted
-    : document.querySelector("[data-testid='stApp']")?.dataset.testScriptState !== "notRunning" ? "the script runs" : "";
+    : document.querySelector("[data-testid='stApp']")?.dataset.testScriptState !== "notRunning" ? "the script runs"
+    : document.querySelector("[data-testid='stMain'] [data-testid='stSkeleton']") ? "a widget is being loaded" : "";
   const seen = new MutationObserver(() => wait());
   const end = found => { clearTimeout(timer); clearTimeout(last); seen.disconnect(); resolve(found); };
   const wait = () => { clearTimeout(timer); timer = setTimeout(() => { if (!missing()) end(""); }, calm); };

@@ -74,7 +74,8 @@ def _decides(visitor: Visitor, key: str) -> bool:
 def put(visitor: Visitor, key: str, value: str) -> None:
     """Type a text into a field, or choose an option by its name."""
     place = visitor.page.locator(f".st-key-{key}")
-    place.wait_for(timeout=PATIENCE)  # what it is can be seen only once it is drawn
+    # The frame of a widget is drawn before the widget, which may still be loading its script.
+    place.locator("[data-testid='stButtonGroup'], input, textarea").first.wait_for(timeout=PATIENCE)
     if place.get_by_test_id("stButtonGroup").count():
         place.get_by_text(value, exact=True).click()
     else:
