@@ -41,8 +41,10 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    regions : one region or several.
-    epsilon : real values; by default the corners of a polygon, otherwise 0, 0.5, ..., 5.
+    regions : Regions
+        One region or several.
+    epsilon : ArrayLike, optional
+        Real values; by default the corners of a polygon, otherwise 0, 0.5, ..., 5.
 
     Returns
     -------
@@ -65,8 +67,10 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    regions : one region or several.
-    delta : values in [0, 1]; by default the powers of ten from 1e-9 to 1e-2.
+    regions : Regions
+        One region or several.
+    delta : ArrayLike, optional
+        Values in [0, 1]; by default the powers of ten from 1e-9 to 1e-2.
 
     Returns
     -------
@@ -88,8 +92,10 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    regions : one region or several.
-    alpha : values in [0, 1]; by default 0, 0.05, ..., 1.
+    regions : Regions
+        One region or several.
+    alpha : ArrayLike, optional
+        Values in [0, 1]; by default 0, 0.05, ..., 1.
 
     Returns
     -------

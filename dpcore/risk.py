@@ -58,9 +58,12 @@ def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None
 
     Parameters
     ----------
-    regions : one region or several.
-    fpr : false-positive rates in [0, 1]; by default 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1.
-    prior : probabilities in (0, 1) that a person is in the data; by default 0.01, 0.1, 0.5.
+    regions : Regions
+        One region or several.
+    fpr : ArrayLike, optional
+        false-positive rates in [0, 1]; by default 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1.
+    prior : ArrayLike, optional
+        Probabilities in (0, 1) that a person is in the data; by default 0.01, 0.1, 0.5.
 
     Returns
     -------

@@ -28,9 +28,12 @@ def outward(value: float, digits: int, up: bool = True) -> str:
 
     Parameters
     ----------
-    value : any real number; infinity is written ``inf``.
-    digits : how many significant digits, from 1 upwards.
-    up : round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
+    value : float
+        Any real number; infinity is written ``inf``.
+    digits : int
+        How many significant digits, from 1 upwards.
+    up : bool, default True
+        Round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
     """
     digits = _DIGITS.check(digits)
     _VALUE.check(value)
@@ -145,8 +148,10 @@ def odds(epsilon: float, prior: float = 0.5, delta: float = 0.0) -> str:
     epsilon : float
         From 0 to infinity.
     prior : float, default 0.5
+        Float, default 0.5
         The belief that the person is in the data, before the answer.
-    delta : float, default 0.0
+    delta : float, default 0
+        Float, default 0.0
         From 0 to 1.
     """
     LOSS_OR_INF.check(epsilon)

@@ -31,7 +31,8 @@ class Cache:
 
     Parameters
     ----------
-    most : bytes that this cache may hold by itself.
+    most : int, default MOST_BYTES
+        Bytes that this cache may hold by itself.
     """
 
     _all: ClassVar[weakref.WeakSet[Cache]] = weakref.WeakSet()

@@ -21,8 +21,10 @@ def compared(first: str, a: TradeOff, second: str, b: TradeOff) -> tuple[str, pd
 
     Parameters
     ----------
-    first, second : what the regions are called.
-    a, b : the regions.
+    first, second : str
+        What the regions are called.
+    a, b : TradeOff
+        The regions.
     """
     table = work.shelf().get(("compared", str(a), str(b)), lambda: frames.compare(a, b))
     relation = str(table["relation"].iloc[0])

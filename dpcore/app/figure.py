@@ -42,13 +42,20 @@ def show(
 
     Parameters
     ----------
-    figure : chart, numbers, sentence and notes.
-    key : name of the figure on the page; also the name of its files.
-    code : Python lines that reproduce the view; the tolerance at which pages compute is stated around them.
-    table : numbers to list and download; those drawn by default.
-    command : command line that prints all rows when the table is cut at 10 000.
-    link : show the link that restores the page.
-    below : where numbers, downloads, code and link go; under the chart by default.
+    figure : Figure
+        Chart, numbers, sentence and notes.
+    key : str
+        Name of the figure on the page; also the name of its files.
+    code : str
+        Python lines that reproduce the view; the tolerance at which pages compute is stated around them.
+    table : DataFrame, optional
+        Numbers to list and download; those drawn by default.
+    command : str, default ""
+        Command line that prints all rows when the table is cut at 10 000.
+    link : bool, default True
+        Show the link that restores the page.
+    below : DeltaGenerator, optional
+        Where numbers, downloads, code and link go; under the chart by default.
 
     Returns
     -------

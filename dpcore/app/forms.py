@@ -47,9 +47,12 @@ def atom_form(
 
     Parameters
     ----------
-    written : the name and the texts that the fields start with.
-    key : the fields are kept under ``{key}_{parameter}``.
-    on_change, args : called before the next run when a field changes; `typed` then reads the fields.
+    written : Written
+        The name and the texts that the fields start with.
+    key : str
+        The fields are kept under ``{key}_{parameter}``.
+    on_change, args : callable or tuple of object
+        Called before the next run when a field changes; `typed` then reads the fields.
     """
     parameters = written.entry.parameters
     columns = st.columns(max(1, min(MOST_COLUMNS, len(parameters))))

@@ -39,11 +39,16 @@ def number_field(
 
     Parameters
     ----------
-    label, key, default : name shown, name in the link, text at first.
-    allowed : the numbers it takes; a message calls them by the label.
-    trouble : where a wrong number is explained; None is returned then.
-    optional : the field may be empty, which is returned as nan.
-    disabled : the field is shown but not used, nor checked.
+    label, key, default : str
+        Name shown, name in the link, text at first.
+    allowed : Parameter, default PROBABILITY
+        The numbers it takes; a message calls them by the label.
+    trouble : DeltaGenerator
+        Where a wrong number is explained; None is returned then.
+    optional : bool, default False
+        The field may be empty, which is returned as nan.
+    disabled : bool, default False
+        The field is shown but not used, nor checked.
     """
     shown = f"{label} (may be empty)" if optional else label
     text = _typed(shown, key, default, help_text, disabled=disabled)
@@ -91,9 +96,12 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
 
     Parameters
     ----------
-    label, key : name shown, name of the field.
-    options : the round values, from small to large.
-    value : what the field says; None while it holds no number, which leaves nothing to move.
+    label, key : str
+        Name shown, name of the field.
+    options : sequence of str
+        The round values, from small to large.
+    value : float or None
+        What the field says; None while it holds no number, which leaves nothing to move.
     """
     places = {option: float(option) for option in options}
     if value is None:

@@ -59,12 +59,18 @@ class View:
 
     Attributes
     ----------
-    text : the table as CSV.
-    reading : its rows, also those that do not count.
-    relation : the neighbouring relation stated, or empty.
-    budget : what may be spent.
-    shelf : where results are kept: a visitor's file stays with the visitor.
-    more : the row (from 0) of which more may follow; None if the field is wrong or not asked yet.
+    text : str
+        The table as CSV.
+    reading : Reading
+        Its rows, also those that do not count.
+    relation : str
+        The neighbouring relation stated, or empty.
+    budget : Budget
+        What may be spent.
+    shelf : Shelf
+        Where results are kept: a visitor's file stays with the visitor.
+    more : int, optional
+        The row (from 0) of which more may follow; None if the field is wrong or not asked yet.
     """
 
     text: str

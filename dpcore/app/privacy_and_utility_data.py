@@ -89,9 +89,12 @@ def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
 
     Parameters
     ----------
-    chosen : the query, for which data may be made up.
-    name : what the menu says.
-    details : where an upload's layout is shown.
+    chosen : Pair
+        The query, for which data may be made up.
+    name : str
+        What the menu says.
+    details : DeltaGenerator
+        Where an upload's layout is shown.
     """
     try:
         if not chosen.uses_data:
@@ -158,8 +161,10 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
 
     Parameters
     ----------
-    size : label of the number of records.
-    most : how many there may be.
+    size : str
+        Label of the number of records.
+    most : int
+        How many there may be.
     """
     columns = st.columns(3)
     texts = {}

@@ -44,10 +44,14 @@ class Kind(Generic[_T]):
 
     Attributes
     ----------
-    key : name of the text in the link; the fields are kept under ``{key}_{thing}_{parameter}``.
-    known : name -> class.
-    make : builds one from its name and parameters.
-    words : what it is, with an example, for the empty text.
+    key : str
+        Name of the text in the link; the fields are kept under ``{key}_{thing}_{parameter}``.
+    known : mapping of str to type of _T
+        Name -> class.
+    make : callable
+        Builds one from its name and parameters.
+    words : str
+        What it is, with an example, for the empty text.
     """
 
     key: str

@@ -26,7 +26,8 @@ class Upkeep:
 
     Parameters
     ----------
-    quiet : seconds without a run of a page.
+    quiet : float, default QUIET
+        Seconds without a run of a page.
     """
 
     def __init__(self, quiet: float = QUIET) -> None:

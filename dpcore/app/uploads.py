@@ -30,9 +30,12 @@ def choose(name: str, words: str = "", rows: str = "") -> UploadedFile | None:
 
     Parameters
     ----------
-    name : prefix of the page's keys.
-    words : what to choose.
-    rows : how many rows are read at most, for the help; may be empty.
+    name : str
+        Prefix of the page's keys.
+    words : str, default ""
+        What to choose.
+    rows : str, default ""
+        How many rows are read at most, for the help; may be empty.
     """
     file = st.file_uploader(
         "CSV file",

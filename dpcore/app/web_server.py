@@ -41,6 +41,7 @@ def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
     app : ASGIApp
         What `serve.py` holds.
     arguments : sequence of str, optional
+        Sequence of str, optional
         Options of ``streamlit run``, such as ``--server.port 8600``; by default those of the command line.
     """
 

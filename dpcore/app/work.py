@@ -89,7 +89,8 @@ class Shelf:
 
     Parameters
     ----------
-    most : bytes of results that are kept.
+    most : int, default MOST_BYTES
+        Bytes of results that are kept.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:

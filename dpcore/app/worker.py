@@ -63,8 +63,10 @@ def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byte
 
     Parameters
     ----------
-    make : computes the result, under the limits in force here.
-    tell : called about every 0.05 s with the fraction done; it may raise, which ends the worker.
+    make : callable
+        Computes the result, under the limits in force here.
+    tell : callable
+        Called about every 0.05 s with the fraction done; it may raise, which ends the worker.
 
     Returns
     -------

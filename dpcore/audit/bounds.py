@@ -51,8 +51,10 @@ class Audit:
 
     Attributes
     ----------
-    measurement : scores or counts.
-    confidence : probability, before the trials, that all lower bounds on the privacy loss will be right.
+    measurement : Measurement
+        Scores or counts.
+    confidence : float, default CONFIDENCE
+        Probability, before the trials, that all lower bounds on the privacy loss will be right.
     """
 
     measurement: Measurement
@@ -134,8 +136,10 @@ def audit(measurement: Measurement, confidence: float = CONFIDENCE) -> Audit:
 
     Parameters
     ----------
-    measurement : `Scores` or `Counts`; every trial independent of the others.
-    confidence : in [0.5, 0.999999], chosen before looking.
+    measurement : Measurement
+        `Scores` or `Counts`; every trial independent of the others.
+    confidence : float, default CONFIDENCE
+        In [0.5, 0.999999], chosen before looking.
     """
     return Audit(measurement, confidence)
 

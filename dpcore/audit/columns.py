@@ -48,7 +48,8 @@ def find(sheet: Sheet, score: str | None = None, label: str | None = None) -> Co
 
     Raises
     ------
-    DomainError : the names say nothing; the message lists those that would.
+    DomainError
+        The names say nothing; the message lists those that would.
     """
     if (score is None) != (label is None):
         msg = "Name both columns, that of the scores and that of the labels, or none."
@@ -80,7 +81,8 @@ def number(cell: str, name: str, *, comma: bool) -> float:
 
     Parameters
     ----------
-    comma : a single comma may be the decimal sign, as in files whose fields are separated by semicolons.
+    comma : bool
+        A single comma may be the decimal sign, as in files whose fields are separated by semicolons.
     """
     text = cell.strip()
     value = number_in(text)

@@ -58,9 +58,12 @@ def upper_limits(errors: IntArray, trials: int, level: float) -> FloatArray:
 
     Parameters
     ----------
-    errors : numbers of errors, from 0 to `trials`.
-    trials : independent trials.
-    level : probability in (0, 1) with which a limit may be below its rate.
+    errors : ndarray of int
+        Numbers of errors, from 0 to `trials`.
+    trials : int
+        Independent trials.
+    level : float
+        Probability in (0, 1) with which a limit may be below its rate.
     """
     _check(trials, level)
     ranks = np.asarray(errors, dtype=np.float64) + 1.0
@@ -131,9 +134,12 @@ def chance_of_a_miss(limits: FloatArray, watched: IntArray, trials: int) -> floa
 
     Parameters
     ----------
-    limits : non-decreasing numbers in [0, 1], one for each rank.
-    watched : increasing ranks in 1..trials.
-    trials : how many uniform numbers there are.
+    limits : ndarray of float
+        non-decreasing numbers in [0, 1], one for each rank.
+    watched : ndarray of int
+        Increasing ranks in 1..trials.
+    trials : int
+        How many uniform numbers there are.
     """
     state, lowest, before = np.ones(1), 0, 0.0  # chances of N = lowest, lowest + 1, ... with no miss so far
     for index, (limit, rank) in enumerate(zip(limits.tolist(), watched.tolist(), strict=True)):

@@ -35,8 +35,10 @@ class Scores:
 
     Attributes
     ----------
-    outsiders, members : scores of runs without and with the person; infinite ones are allowed.
-    unscored : how many of either gave no score. They count as errors of every test, a wrongly accused outsider or a missed
+    outsiders, members : ndarray of float
+        Scores of runs without and with the person; infinite ones are allowed.
+    unscored : tuple of (int, int), optional
+        How many of either gave no score. They count as errors of every test, a wrongly accused outsider or a missed
         member: no other choice is safe, for what fails to be scored may depend on who is in the data.
     """
 
@@ -111,8 +113,10 @@ class Counts:
 
     Attributes
     ----------
-    tp, fn : members found and members missed.
-    fp, tn : outsiders wrongly accused and outsiders spared.
+    tp, fn : ndarray of int
+        Members found and members missed.
+    fp, tn : ndarray of int
+        Outsiders wrongly accused and outsiders spared.
     """
 
     tp: IntArray

@@ -39,14 +39,22 @@ class Reading:
 
     Attributes
     ----------
-    measurement : what was measured.
-    kind : scores, counts or rates.
-    rows : rows with text in them, under the names.
-    kept : rows that were read as they are.
-    unscored : rows with a label but no score, counted as errors of the attacker.
-    dropped : rows left out.
-    problems : line and reason of the rows that were not read as they are, the first thousand.
-    told : all of this in sentences.
+    measurement : Measurement
+        What was measured.
+    kind : str
+        Scores, counts or rates.
+    rows : int
+        Rows with text in them, under the names.
+    kept : int
+        Rows that were read as they are.
+    unscored : int
+        Rows with a label but no score, counted as errors of the attacker.
+    dropped : int
+        Rows left out.
+    problems : tuple of tuple of (int, str)
+        Line and reason of the rows that were not read as they are, the first thousand.
+    told : tuple of str
+        All of this in sentences.
     """
 
     measurement: Measurement = field(repr=False)
@@ -70,13 +78,17 @@ def read_audit(
 
     Parameters
     ----------
-    data : the file's bytes, or what `dpcore.files.sheet.open_csv` made of them.
-    score, label : names of the two columns; found by their names by default (`dpcore.audit.columns`).
-    reverse : a low score means a member.
+    data : bytes or Sheet
+        The file's bytes, or what `dpcore.files.sheet.open_csv` made of them.
+    score, label : str, optional
+        Names of the two columns; found by their names by default (`dpcore.audit.columns`).
+    reverse : bool, default False
+        A low score means a member.
 
     Raises
     ------
-    DomainError : the file is no table of attack results, or no row of it can be read.
+    DomainError
+        The file is no table of attack results, or no row of it can be read.
     """
     sheet = data if isinstance(data, Sheet) else open_csv(data)
     columns = find(sheet, score, label)

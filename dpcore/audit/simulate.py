@@ -42,9 +42,12 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
 
     Parameters
     ----------
-    region : any region; a mechanism is attacked through its noise, another region through its curve.
-    rng : source of randomness.
-    outsiders, members : how many trials of either kind, from 1 to 1 000 000.
+    region : TradeOff
+        Any region; a mechanism is attacked through its noise, another region through its curve.
+    rng : numpy.random.Generator
+        Source of randomness.
+    outsiders, members : int
+        How many trials of either kind, from 1 to 1 000 000.
     """
     trials = COUNT.but(high=MOST)
     out, own = trials.but(name="outsiders").check(outsiders), trials.but(name="members").check(members)

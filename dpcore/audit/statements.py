@@ -38,10 +38,14 @@ class Verdict:
 
     Attributes
     ----------
-    claim : the region claimed.
-    contradicted : whether no mechanism that keeps the claim produced this, with the audit's confidence.
-    alpha, power : the most telling test: it accuses at most this share of outsiders and finds at least this share of members.
-    allowed : what the claim allows a test with these false positives to find at most.
+    claim : TradeOff
+        The region claimed.
+    contradicted : bool
+        Whether no mechanism that keeps the claim produced this, with the audit's confidence.
+    alpha, power : float
+        The most telling test: it accuses at most this share of outsiders and finds at least this share of members.
+    allowed : float
+        What the claim allows a test with these false positives to find at most.
     """
 
     claim: TradeOff

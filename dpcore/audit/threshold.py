@@ -139,8 +139,10 @@ def pair_of(mechanism: Mechanism, without: float | None = None) -> Pair:
 
     Parameters
     ----------
-    mechanism : one with noise of its own.
-    without : the true answer without the person; by default 0, or near the upper end of an interval. With the person it is
+    mechanism : Mechanism
+        One with noise of its own.
+    without : float, optional
+        The true answer without the person; by default 0, or near the upper end of an interval. With the person it is
         larger by the sensitivity.
 
     Raises

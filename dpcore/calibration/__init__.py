@@ -45,12 +45,16 @@ def calibrate(
 
     Parameters
     ----------
-    expression : an expression with one ``?`` as a number or as an exponent: ``gaussian(?)^10``, ``laplace(0.1)^?``.
+    expression : str
+        An expression with one ``?`` as a number or as an exponent: ``gaussian(?)^10``, ``laplace(0.1)^?``.
         Without ``?`` the number left out of the target is returned: epsilon for a delta, delta for an epsilon, the
         true-positive rate for a false-positive rate, or the least false-positive rate that such a rate takes.
-    epsilon, delta : the target delta(epsilon) <= delta.
-    advantage : the target total variation <= advantage, in (0, 1).
-    tpr, fpr : the target: a true-positive rate of at most `tpr` at the false-positive rate `fpr`.
+    epsilon, delta : float, optional
+        The target delta(epsilon) <= delta.
+    advantage : float, optional
+        The target total variation <= advantage, in (0, 1).
+    tpr, fpr : float, optional
+        The target: a true-positive rate of at most `tpr` at the false-positive rate `fpr`.
 
     Returns
     -------
@@ -139,10 +143,14 @@ def noise_for(
 
     Parameters
     ----------
-    mechanism : a name with a parameter sigma, scale or halfwidth, such as ``gaussian`` or ``poisson_gaussian``.
-    epsilon, delta, advantage, tpr, fpr : the target, as in `calibrate`.
-    k : how many times the mechanism is used.
-    fixed : its other parameters, such as ``q=0.01`` or ``sensitivity=6``.
+    mechanism : str
+        A name with a parameter sigma, scale or halfwidth, such as ``gaussian`` or ``poisson_gaussian``.
+    epsilon, delta, advantage, tpr, fpr : float, optional
+        The target, as in `calibrate`.
+    k : int, default 1
+        How many times the mechanism is used.
+    fixed : object
+        Its other parameters, such as ``q=0.01`` or ``sensitivity=6``.
 
     Examples
     --------

@@ -79,10 +79,14 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
 
     Parameters
     ----------
-    mechanism : laplace or geometric (answered with epsilon), gaussian (sigma) or uniform (halfwidth).
-    error : bound on the absolute error of one answer, above 0; for geometric noise from 0.
-    probability : how often the error may be larger, in (0, 1).
-    sensitivity : how far the answer moves between neighbours; an integer for geometric noise.
+    mechanism : str
+        Laplace or geometric (answered with epsilon), gaussian (sigma) or uniform (halfwidth).
+    error : float
+        Bound on the absolute error of one answer, above 0; for geometric noise from 0.
+    probability : float, default 0.05
+        How often the error may be larger, in (0, 1).
+    sensitivity : float, default 1
+        How far the answer moves between neighbours; an integer for geometric noise.
 
     Examples
     --------

@@ -48,14 +48,21 @@ class Question:
 
     Attributes
     ----------
-    unknown : ``noise``, ``privacy``, ``k`` or ``n``.
-    wish : about privacy; None where only the error counts (noise and privacy).
-    error, probability : one answer is off by more than `error` with at most this probability. Needed for k and n, and
+    unknown : str
+        ``noise``, ``privacy``, ``k`` or ``n``.
+    wish : Wish, optional
+        About privacy; None where only the error counts (noise and privacy).
+    error, probability : float
+        One answer is off by more than `error` with at most this probability. Needed for k and n, and
         where there is no wish; otherwise `error` is None.
-    k : how many answers there are; ignored where it is left open.
-    width : how far one person moves the answer; for n, the width of the range of one record, whose mean is asked.
-    delta, fpr : at which epsilon and the true-positive rate of the answers are stated.
-    q : a sampling rate below 1 adds Gaussian noise on Poisson samples to the candidates.
+    k : int, default 1
+        How many answers there are; ignored where it is left open.
+    width : float, default 1
+        How far one person moves the answer; for n, the width of the range of one record, whose mean is asked.
+    delta, fpr : float
+        At which epsilon and the true-positive rate of the answers are stated.
+    q : float, default 1
+        A sampling rate below 1 adds Gaussian noise on Poisson samples to the candidates.
     """
 
     unknown: str

@@ -78,9 +78,12 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
 
     Parameters
     ----------
-    mu : of the limit, in (0, 20].
-    delta : what the deltas of the second array sum to, in [0, 20].
-    c : power with which epsilon falls in the third array, in (0, 1/2].
+    mu : float
+        Of the limit, in (0, 20].
+    delta : float
+        What the deltas of the second array sum to, in [0, 20].
+    c : float
+        Power with which epsilon falls in the third array, in (0, 1/2].
     """
     limit_mu = POSITIVE.but(name="mu", high=20.0).check(mu)
     failing = LOSS.but(name="delta", high=20.0).check(delta)

@@ -91,9 +91,12 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
 
     Parameters
     ----------
-    mechanism : a region, or its expression.
-    delta : at which epsilon is compared, in (0, 1].
-    ks : numbers of copies; by default those of `rungs`.
+    mechanism : TradeOff or str
+        A region, or its expression.
+    delta : float, default 1e-06
+        At which epsilon is compared, in (0, 1].
+    ks : sequence of int, optional
+        Numbers of copies; by default those of `rungs`.
 
     Returns
     -------

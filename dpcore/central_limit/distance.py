@@ -49,10 +49,14 @@ class Distance:
 
     Attributes
     ----------
-    optimistic : sup(G - f), by how much the limit promises too much; above 0 the limit is no bound.
-    cautious : sup(f - G), by how much it promises too little.
-    worst : the epsilon at which the limit understates delta most.
-    kind : ``exact``, or ``bracket``.
+    optimistic : Bracket
+        sup(G - f), by how much the limit promises too much; above 0 the limit is no bound.
+    cautious : Bracket
+        sup(f - G), by how much it promises too little.
+    worst : float
+        The epsilon at which the limit understates delta most.
+    kind : str
+        ``exact``, or ``bracket``.
     """
 
     optimistic: Bracket

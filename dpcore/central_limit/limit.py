@@ -49,11 +49,16 @@ class Limit:
 
     Attributes
     ----------
-    mu : of one mechanism; k of them have mu sqrt(k).
-    lost : probability of an infinite loss of one mechanism, which no limit removes.
-    band : gamma of one mechanism, gamma / sqrt(k) of k; inf where it is not known.
-    mu_bounds : where the moments are bracketed, what mu lies between; the band covers all of it.
-    moments : of the loss, where the pair is symmetric.
+    mu : float
+        Of one mechanism; k of them have mu sqrt(k).
+    lost : float
+        Probability of an infinite loss of one mechanism, which no limit removes.
+    band : float
+        Gamma of one mechanism, gamma / sqrt(k) of k; inf where it is not known.
+    mu_bounds : tuple of (float, float), optional
+        Where the moments are bracketed, what mu lies between; the band covers all of it.
+    moments : Moments, optional
+        Of the loss, where the pair is symmetric.
     """
 
     mu: float

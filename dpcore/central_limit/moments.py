@@ -75,12 +75,18 @@ class Moments:
 
     Attributes
     ----------
-    kl, kappa2, kappa3, kappa3_bar : as above.
-    variance : kappa2 - kl^2, of a product the sum over its factors.
-    lost : probability of an infinite loss of one mechanism, which is in none of the others.
-    kind : ``exact``, or ``bracket`` where lower and upper differ.
-    method : how they were found, in a few words.
-    factors : how many mechanisms they are summed over.
+    kl, kappa2, kappa3, kappa3_bar : Bracket
+        As above.
+    variance : Bracket
+        kappa2 - kl^2, of a product the sum over its factors.
+    lost : float
+        Probability of an infinite loss of one mechanism, which is in none of the others.
+    kind : str
+        ``exact``, or ``bracket`` where lower and upper differ.
+    method : str
+        How they were found, in a few words.
+    factors : int, default 1
+        How many mechanisms they are summed over.
     """
 
     kl: Bracket

@@ -45,8 +45,10 @@ def forms_figure(found: Sequence[Form], *, log: bool = False, look: Look = PLAIN
 
     Parameters
     ----------
-    found : what `dpcore.training.sampling` returns.
-    log : both axes logarithmic down to 1e-12, lines only.
+    found : sequence of Form
+        What `dpcore.training.sampling` returns.
+    log : bool, default False
+        Both axes logarithmic down to 1e-12, lines only.
     """
     parts = []
     for form in found:
@@ -66,8 +68,10 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
 
     Parameters
     ----------
-    rows : what `dpcore.training.rates` returns.
-    fpr : the false-positive rate the sentence speaks of, the nearest one in the table.
+    rows : DataFrame
+        What `dpcore.training.rates` returns.
+    fpr : float, default 1e-06
+        The false-positive rate the sentence speaks of, the nearest one in the table.
     """
     series = {
         "certified": ("tpr", "upper bound"),
@@ -101,9 +105,12 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
 
     Parameters
     ----------
-    frame : what `dpcore.training.gradient_ladder` returns.
-    delta : the delta it was asked at.
-    steps : the number of steps chosen at the moment, drawn as a dotted line.
+    frame : DataFrame
+        What `dpcore.training.gradient_ladder` returns.
+    delta : float
+        The delta it was asked at.
+    steps : int, optional
+        The number of steps chosen at the moment, drawn as a dotted line.
     """
     shown = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
     figure = ladder_figure(frame, delta=delta, k=steps, titles=shown, look=look)

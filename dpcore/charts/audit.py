@@ -120,11 +120,16 @@ def audit_figure(
 
     Parameters
     ----------
-    found : the audit.
-    claim : the region that is claimed, filled; a contradiction is marked on it.
-    others : more regions, drawn as lines: a list, or a mapping from names to regions.
-    delta : at which delta the sentence states epsilon.
-    log : logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
+    found : Audit
+        The audit.
+    claim : TradeOff, optional
+        The region that is claimed, filled; a contradiction is marked on it.
+    others : Others, default ()
+        More regions, drawn as lines: a list, or a mapping from names to regions.
+    delta : float, default DELTA
+        At which delta the sentence states epsilon.
+    log : bool, default False
+        Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
     """
     table = audit_table(found, claim, others)
     judged = None if claim is None else verdict(found, claim)
@@ -143,10 +148,14 @@ def audit_chart(
 
     Parameters
     ----------
-    table : what `audit_table` returns.
-    found : the audit it was made of.
-    judged : what it says about the claim.
-    log : both axes logarithmic, down to less than one of all trials, with true positives up.
+    table : DataFrame
+        What `audit_table` returns.
+    found : Audit
+        The audit it was made of.
+    judged : Verdict, optional
+        What it says about the claim.
+    log : bool, default False
+        Both axes logarithmic, down to less than one of all trials, with true positives up.
     """
     view = _View(_floor(found) if log else 0.0)
     series = Series([label for label in dict.fromkeys(table["label"]) if label != BEST], dark=look.dark)

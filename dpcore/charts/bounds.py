@@ -31,7 +31,8 @@ def bound_figure(
 
     Parameters
     ----------
-    pair, data, side, values, measure : as in `dpcore.utility.bounds.bound_table`.
+    pair, data, side, values, measure : Pair or Dataset or str or iterable of float
+        As in `dpcore.utility.bounds.bound_table`.
     """
     wanted = pair.measure_of(measure or pair.measure)
     table, notes = bound_table(pair, data, side=side, values=values, measure=wanted.name)

@@ -93,8 +93,10 @@ def limit_figure(
 
     Parameters
     ----------
-    row : what `dpcore.central_limit.convergence.copies` returns.
-    axes, log, filled : as in `region_chart`.
+    row : Copies
+        What `dpcore.central_limit.convergence.copies` returns.
+    axes, log, filled : Axes or bool
+        As in `region_chart`.
     """
     points = _points(row)
     takeaway = limit_takeaway(row, 1e-6 if log else _FPR)
@@ -172,8 +174,10 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
 
     Parameters
     ----------
-    frame : what `dpcore.central_limit.convergence.convergence` returns.
-    k : the number of copies chosen at the moment, drawn as a dotted line.
+    frame : DataFrame
+        What `dpcore.central_limit.convergence.convergence` returns.
+    k : int, optional
+        The number of copies chosen at the moment, drawn as a dotted line.
     """
     known = frame[frame["kind"] != "none"]
     kinds = known["kind"].map(WORDS)
@@ -268,8 +272,10 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
 
     Parameters
     ----------
-    rows : what `dpcore.central_limit.convergence.safety` returns.
-    delta : the delta chosen at the moment, drawn as a dotted line.
+    rows : DataFrame
+        What `dpcore.central_limit.convergence.safety` returns.
+    delta : float, optional
+        The delta chosen at the moment, drawn as a dotted line.
     """
     drawn = _lines(
         [

@@ -37,8 +37,10 @@ def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Fig
 
     Parameters
     ----------
-    found : what `dpcore.training.judge` returns.
-    options : those of `dpcore.charts.profile_chart`.
+    found : Judgement
+        What `dpcore.training.judge` returns.
+    options : object
+        Those of `dpcore.charts.profile_chart`.
     """
     ends = [value for value in (found.epsilon, *found.epsilon_bounds) if math.isfinite(value)]
     top = _ROOM * max(ends) or 1.0
@@ -113,8 +115,10 @@ def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, loo
 
     Parameters
     ----------
-    frame : what `dpcore.training.reports` returns.
-    claimed : an epsilon to mark with a second line.
+    frame : DataFrame
+        What `dpcore.training.reports` returns.
+    claimed : float, optional
+        An epsilon to mark with a second line.
     """
     takeaway = accountants_takeaway(frame)
     chart = accountants_chart(frame, claimed=claimed, look=described(look, takeaway))

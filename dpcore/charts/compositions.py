@@ -96,9 +96,12 @@ def composition_figure(
 
     Parameters
     ----------
-    ways : what `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
-    log : both axes logarithmic down to 1e-12.
-    points : makes the points of one theorem; for a caller that keeps them.
+    ways : sequence of Way
+        What `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
+    log : bool, default False
+        Both axes logarithmic down to 1e-12.
+    points : Points, optional
+        Makes the points of one theorem; for a caller that keeps them.
     """
     table = composition_table(ways, points)
     drawn = set(table["label"].unique())

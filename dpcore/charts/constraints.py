@@ -60,8 +60,10 @@ def constraints_figure(
 
     Parameters
     ----------
-    given, k : the statements that every mechanism satisfies, and how many mechanisms.
-    regions, guess : what `constraint_regions` and `conjectured` return, for a caller that keeps them.
+    given, k : Constraints or int
+        The statements that every mechanism satisfies, and how many mechanisms.
+    regions, guess : dict of str to TradeOff or Conjecture
+        What `constraint_regions` and `conjectured` return, for a caller that keeps them.
     """
     guess = conjectured(given, k) if guess is None else guess
     drawn = constraint_regions(given, k, guess) if regions is None else regions

@@ -51,7 +51,8 @@ def errata_figure(chosen: Sequence[Row] | None = None, *, look: Look = PLAIN) ->
 
     Parameters
     ----------
-    chosen : the rows, all by default; an empty list draws empty bars.
+    chosen : sequence of Row, optional
+        The rows, all by default; an empty list draws empty bars.
     """
     listed = list(rows() if chosen is None else chosen)
     takeaway = errata_takeaway(listed)

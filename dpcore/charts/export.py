@@ -50,10 +50,14 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
 
     Parameters
     ----------
-    drawing : a `Figure` or the chart alone.
-    suffix : ``.svg``, ``.png`` (two pixels per point), ``.pdf``, ``.html`` or ``.json``.
-    width : width of a chart that would otherwise fill its container, in points.
-    table : rows shown under the chart in HTML; those of the figure by default.
+    drawing : Drawing
+        A `Figure` or the chart alone.
+    suffix : str
+        ``.svg``, ``.png`` (two pixels per point), ``.pdf``, ``.html`` or ``.json``.
+    width : int, default EXPORT_WIDTH
+        Width of a chart that would otherwise fill its container, in points.
+    table : DataFrame, optional
+        Rows shown under the chart in HTML; those of the figure by default.
     """
     check_suffix(f"chart{suffix}")
     spec = specification(drawing)

@@ -64,10 +64,14 @@ def ladder_figure(
 
     Parameters
     ----------
-    frame : what `dpcore.theorems.composition.ladder` returns.
-    delta : the delta it was asked at.
-    k : the number of mechanisms chosen at the moment, drawn as a dotted line.
-    titles : theorems to draw, all by default; their colours follow this order.
+    frame : DataFrame
+        What `dpcore.theorems.composition.ladder` returns.
+    delta : float
+        The delta it was asked at.
+    k : int, optional
+        The number of mechanisms chosen at the moment, drawn as a dotted line.
+    titles : sequence of str, optional
+        Theorems to draw, all by default; their colours follow this order.
     """
     wanted = list(dict.fromkeys(frame["title"])) if titles is None else list(titles)
     rows = frame[frame["title"].isin(wanted)]

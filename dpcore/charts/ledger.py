@@ -33,8 +33,10 @@ def budget_figure(rows: pd.DataFrame, spending: Spending, *, look: Look = PLAIN)
 
     Parameters
     ----------
-    rows : what `dpcore.ledger.theorems` returned at the budget's delta.
-    spending : what `dpcore.ledger.spending` returned.
+    rows : DataFrame
+        What `dpcore.ledger.theorems` returned at the budget's delta.
+    spending : Spending
+        What `dpcore.ledger.spending` returned.
     """
     takeaway = budget_takeaway(rows, spending)
     budget = spending.budget

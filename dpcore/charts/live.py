@@ -100,9 +100,12 @@ def live_figure(families: Sequence[str], *, view: View = "region", look: Look = 
 
     Parameters
     ----------
-    families : names of `FAMILIES`, at most four.
-    view : ``region`` (false negatives against false positives) or ``profile`` (δ against ε).
-    start : values of `epsilon`, `delta`, `eta` and `mu` that the sliders start at.
+    families : sequence of str
+        Names of `FAMILIES`, at most four.
+    view : View, default "region"
+        ``region`` (false negatives against false positives) or ``profile`` (δ against ε).
+    start : float
+        Values of `epsilon`, `delta`, `eta` and `mu` that the sliders start at.
     """
     chosen = _chosen(families, view)
     values = _values(chosen, start)

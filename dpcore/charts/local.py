@@ -33,10 +33,14 @@ def sweep_figure(
 
     Parameters
     ----------
-    frame : what those functions return.
-    value : name of what is drawn, as the axis says it.
-    epsilon : the value chosen at the moment, drawn as a dotted line.
-    apart : the measure of the hypotheses themselves, for the sentence; None or infinite leaves it out.
+    frame : DataFrame
+        What those functions return.
+    value : str
+        Name of what is drawn, as the axis says it.
+    epsilon : float
+        The value chosen at the moment, drawn as a dotted line.
+    apart : float, optional
+        The measure of the hypotheses themselves, for the sentence; None or infinite leaves it out.
     """
     ratio = RATIO in set(frame["series"])
     takeaway = _ratio_words(frame, epsilon) if ratio else _utility_words(frame, value, epsilon, apart)
@@ -124,8 +128,10 @@ def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = 
 
     Parameters
     ----------
-    frame : what `Channel.frame` returns.
-    title, words : name of the channel, and the sentence that says what it does.
+    frame : DataFrame
+        What `Channel.frame` returns.
+    title, words : str
+        Name of the channel, and the sentence that says what it does.
     """
     answers = list(frame.columns[1:])
     rows = frame.melt(id_vars="letter", var_name="answer", value_name="probability")

@@ -77,10 +77,14 @@ def measure_table(
 
     Parameters
     ----------
-    patterns : expressions with one ``?``, such as ``laplace(?)``, by name or by themselves.
-    values : numbers to put there; where one is outside the domain the library's error says so.
-    measure : a name of `MEASURES`.
-    at : the δ, ε, rate or prior that the measure is asked at.
+    patterns : mapping of str to str or sequence of str
+        Expressions with one ``?``, such as ``laplace(?)``, by name or by themselves.
+    values : sequence of float
+        Numbers to put there; where one is outside the domain the library's error says so.
+    measure : str
+        A name of `MEASURES`.
+    at : float, optional
+        The δ, ε, rate or prior that the measure is asked at.
 
     Returns
     -------

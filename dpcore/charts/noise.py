@@ -85,10 +85,14 @@ def noise_chart(
 
     Parameters
     ----------
-    table : what `noise_table` returns.
-    test : the threshold, and which answers it accuses.
-    window : smallest and largest answer drawn.
-    observed : one answer to mark on the axis.
+    table : DataFrame
+        What `noise_table` returns.
+    test : Test
+        The threshold, and which answers it accuses.
+    window : Window, optional
+        Smallest and largest answer drawn.
+    observed : float, optional
+        One answer to mark on the axis.
     """
     low, high = _window(test, window)
     series = Series(test.pair.names, dark=look.dark)

@@ -36,8 +36,10 @@ def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -
 
     Parameters
     ----------
-    parameter : one of the pair's numbers, or ``n``, the number of records.
-    points : about how many.
+    parameter : str
+        One of the pair's numbers, or ``n``, the number of records.
+    points : int, default POINTS
+        About how many.
     """
     low, high, now, whole = _span(pair, data, parameter)
     places = [float(f"{x:.3g}") for x in np.geomspace(low, high, points)]
@@ -83,11 +85,16 @@ def pair_table(
 
     Parameters
     ----------
-    pair, data : query with mechanism, and the data.
-    parameter : what moves; the pair's main parameter by default. ``n`` has closed forms only.
-    measure : the headline one by default.
-    releases : simulated at each of nine places; 0 for none.
-    seed : of the simulation.
+    pair, data : Pair or Dataset
+        Query with mechanism, and the data.
+    parameter : str, optional
+        What moves; the pair's main parameter by default. ``n`` has closed forms only.
+    measure : str, optional
+        The headline one by default.
+    releases : int, default RELEASES
+        Simulated at each of nine places; 0 for none.
+    seed : int, default 0
+        Of the simulation.
 
     Returns
     -------

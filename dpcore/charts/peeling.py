@@ -28,8 +28,10 @@ def peeling_figure(answer: Split, step: int | None = None, *, look: Look = PLAIN
 
     Parameters
     ----------
-    answer : what `dpcore.constraints.split` returned.
-    step : how many rows of `answer.steps` to take into account; all by default.
+    answer : Split
+        What `dpcore.constraints.split` returned.
+    step : int, optional
+        How many rows of `answer.steps` to take into account; all by default.
     """
     shown = len(answer.steps) if step is None else min(max(step, 0), len(answer.steps))
     done = answer.steps.iloc[:shown]

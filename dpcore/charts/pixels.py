@@ -41,8 +41,10 @@ def deviation(points: tuple[FloatArray, FloatArray], between: tuple[FloatArray, 
 
     Parameters
     ----------
-    points : (alpha, beta) of n drawn points.
-    between : (alpha, beta) of n - 1 true points, one inside each interval.
+    points : tuple of (ndarray of float, ndarray of float)
+        (alpha, beta) of n drawn points.
+    between : tuple of (ndarray of float, ndarray of float)
+        (alpha, beta) of n - 1 true points, one inside each interval.
     """
     worst = np.zeros(between[0].size)
     for view in (linear, logarithmic):

@@ -36,8 +36,10 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
 
     Parameters
     ----------
-    regions : one region, several, or a mapping from names to regions.
-    epsilon_max : right end; by default where every delta has fallen below 1e-12 or stays what it is.
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    epsilon_max : float, optional
+        Right end; by default where every delta has fallen below 1e-12 or stays what it is.
 
     Returns
     -------

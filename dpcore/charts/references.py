@@ -37,10 +37,13 @@ def with_references(
 
     Parameters
     ----------
-    figure : what `region_figure` returned with the same `axes` and `log`.
-    lines : tables with ``alpha`` (all points of this false-positive rate), ``beta``, or ``start`` and ``end`` as
+    figure : Figure
+        What `region_figure` returned with the same `axes` and `log`.
+    lines : sequence of mapping of str to object, default ()
+        Tables with ``alpha`` (all points of this false-positive rate), ``beta``, or ``start`` and ``end`` as
         pairs (alpha, beta); and a ``label``.
-    points : tables with ``alpha``, ``beta`` and ``label``.
+    points : sequence of mapping of str to object, default ()
+        Tables with ``alpha``, ``beta`` and ``label``.
     """
     layers: list[alt.Chart] = []
     for line in lines:

@@ -71,8 +71,10 @@ def region_figure(
 
     Parameters
     ----------
-    regions : one region, several, or a mapping from names to regions.
-    fpr : the false-positive rate the sentence speaks of; 0.05, and 1e-6 in the log-log view.
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    fpr : float, optional
+        The false-positive rate the sentence speaks of; 0.05, and 1e-6 in the log-log view.
     """
     items = named(regions)
     table = region_table(items)
@@ -98,12 +100,18 @@ def region_chart(
 
     Parameters
     ----------
-    table : what `region_table` returns.
-    axes : ``fdp`` (across: false positives alpha, up: false negatives beta) or ``thesis`` (the other way round).
-    log : both axes logarithmic down to 1e-12.
-    filled : fill each region; otherwise lines only.
-    selected : label of the region to draw in front.
-    corners : mark the exact corners of polygons that have at most 60.
+    table : DataFrame
+        What `region_table` returns.
+    axes : Axes, default "fdp"
+        ``fdp`` (across: false positives alpha, up: false negatives beta) or ``thesis`` (the other way round).
+    log : bool, default False
+        Both axes logarithmic down to 1e-12.
+    filled : bool, default True
+        Fill each region; otherwise lines only.
+    selected : str, optional
+        Label of the region to draw in front.
+    corners : bool, default True
+        Mark the exact corners of polygons that have at most 60.
     """
     one_of("axes", AXES).check(axes)
     given = {name: table[name].to_numpy() for name in _COLUMNS}

@@ -56,8 +56,10 @@ def release_figure(pair: Pair, data: Dataset, *, seed: int = 0, look: Look = PLA
 
     Parameters
     ----------
-    pair, data : query with mechanism, and the data.
-    seed : of the release; the same seed draws the same one.
+    pair, data : Pair or Dataset
+        Query with mechanism, and the data.
+    seed : int, default 0
+        Of the release; the same seed draws the same one.
     """
     table = release_table(pair, data, seed)
     if isinstance(pair, Choosing):

@@ -106,8 +106,10 @@ def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = N
 
     Parameters
     ----------
-    regions : one region, several, or a mapping from names to regions.
-    points : what `sample` returned for a name, where that is known.
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    points : mapping of str to DataFrame, optional
+        What `sample` returned for a name, where that is known.
 
     Returns
     -------

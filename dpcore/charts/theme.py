@@ -133,12 +133,18 @@ class Look:
 
     Attributes
     ----------
-    dark : for a dark background.
-    title : a line above the chart.
-    description : the takeaway for screen readers; every figure fills it in.
-    width : in points, or ``container``.
-    height : in points; 0 leaves it to the chart.
-    places : numbers of the colours of regions in their order; 0, 1, 2, ... by default.
+    dark : bool, default False
+        For a dark background.
+    title : str, default ""
+        A line above the chart.
+    description : str, default ""
+        The takeaway for screen readers; every figure fills it in.
+    width : int or str, default "container"
+        In points, or ``container``.
+    height : int, default 0
+        In points; 0 leaves it to the chart.
+    places : tuple of int, default ()
+        Numbers of the colours of regions in their order; 0, 1, 2, ... by default.
     """
 
     dark: bool = False

@@ -25,7 +25,8 @@ def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : `parameter, value, kind, low, high` and optionally `series` or `label`. Rows of kind ``simulation`` or
+    frame : DataFrame
+        `parameter, value, kind, low, high` and optionally `series` or `label`. Rows of kind ``simulation`` or
         ``measured`` become points with error bars from low to high, all others a line in a band.
     """
     missing = [name for name in COLUMNS if name not in frame.columns]
@@ -114,10 +115,14 @@ def utility_chart(
 
     Parameters
     ----------
-    table : what `utility_table` returns.
-    current : the parameter chosen at the moment.
-    parameter, value : titles of the axes.
-    log_x, log_y : logarithmic axes. Across, a value of 0 or below makes the axis linear. Up, what is below
+    table : DataFrame
+        What `utility_table` returns.
+    current : float, optional
+        The parameter chosen at the moment.
+    parameter, value : str
+        Titles of the axes.
+    log_x, log_y : bool, default True
+        Logarithmic axes. Across, a value of 0 or below makes the axis linear. Up, what is below
         1e-15 of the largest value has no place: such values are left out, bars and bands end at the bottom, and the
         axis is linear if every other value would be lost.
     """
@@ -199,9 +204,12 @@ def least_mark(table: pd.DataFrame, label: str, axes: tuple[str, str], look: Loo
 
     Parameters
     ----------
-    table : what the chart draws.
-    label : the line.
-    axes : titles of the axes, as the chart has them.
+    table : DataFrame
+        What the chart draws.
+    label : str
+        The line.
+    axes : tuple of (str, str)
+        Titles of the axes, as the chart has them.
     """
     shown, y_log = _drawable(table, log=True)
     x, y = _channels(shown, *axes, log=(bool((shown["parameter"] > 0).all()), y_log))

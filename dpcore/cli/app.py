@@ -39,7 +39,8 @@ def run_app(arguments: Sequence[str] = ()) -> int:
 
     Parameters
     ----------
-    arguments : options of ``streamlit run``, such as ``--server.port 8600``.
+    arguments : sequence of str, default ()
+        Options of ``streamlit run``, such as ``--server.port 8600``.
     """
     missing = [name for name in ("streamlit", "altair") if importlib.util.find_spec(name) is None]
     if missing:

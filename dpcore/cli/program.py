@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    argv : the words after ``dpcore``; those of this process by default.
+    argv : sequence of str, optional
+        The words after ``dpcore``; those of this process by default.
 
     Returns
     -------

@@ -55,8 +55,10 @@ class Conjecture:
 
     Attributes
     ----------
-    region : the intersection of the products used.
-    used, total : how many products were intersected, of how many. With fewer than all, the region contains the
+    region : TradeOff
+        The intersection of the products used.
+    used, total : int
+        How many products were intersected, of how many. With fewer than all, the region contains the
         guessed one and `kind` is ``upper``; with all of them it is ``exact``.
     """
 
@@ -76,10 +78,14 @@ class Gap:
 
     Attributes
     ----------
-    largest : the largest vertical distance of the two borders; 0 where the guess is right.
-    alpha, beta_exact, beta_guess : the place of that distance.
-    area : the area between the borders, of 1/2 at most.
-    kind : ``exact``; ``upper`` where the guess was made of some products only; ``approximate`` where the exact region
+    largest : float
+        The largest vertical distance of the two borders; 0 where the guess is right.
+    alpha, beta_exact, beta_guess : float
+        The place of that distance.
+    area : float
+        The area between the borders, of 1/2 at most.
+    kind : str
+        ``exact``; ``upper`` where the guess was made of some products only; ``approximate`` where the exact region
         is known to a bracket.
     """
 
@@ -96,8 +102,10 @@ def conjectured(given: Constraints, k: int) -> Conjecture:
 
     Parameters
     ----------
-    given : the statements of each mechanism.
-    k : how many mechanisms, from 1 to 10^4.
+    given : Constraints
+        The statements of each mechanism.
+    k : int
+        How many mechanisms, from 1 to 10^4.
 
     Statements that another single one implies add nothing and are left out; those that only two together imply stay.
     So are products whose mass at infinity is above another's total variation. Where there are too many left (1.5

@@ -52,12 +52,18 @@ class Containing:
 
     Attributes
     ----------
-    region : the product; it contains the region asked about.
-    factors, total_delta : its epsilons (ascending) and its mass at infinity.
-    area_between : area between the two borders; 0 if they are the same. The area of a curved region is approximate.
-    proved : whether no product with as many factors is smaller; otherwise a search found it.
-    starts : one row per start of the search (`START_COLUMNS`), best first.
-    outer : whether a curved region was replaced by a polygon around it first.
+    region : TradeOff
+        The product; it contains the region asked about.
+    factors, total_delta : tuple of float or float
+        Its epsilons (ascending) and its mass at infinity.
+    area_between : float
+        Area between the two borders; 0 if they are the same. The area of a curved region is approximate.
+    proved : bool
+        Whether no product with as many factors is smaller; otherwise a search found it.
+    starts : DataFrame
+        One row per start of the search (`START_COLUMNS`), best first.
+    outer : bool, default False
+        Whether a curved region was replaced by a polygon around it first.
     """
 
     region: TradeOff
@@ -74,9 +80,12 @@ def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = No
 
     Parameters
     ----------
-    region : what must be contained.
-    m : number of factors, from 1 to 6.
-    rng : source of the random starts; a generator seeded with 0 by default, so that the answer is reproducible.
+    region : TradeOff
+        What must be contained.
+    m : int
+        Number of factors, from 1 to 6.
+    rng : numpy.random.Generator, optional
+        Source of the random starts; a generator seeded with 0 by default, so that the answer is reproducible.
 
     Returns
     -------

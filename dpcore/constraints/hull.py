@@ -49,9 +49,12 @@ def lower_hull(points: Iterable[Point], floor: float, slack: float = 4e-16) -> l
 
     Parameters
     ----------
-    points : (loss, delta), losses ascending and finite.
-    floor : delta at infinity.
-    slack : a point that lies below its neighbours' chord by no more than this, relative, is no corner.
+    points : iterable of Point
+        (loss, delta), losses ascending and finite.
+    floor : float
+        Delta at infinity.
+    slack : float, default 4e-16
+        A point that lies below its neighbours' chord by no more than this, relative, is no corner.
     """
     hull: list[Point] = []
     for point in [(-math.inf, 1.0), *points, (math.inf, floor)]:

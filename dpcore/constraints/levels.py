@@ -32,10 +32,14 @@ class Levels:
 
     Attributes
     ----------
-    top : the largest loss E.
-    drop : u = (E - loss) / 2, ascending from 0 to E.
-    weight : q e^u / T, 1 at both ends and symmetric.
-    error : by how much rounding may have changed each weight.
+    top : float
+        The largest loss E.
+    drop : ndarray of float
+        u = (E - loss) / 2, ascending from 0 to E.
+    weight : ndarray of float
+        q e^u / T, 1 at both ends and symmetric.
+    error : ndarray of float
+        By how much rounding may have changed each weight.
     """
 
     top: float
@@ -63,8 +67,10 @@ def levels_of(polygon: Polygon, tolerance: float) -> Levels:
 
     Parameters
     ----------
-    polygon : the region.
-    tolerance : relative error of its deltas; 0 if its masses were computed as masses. A mass is a second difference of
+    polygon : Polygon
+        The region.
+    tolerance : float
+        Relative error of its deltas; 0 if its masses were computed as masses. A mass is a second difference of
         deltas, so a small one beside a large delta has few digits.
     """
     # a sum of signs that cancel is 0 up to rounding, on either side

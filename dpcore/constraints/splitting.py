@@ -64,12 +64,18 @@ class Split:
 
     Attributes
     ----------
-    region : what was asked about.
-    is_product : True, False, or None where rounding hides the answer.
-    factors : (epsilon, copies), ascending, unique; empty if the region is (0, total_delta)-DP or no product.
-    total_delta : 1 - prod (1 - delta_i), that is 1 - f(0).
-    reason : the product, or the certificate why there is none, in words.
-    steps : one row a step of the peeling (`STEP_COLUMNS`).
+    region : TradeOff
+        What was asked about.
+    is_product : bool or None
+        True, False, or None where rounding hides the answer.
+    factors : Factors
+        (epsilon, copies), ascending, unique; empty if the region is (0, total_delta)-DP or no product.
+    total_delta : float
+        1 - prod (1 - delta_i), that is 1 - f(0).
+    reason : str
+        The product, or the certificate why there is none, in words.
+    steps : DataFrame
+        One row a step of the peeling (`STEP_COLUMNS`).
     """
 
     region: TradeOff
@@ -108,8 +114,10 @@ def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
 
     Parameters
     ----------
-    region : any region; its symmetric closure is split.
-    tolerance : relative error of its deltas, in [0, 0.01]; larger than the default for deltas copied from a paper.
+    region : TradeOff
+        Any region; its symmetric closure is split.
+    tolerance : float, default _ROUNDING
+        Relative error of its deltas, in [0, 0.01]; larger than the default for deltas copied from a paper.
 
     Returns
     -------

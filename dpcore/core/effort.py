@@ -62,11 +62,16 @@ def effort(
 
     Parameters
     ----------
-    tolerance : asked relative width of a certified bracket, in [1e-12, 1); default 1e-6.
-    deadline : seconds from now after which the computation stops with a `BudgetError`.
-    memory : bytes a computation may allocate; more is refused before it is allocated.
-    progress : called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
-    work : operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
+    tolerance : float, optional
+        Asked relative width of a certified bracket, in [1e-12, 1); default 1e-6.
+    deadline : float, optional
+        Seconds from now after which the computation stops with a `BudgetError`.
+    memory : int, optional
+        Bytes a computation may allocate; more is refused before it is allocated.
+    progress : callable, optional
+        Called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
+    work : float, optional
+        Operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
         Unlike a deadline it refuses the same questions on every machine; about 10^7 are done in a second.
     """
     now = current()
@@ -91,7 +96,8 @@ def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -
 
     Parameters
     ----------
-    deadline, memory, progress : as in `effort`; the tolerance is the default one.
+    deadline, memory, progress : float or int or callable
+        As in `effort`; the tolerance is the default one.
     """
     _current.set(Effort(ends_at=time.monotonic() + deadline, memory=memory, progress=progress))
 
@@ -103,7 +109,8 @@ def checkpoint(fraction: float | None = None) -> None:
 
     Parameters
     ----------
-    fraction : share of the work done, in [0, 1]; None, inside work whose share is not known, repeats the last one.
+    fraction : float, optional
+        Share of the work done, in [0, 1]; None, inside work whose share is not known, repeats the last one.
     """
     now = current()
     if now.progress is None and now.ends_at == _NEVER:

@@ -43,10 +43,14 @@ def settled(bounds: Bounds, safe: Side, *, exact: bool, scale: ArrayLike | None 
 
     Parameters
     ----------
-    bounds : lower and upper sides.
-    safe : the side that is published.
-    exact : whether the curve itself is exact.
-    scale : what the rounding is relative to; the upper side by default.
+    bounds : Bounds
+        Lower and upper sides.
+    safe : Side
+        The side that is published.
+    exact : bool
+        Whether the curve itself is exact.
+    scale : ArrayLike, optional
+        What the rounding is relative to; the upper side by default.
     """
     lower, upper = bounds
     if not exact:
@@ -90,9 +94,12 @@ def labelled(frame: pd.DataFrame, region: Stated | None = None, **columns: Any) 
 
     Parameters
     ----------
-    frame : the numbers; columns of these names that it has are moved to the end.
-    region : whose numbers they are; None where the columns say it row by row.
-    columns : any of the three, for all rows or row by row; they go before what the region says.
+    frame : DataFrame
+        The numbers; columns of these names that it has are moved to the end.
+    region : Stated, optional
+        Whose numbers they are; None where the columns say it row by row.
+    columns : object
+        Any of the three, for all rows or row by row; they go before what the region says.
     """
     whole = frame.assign(**{**(facts(region) if region is not None else {}), **columns})
     return whole[[*(name for name in whole.columns if name not in FACTS), *FACTS]]

@@ -32,8 +32,10 @@ def notice(text: str, stacklevel: int = 1) -> None:
 
     Parameters
     ----------
-    text : a complete sentence.
-    stacklevel : which caller a warning points at, counted as in `warnings.warn` from the caller of this function.
+    text : str
+        A complete sentence.
+    stacklevel : int, default 1
+        Which caller a warning points at, counted as in `warnings.warn` from the caller of this function.
     """
     notices = _collector.get()
     if notices is None:

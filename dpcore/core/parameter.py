@@ -35,18 +35,24 @@ class Parameter:
     name : str
         What a message calls it.
     kind : str, default "number"
+        Str, default "number"
         One of number, integer, numbers, points, region, regions (any number of them) and text.
-    default : Any
+    default : object, default REQUIRED
+        Any
         The value where none is given; `REQUIRED` if there is none.
     low, high : float
         Ends of the interval.
     low_open, high_open : bool, default False
+        Bool, default False
         Whether an end itself is excluded; integers include both.
     infinite : bool, default False
+        Bool, default False
         Whether infinity is allowed, beyond a finite `high` too; minus infinity is where `low` is.
-    least : float, default 0.0
+    least : float, default 0
+        Float, default 0.0
         The smallest size a number other than 0 may have: below it products and squares leave the range of doubles.
-    fewest, most : int, default 1 and no limit
+    fewest, most : int or float
+        Int, default 1 and no limit
         How many items a list may have.
     unit, label, meaning, example
         What forms and documentation show.

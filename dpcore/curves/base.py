@@ -34,19 +34,32 @@ class Curve(ABC):
 
     Attributes
     ----------
-    symmetric : the curve equals its own inverse.
-    exact : lower and upper bounds are one number, right to rounding.
-    certified : a numeric bracket that is meant to be as narrow as the tolerance in force asks.
-    q_inf, p_inf : mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
-    min_loss, max_loss : ends of the finite losses; -inf and +inf where the loss is unbounded.
-    proved : every single number is proved by its own bracket, betas and deltas from one constraint.
-    one_sum : deltas and betas are sums over the same masses; a beta is dear beside a delta.
-    method : how the numbers come about, in a few words.
-    work : of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
-    leads : no delta of the inverse at an epsilon >= 0 exceeds the curve's own.
-    is_product : a product that is known by the losses of its factors.
-    gaussian_mu : mu where the curve is exactly that of mu-Gaussian privacy, None where it is another.
-    laplace_epsilon : epsilon where the curve is exactly that of one Laplace answer, None where it is another.
+    symmetric : bool, default True
+        The curve equals its own inverse.
+    exact : bool, default True
+        Lower and upper bounds are one number, right to rounding.
+    certified : bool, default False
+        A numeric bracket that is meant to be as narrow as the tolerance in force asks.
+    q_inf, p_inf : float, default 0
+        Mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
+    min_loss, max_loss : float
+        Ends of the finite losses; -inf and +inf where the loss is unbounded.
+    proved : bool, default False
+        Every single number is proved by its own bracket, betas and deltas from one constraint.
+    one_sum : bool, default False
+        Deltas and betas are sums over the same masses; a beta is dear beside a delta.
+    method : str, default "closed form"
+        How the numbers come about, in a few words.
+    work : float, default 0.5
+        Of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
+    leads : bool, default False
+        No delta of the inverse at an epsilon >= 0 exceeds the curve's own.
+    is_product : bool, default False
+        A product that is known by the losses of its factors.
+    gaussian_mu : float, optional
+        Mu where the curve is exactly that of mu-Gaussian privacy, None where it is another.
+    laplace_epsilon : float, optional
+        Epsilon where the curve is exactly that of one Laplace answer, None where it is another.
     """
 
     symmetric: bool = True

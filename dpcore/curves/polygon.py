@@ -33,12 +33,17 @@ class Polygon(Curve):
 
     Parameters
     ----------
-    loss, p, q : columns of one length, kept as they are; q = p e^loss up to underflow.
-    p_inf, q_inf : P0 mass at loss -inf and P1 mass at loss +inf.
-    symmetric : state it when known; otherwise it is found from the masses.
-    corners, ends : how many corners the region has and its smallest and largest loss, if `loss` leaves out some
+    loss, p, q : ndarray of float or sequence of float
+        Columns of one length, kept as they are; q = p e^loss up to underflow.
+    p_inf, q_inf : float, default 0
+        P0 mass at loss -inf and P1 mass at loss +inf.
+    symmetric : bool, optional
+        State it when known; otherwise it is found from the masses.
+    corners, ends : int or tuple of (float
+        How many corners the region has and its smallest and largest loss, if `loss` leaves out some
         whose masses are below the smallest double.
-    rounding : relative error of the masses, in units of 2^-53.
+    rounding : float, default 4
+        Relative error of the masses, in units of 2^-53.
     """
 
     one_sum = True

@@ -317,8 +317,10 @@ class Renyi(_Region):
 
     Parameters
     ----------
-    order : in (1, inf); infinite order is pure DP.
-    epsilon : in (0, 1e5].
+    order : float
+        In (1, inf); infinite order is pure DP.
+    epsilon : float
+        In (0, 1e5].
     """
 
     def __init__(self, order: float, epsilon: float) -> None:
@@ -365,8 +367,10 @@ class Concentrated(_Region):
 
     Parameters
     ----------
-    rho : in (0, 1e5].
-    xi : in [0, 1e5 - rho].
+    rho : float
+        In (0, 1e5].
+    xi : float, default 0
+        In [0, 1e5 - rho].
     """
 
     method = "root of the two-coin divergence, all orders at once"

@@ -104,9 +104,12 @@ class Optima(NamedTuple):
 
     Attributes
     ----------
-    centre : the epsilon of each alpha.
-    length : on which the gain falls by half of itself, were it a parabola.
-    local : the profile around there, if the curve has one.
+    centre : ndarray of float
+        The epsilon of each alpha.
+    length : ndarray of float
+        On which the gain falls by half of itself, were it a parabola.
+    local : Local or None
+        The profile around there, if the curve has one.
     """
 
     centre: FloatArray

@@ -184,10 +184,14 @@ def binomial_masses(
 
     Parameters
     ----------
-    epsilon : privacy of one answer, in [0, inf].
-    k : number of answers, at least 1.
-    floor : indices whose two masses are both below it are left out; each such mass is lost, so keep it tiny.
-    full : list all k + 1 indices instead; masses below the range of a double are zero.
+    epsilon : float
+        Privacy of one answer, in [0, inf].
+    k : int
+        Number of answers, at least 1.
+    floor : float, default 9.99989e-321
+        Indices whose two masses are both below it are left out; each such mass is lost, so keep it tiny.
+    full : bool, default False
+        List all k + 1 indices instead; masses below the range of a double are zero.
 
     Returns
     -------

@@ -97,9 +97,12 @@ def delta_bounds(
 
     Parameters
     ----------
-    factors : parts and how often each occurs.
-    epsilon : values of eps, any real numbers, infinities included.
-    tolerance : relative width asked, (upper - lower) <= tolerance * upper.
+    factors : sequence of tuple of (Factor, int)
+        Parts and how often each occurs.
+    epsilon : ndarray of float
+        Values of eps, any real numbers, infinities included.
+    tolerance : float
+        Relative width asked, (upper - lower) <= tolerance * upper.
 
     Returns
     -------
@@ -113,10 +116,13 @@ class Contour:
 
     Parameters
     ----------
-    factors : parts and how often each occurs, independent of each other.
-    tolerance : relative width asked of a bracket. It is reached unless eps sits on an atom of parts without decay
+    factors : sequence of tuple of (Factor, int)
+        Parts and how often each occurs, independent of each other.
+    tolerance : float
+        Relative width asked of a bracket. It is reached unless eps sits on an atom of parts without decay
         or the rounding of k log M forbids it; the bracket returned is certified all the same.
-    exchanged : the contour of the exchanged pairs where there is one; it shares its saddle points.
+    exchanged : Contour, optional
+        The contour of the exchanged pairs where there is one; it shares its saddle points.
     """
 
     def __init__(

@@ -117,10 +117,14 @@ class Rates(NamedTuple):
 
     Attributes
     ----------
-    epsilon : the thresholds.
-    score : log((1 - a)/a) with a = P0(L > e).
-    missed : P1(L <= e).
-    density : derivative of `missed`.
+    epsilon : ndarray of float
+        The thresholds.
+    score : ndarray of float
+        log((1 - a)/a) with a = P0(L > e).
+    missed : ndarray of float
+        P1(L <= e).
+    density : ndarray of float
+        Derivative of `missed`.
     """
 
     epsilon: FloatArray
@@ -134,9 +138,12 @@ class Local:
 
     Parameters
     ----------
-    at : the grid.
-    series : coefficients of S, a row per power.
-    facts : for each point c, log m, what S is too large by at most and too small by at most, and the bracket of what the
+    at : ndarray of float
+        The grid.
+    series : ndarray of float
+        Coefficients of S, a row per power.
+    facts : ndarray of float
+        For each point c, log m, what S is too large by at most and too small by at most, and the bracket of what the
         kernel is added to, for delta and for 1 - delta: eight rows.
     """
 
@@ -154,8 +161,10 @@ class Local:
 
         Parameters
         ----------
-        alpha : false-positive rates inside (0, 1).
-        epsilon : of either sign, a column of ascending values close to each other for each alpha.
+        alpha : ndarray of float
+            false-positive rates inside (0, 1).
+        epsilon : ndarray of float
+            Of either sign, a column of ascending values close to each other for each alpha.
         """
         centre = epsilon[epsilon.shape[0] // 2]
         up = centre >= 0

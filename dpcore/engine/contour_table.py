@@ -386,12 +386,18 @@ class Outline:
 
     Attributes
     ----------
-    epsilon : where it is known, ascending.
-    kind : the kernel used there, 0 for D, 1 for I, 2 for N.
-    kernel : its logarithm.
-    log_rate : logarithm of P0(L > epsilon), of P0(L <= epsilon) for N.
-    scale : standard deviation of the tilted loss.
-    delta_inf : delta at infinity.
+    epsilon : ndarray of float
+        Where it is known, ascending.
+    kind : ndarray
+        The kernel used there, 0 for D, 1 for I, 2 for N.
+    kernel : ndarray of float
+        Its logarithm.
+    log_rate : ndarray of float
+        Logarithm of P0(L > epsilon), of P0(L <= epsilon) for N.
+    scale : ndarray of float
+        Standard deviation of the tilted loss.
+    delta_inf : float
+        Delta at infinity.
     """
 
     epsilon: FloatArray

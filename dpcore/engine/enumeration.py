@@ -48,9 +48,12 @@ def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, siz
 
     Parameters
     ----------
-    loss, p, q : the atoms, in any order.
-    terms : how many numbers were added to form each loss.
-    size : bound H of all partial sums; the largest loss in absolute value if left out.
+    loss, p, q : ndarray of float
+        The atoms, in any order.
+    terms : int, default 4
+        How many numbers were added to form each loss.
+    size : float, optional
+        Bound H of all partial sums; the largest loss in absolute value if left out.
     """
     order = np.argsort(loss)
     loss, p, q = loss[order], p[order], q[order]

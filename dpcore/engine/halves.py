@@ -38,9 +38,12 @@ class Tails(NamedTuple):
 
     Attributes
     ----------
-    alpha : P0(L > t), its false-positive rate.
-    power : P1(L > t).
-    beta : P1(L <= t), its false-negative rate, from its own sum: tiny values keep their digits.
+    alpha : ndarray of float
+        P0(L > t), its false-positive rate.
+    power : ndarray of float
+        P1(L > t).
+    beta : ndarray of float
+        P1(L <= t), its false-negative rate, from its own sum: tiny values keep their digits.
     """
 
     alpha: FloatArray
@@ -71,9 +74,11 @@ class Halves:
 
     Parameters
     ----------
-    parts : triples (loss, p, q) of finite losses and masses; mass at infinite losses is the caller's: with all finite
+    parts : sequence of Columns
+        Triples (loss, p, q) of finite losses and masses; mass at infinite losses is the caller's: with all finite
         P1-masses adding to c, the profile of the whole is 1 - c + `delta`.
-    symmetric : whether every part is known to be its own mirror image.
+    symmetric : bool, default False
+        Whether every part is known to be its own mirror image.
 
     Notes
     -----

@@ -118,8 +118,10 @@ def log_mgf(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
 
     Parameters
     ----------
-    s : complex exponents, any shape.
-    eps0 : sensitivity over scale, positive and finite.
+    s : ndarray
+        Complex exponents, any shape.
+    eps0 : float
+        Sensitivity over scale, positive and finite.
 
     Returns
     -------

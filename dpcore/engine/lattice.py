@@ -49,10 +49,14 @@ class LatticeMeasure:
 
     Attributes
     ----------
-    index : distinct whole numbers, ascending.
-    p, q : masses under P0 and P1.
-    step : distance of the lattice; measures of one product share it.
-    p_inf, q_inf : masses at the infinite losses. Where given, the finite masses are taken to add up to exactly one minus
+    index : ndarray of int
+        Distinct whole numbers, ascending.
+    p, q : ndarray of float
+        Masses under P0 and P1.
+    step : float, default 1
+        Distance of the lattice; measures of one product share it.
+    p_inf, q_inf : float, optional
+        Masses at the infinite losses. Where given, the finite masses are taken to add up to exactly one minus
         them; otherwise their sum counts, and a sum that is one up to rounding counts as one.
     """
 
@@ -69,9 +73,12 @@ def lattice_power(index: IntArray, weight: FloatArray, k: int, floor: float = 1e
 
     Parameters
     ----------
-    index, weight : values and their probabilities; the weights are normalised to sum to one exactly.
-    k : number of terms, from 0.
-    floor : masses below it may be left out.
+    index, weight : ndarray of int or ndarray of float
+        Values and their probabilities; the weights are normalised to sum to one exactly.
+    k : int
+        Number of terms, from 0.
+    floor : float, default 9.99989e-321
+        Masses below it may be left out.
 
     Returns
     -------

@@ -24,7 +24,8 @@ class LatticeStore:
 
     Parameters
     ----------
-    most : bytes all entries may weigh together; what is heavier alone is not kept.
+    most : int, default MOST_BYTES
+        Bytes all entries may weigh together; what is heavier alone is not kept.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:

@@ -417,8 +417,10 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
 
     Parameters
     ----------
-    parts : triples (values from 0 ascending, weights, k); the greatest common divisor of all values is one.
-    level : logarithm of the mass below which nothing is listed.
+    parts : sequence of tuple of (ndarray of int, ndarray of float, int)
+        Triples (values from 0 ascending, weights, k); the greatest common divisor of all values is one.
+    level : float
+        Logarithm of the mass below which nothing is listed.
     """
     law = _Sum(parts)
     middle = law.tilt(0.0)

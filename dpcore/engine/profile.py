@@ -58,8 +58,10 @@ class Tables(NamedTuple):
 
     Attributes
     ----------
-    delta : length n + 1; ``delta[j]`` is the profile at ``loss[j]``, ``delta[n]`` is ``q_inf``.
-    discounted : length n + 1; ``discounted[j]`` is S_j = sum of q_i exp(L_j - L_i) over i >= j, ``discounted[n]`` is 0.
+    delta : ndarray of float
+        Length n + 1; ``delta[j]`` is the profile at ``loss[j]``, ``delta[n]`` is ``q_inf``.
+    discounted : ndarray of float
+        Length n + 1; ``discounted[j]`` is S_j = sum of q_i exp(L_j - L_i) over i >= j, ``discounted[n]`` is 0.
     """
 
     delta: FloatArray
@@ -131,9 +133,12 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
 
     Parameters
     ----------
-    loss : finite losses, strictly ascending, any spacing, n >= 0 of them.
-    q : their P1-masses, non-negative (zeros from underflow are fine); they need not sum to one.
-    q_inf : P1-mass at an infinite loss.
+    loss : ndarray of float
+        Finite losses, strictly ascending, any spacing, n >= 0 of them.
+    q : ndarray of float
+        Their P1-masses, non-negative (zeros from underflow are fine); they need not sum to one.
+    q_inf : float, default 0
+        P1-mass at an infinite loss.
 
     Returns
     -------
@@ -199,9 +204,12 @@ def delta_at(epsilon: ArrayLike, loss: FloatArray, table: Tables) -> FloatArray:
 
     Parameters
     ----------
-    epsilon : values of any shape; -inf gives the whole mass sum(q) + q_inf, +inf gives q_inf.
-    loss : the losses `table` was made from.
-    table : result of `tables`.
+    epsilon : ArrayLike
+        Values of any shape; -inf gives the whole mass sum(q) + q_inf, +inf gives q_inf.
+    loss : ndarray of float
+        The losses `table` was made from.
+    table : Tables
+        Result of `tables`.
 
     Returns
     -------

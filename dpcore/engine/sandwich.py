@@ -118,7 +118,8 @@ class Sandwich:
 
     Parameters
     ----------
-    parts : pairs (curve, k).
+    parts : sequence of tuple of (Profile, int)
+        Pairs (curve, k).
     """
 
     def __init__(self, parts: Sequence[tuple[Profile, int]]) -> None:

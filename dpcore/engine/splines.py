@@ -75,9 +75,12 @@ class LaplacePower:
 
     Parameters
     ----------
-    epsilon : privacy loss ε0 of one step, sensitivity over scale, in (0, 500]; k ε0 at most 80000.
-    k : number of steps, at least 1.
-    cells : compute only the top cells, each 2 ε0 wide, that is losses above `lowest` = (k - 2 cells) ε0;
+    epsilon : float
+        Privacy loss ε0 of one step, sensitivity over scale, in (0, 500]; k ε0 at most 80000.
+    k : int
+        Number of steps, at least 1.
+    cells : int, optional
+        Compute only the top cells, each 2 ε0 wide, that is losses above `lowest` = (k - 2 cells) ε0;
         None computes all. See `cells_above`.
 
     Examples

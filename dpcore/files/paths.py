@@ -22,8 +22,10 @@ def inside(folder: str | Path, name: str | Path) -> Path:
     Parameters
     ----------
     folder : str or Path
+        Str or Path
         Where the document is, or where its output goes; the caller's own choice, hence not checked.
     name : str or Path
+        Str or Path
         What the document says, relative to `folder`.
 
     Returns
@@ -60,9 +62,11 @@ def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = Tr
     ----------
     target : str
         The address.
-    schemes : tuple of str, default http, https and mailto
+    schemes : tuple of str, default SCHEMES
+        Tuple of str, default http, https and mailto
         What it may start with.
     relative : bool, default True
+        Bool, default True
         Whether it may also be an address without a scheme, from the page's own place.
 
     Raises

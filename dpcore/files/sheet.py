@@ -57,13 +57,17 @@ def open_csv(data: bytes, *, delimiter: str | None = None, most_bytes: int = MOS
 
     Parameters
     ----------
-    data : the file's bytes: UTF-8, UTF-16 with its mark, or else Latin-1.
-    delimiter : what separates fields; found from the first lines by default.
-    most_bytes : size limit.
+    data : bytes
+        The file's bytes: UTF-8, UTF-16 with its mark, or else Latin-1.
+    delimiter : str, optional
+        What separates fields; found from the first lines by default.
+    most_bytes : int, default MOST_BYTES
+        Size limit.
 
     Raises
     ------
-    DomainError : the file is empty, too large, no text, or has no row.
+    DomainError
+        The file is empty, too large, no text, or has no row.
     """
     if len(data) > most_bytes:
         msg = f"The file has {grouped(len(data))} bytes; at most {grouped(most_bytes)} are read."

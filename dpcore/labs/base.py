@@ -73,18 +73,29 @@ class Check:
 
     Parameters
     ----------
-    place : where it stands in the source, e.g. "Theorem 5.3.2".
-    quantity : what is counted, in plain words, with its parameters.
-    printed : as printed; None where the source prints no number (then `printed_words` says what it states).
-    value : the true one, finite.
-    kind : what `value` is: exact, upper, lower, approximate or simulation.
-    verdict : of the printed one: holds, false, misprint, reading (it may come from the conversion of the source) or loose.
-    why : one sentence: by which argument, or what went wrong.
-    error : standard error of a simulated value, 0 otherwise.
-    printed_words : what the source states, if it is no number.
-    row : name of the row of the errata about this place, which has the same verdict; every statement that does not hold
+    place : str
+        Where it stands in the source, e.g. "Theorem 5.3.2".
+    quantity : str
+        What is counted, in plain words, with its parameters.
+    printed : float or None
+        As printed; None where the source prints no number (then `printed_words` says what it states).
+    value : float
+        The true one, finite.
+    kind : str
+        What `value` is: exact, upper, lower, approximate or simulation.
+    verdict : str
+        Of the printed one: holds, false, misprint, reading (it may come from the conversion of the source) or loose.
+    why : str
+        One sentence: by which argument, or what went wrong.
+    error : float, default 0
+        Standard error of a simulated value, 0 otherwise.
+    printed_words : str, default ""
+        What the source states, if it is no number.
+    row : str, default ""
+        Name of the row of the errata about this place, which has the same verdict; every statement that does not hold
         has one.
-    fixed : whether what is printed belongs to the source's own parameters, so that it says nothing about others.
+    fixed : bool, default False
+        Whether what is printed belongs to the source's own parameters, so that it says nothing about others.
     """
 
     place: str
@@ -114,14 +125,21 @@ class Plot:
 
     Parameters
     ----------
-    name : lower-case ASCII, unique in its lab; names the figure in links and files.
-    title, takeaway : heading, and what the picture shows in one or two plain sentences with numbers.
-    frame : columns ``series, x, y, low, high, kind, mark``: one row per point; low and high are the ends of an error
+    name : str
+        lower-case ASCII, unique in its lab; names the figure in links and files.
+    title, takeaway : str
+        Heading, and what the picture shows in one or two plain sentences with numbers.
+    frame : DataFrame
+        Columns ``series, x, y, low, high, kind, mark``: one row per point; low and high are the ends of an error
         bar (equal to y for none). `x` is a number, or a text for bars. `mark` is line, point or bar.
-    x_label, y_label : titles of the axes.
-    log_x, log_y : logarithmic axes.
-    reference : name -> height of a horizontal dotted line, e.g. the level claimed.
-    notes : small print.
+    x_label, y_label : str
+        Titles of the axes.
+    log_x, log_y : bool, default False
+        Logarithmic axes.
+    reference : mapping of str to float, optional
+        Name -> height of a horizontal dotted line, e.g. the level claimed.
+    notes : tuple of str, default ()
+        Small print.
     """
 
     name: str

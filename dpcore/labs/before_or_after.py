@@ -71,7 +71,8 @@ def variance_before(epsilon: float, high: float, n: int, spread: float) -> float
 
     Parameters
     ----------
-    spread : sample variance s² of the records.
+    spread : float
+        Sample variance s² of the records.
     """
     b = high / epsilon
     return 4 * b**4 * (5 * n - 3) / (n * (n - 1)) + 8 * b * b * spread / (n - 1) + 4 * b**4
@@ -183,7 +184,8 @@ def noisy_medians(
 
     Parameters
     ----------
-    part : which part of the whole work this is, for the listener.
+    part : tuple of (float, float)
+        Which part of the whole work this is, for the listener.
     """
     x = np.asarray(values, dtype=np.float64)
     return _repeated(x, scale, replications, rng, part, median=True)

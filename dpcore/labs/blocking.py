@@ -38,8 +38,10 @@ def by_value(rows: Any, high: float, m: int, empty: str = "middle") -> FloatArra
 
     Parameters
     ----------
-    rows : shape (repetitions, n).
-    empty : an empty block answers the middle of its interval, which keeps its sensitivity; or it is skipped, as R's
+    rows : object
+        Shape (repetitions, n).
+    empty : str, default "middle"
+        An empty block answers the middle of its interval, which keeps its sensitivity; or it is skipped, as R's
         ``mean(na.rm=TRUE)`` would do, which is not private. (The source leaves it undefined.)
     """
     medians = block_medians(rows, high, m)
@@ -142,8 +144,10 @@ def table_error(noise: float, centre: float, terms: int, repetitions: int = 1000
 
     Parameters
     ----------
-    noise, centre : the two variances.
-    terms : k, the number of noises in the mean.
+    noise, centre : float
+        The two variances.
+    terms : int
+        k, the number of noises in the mean.
     """
     return math.sqrt(((2 + 3 / terms) * noise**2 + 4 * noise * centre + 2 * centre**2) / repetitions)
 
@@ -207,7 +211,8 @@ def estimates(
 
     Parameters
     ----------
-    draw : gives records of the asked shape (repetitions, n), all in [0, high].
+    draw : callable
+        Gives records of the asked shape (repetitions, n), all in [0, high].
     """
     kept: dict[int, list[tuple[FloatArray, FloatArray]]] = {m: [] for m in m_values}
     claim(16.0 * replications * len(m_values), "Keeping the estimates")

@@ -168,7 +168,8 @@ def simulate(plan: Plan, n: int, replications: int, rng: Generator, part: tuple[
 
     Parameters
     ----------
-    part : which part of the whole work this is, for the listener.
+    part : tuple of (float, float), optional
+        Which part of the whole work this is, for the listener.
     """
     mean, variance = moments(plan.population, plan.high)
     deviation = noise_deviation(plan.epsilon, plan.delta, plan.high, n)

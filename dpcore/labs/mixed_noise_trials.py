@@ -88,9 +88,12 @@ def samples(
 
     Parameters
     ----------
-    family, parameter : what `draw` takes.
-    query : whose sensitivity is kept, that of the mean or that of the median (`local_sensitivity`).
-    done : where this piece of work starts and ends in the whole, for the progress told.
+    family, parameter : str or float
+        What `draw` takes.
+    query : str, default "mean"
+        Whose sensitivity is kept, that of the mean or that of the median (`local_sensitivity`).
+    done : tuple of (float, float), optional
+        Where this piece of work starts and ends in the whole, for the progress told.
     """
     rows = max(1, _CHUNK // n)
     parts = []
@@ -131,10 +134,14 @@ def coverage(data: Samples, mechanism: str, epsilon: float, delta: float, quanti
 
     Parameters
     ----------
-    data : the data sets, whose sensitivities scale the noise.
-    mechanism : Laplace, normal (classical variance) or mixed (the printed switch).
-    epsilon, delta : what the noise is scaled for.
-    quantile : 1.96 for a 95 % interval, 2.58 for a 99 % one.
+    data : Samples
+        The data sets, whose sensitivities scale the noise.
+    mechanism : str
+        Laplace, normal (classical variance) or mixed (the printed switch).
+    epsilon, delta : float
+        What the noise is scaled for.
+    quantile : float
+        1.96 for a 95 % interval, 2.58 for a 99 % one.
     """
     if mechanism not in MECHANISMS:
         raise DomainError(unknown("mechanism", mechanism, MECHANISMS))

@@ -39,9 +39,12 @@ def zoo(sensitivity: float, scale: float, sigma: float) -> dict[str, Mechanism]:
 
     Parameters
     ----------
-    sensitivity : how far the answer moves.
-    scale : of every Laplace part.
-    sigma : standard deviation of the normal noise that is added to the Laplace noise.
+    sensitivity : float
+        How far the answer moves.
+    scale : float
+        Of every Laplace part.
+    sigma : float
+        Standard deviation of the normal noise that is added to the Laplace noise.
     """
     return {
         LAPLACE: Laplace(sensitivity / scale),

@@ -42,11 +42,16 @@ class Schedule:
 
     Parameters
     ----------
-    steps : N.
-    rho, kappa : exponents of the learning rate and of the promised loss.
-    rate : the first learning rate.
-    epsilon : loss promised for the first iterate; iterate t is promised epsilon t^kappa.
-    gradient : D, the l1 sensitivity of one gradient, at equal parameters.
+    steps : int
+        N.
+    rho, kappa : float
+        Exponents of the learning rate and of the promised loss.
+    rate : float, default 0.1
+        The first learning rate.
+    epsilon : float, default 1
+        Loss promised for the first iterate; iterate t is promised epsilon t^kappa.
+    gradient : float, default 1
+        D, the l1 sensitivity of one gradient, at equal parameters.
     """
 
     steps: int
@@ -134,9 +139,12 @@ class Schedule:
 
         Parameters
         ----------
-        start : squared distance of the first parameter from the best one.
-        spread : mean squared norm of the gradients at the best parameter.
-        dimension : p; a standard Laplace vector has mean squared norm 2p.
+        start : float
+            Squared distance of the first parameter from the best one.
+        spread : float
+            Mean squared norm of the gradients at the best parameter.
+        dimension : int
+            p; a standard Laplace vector has mean squared norm 2p.
         """
         first, second, third = self.terms
         return start * first + 2.0 * spread * second + 2.0 * dimension * third

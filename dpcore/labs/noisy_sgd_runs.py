@@ -215,9 +215,12 @@ def run(
 
     Parameters
     ----------
-    plan : rates and noise; its `gradient` should be the sensitivity of the problem for its privacy to mean anything.
-    marks : numbers of steps, each at most `plan.steps`.
-    noisy : False leaves the privacy noise out, to see what it costs.
+    plan : Schedule
+        Rates and noise; its `gradient` should be the sensitivity of the problem for its privacy to mean anything.
+    marks : iterable of int
+        Numbers of steps, each at most `plan.steps`.
+    noisy : bool, default True
+        False leaves the privacy noise out, to see what it costs.
     """
     most = 2.0 / problem.smoothness
     if plan.rate > most:

@@ -72,9 +72,12 @@ def local(query: str, values: Any, low: float, high: float, neighbour: str = "su
 
     Parameters
     ----------
-    query : mean, median, variance or identity.
-    values : the records, all in [low, high]; at least 3 for removal.
-    neighbour : substitute or remove.
+    query : str
+        Mean, median, variance or identity.
+    values : object
+        The records, all in [low, high]; at least 3 for removal.
+    neighbour : str, default "substitute"
+        Substitute or remove.
 
     References
     ----------

@@ -47,7 +47,8 @@ def smooth_median(values: Any, low: float, high: float, beta: float) -> float:
 
     Parameters
     ----------
-    beta : at least 0; at 0 it is the global sensitivity high - low, at infinity it would be the local one.
+    beta : float
+        At least 0; at 0 it is the global sensitivity high - low, at infinity it would be the local one.
 
     References
     ----------
@@ -219,7 +220,8 @@ def gaussian_worst_delta(epsilon: float, beta: float, scale: float, steps: int =
 
     Parameters
     ----------
-    scale : standard deviation per unit of smooth sensitivity.
+    scale : float
+        Standard deviation per unit of smooth sensitivity.
     """
     e, rate = np.array([within(BUDGET, epsilon)]), within(BETA, beta)
     wide = float(gaussian_delta(e, math.exp(rate), 1.0, 1 / scale)[0])

@@ -154,7 +154,8 @@ def blurred_variance(epsilon: float, weight: float, local: float, mean: float, s
 
     Parameters
     ----------
-    mean, spread : expectation and variance of xi.
+    mean, spread : float
+        Expectation and variance of xi.
     """
     b = within(WEIGHT, weight)
     a = 1 - b

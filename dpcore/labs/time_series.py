@@ -50,9 +50,12 @@ def classical_leak(shift: float, noise: float, extra: float, delta: float) -> fl
 
     Parameters
     ----------
-    shift : how far the mean moves between the two cases compared.
-    noise : standard deviation of the noise that was added.
-    extra : variance v that the series itself adds to the mean.
+    shift : float
+        How far the mean moves between the two cases compared.
+    noise : float
+        Standard deviation of the noise that was added.
+    extra : float
+        Variance v that the series itself adds to the mean.
 
     Reference: Dwork, Roth (2014), Theorem 3.22, proved for epsilon below 1 only.
     """
@@ -104,10 +107,14 @@ class Autoregression:
 
     Parameters
     ----------
-    matrix : A, rows of n numbers; entry (i, j) is what record j at time 1 gives record i at time 2.
-    covariance : of the innovations B, symmetric and positive semidefinite.
-    epsilon, delta : the (epsilon_t, delta_t) either release was made for by the classical formula with 1.26.
-    reach : how far one record can move, R; the mean then moves by R / n.
+    matrix : tuple of tuple of float
+        A, rows of n numbers; entry (i, j) is what record j at time 1 gives record i at time 2.
+    covariance : tuple of tuple of float
+        Of the innovations B, symmetric and positive semidefinite.
+    epsilon, delta : tuple of (float, float), optional
+        The (epsilon_t, delta_t) either release was made for by the classical formula with 1.26.
+    reach : float, default 1
+        How far one record can move, R; the mean then moves by R / n.
     """
 
     matrix: tuple[tuple[float, ...], ...]

@@ -24,12 +24,18 @@ class Scenario:
 
     Parameters
     ----------
-    attack, knowledge : keys of `ATTACKS` and `KNOWLEDGE`.
-    printed : (epsilon, delta) of the source's theorem, None where it has none.
-    program : epsilon of the curve the source's program draws, None where it draws none.
-    corrected : (epsilon, delta) by the source's route with its slips repaired.
-    mu : the exact Gaussian shift.
-    epsilon : the exact smallest epsilon at the corrected delta.
+    attack, knowledge : str
+        Keys of `ATTACKS` and `KNOWLEDGE`.
+    printed : tuple of (float, float) or None
+        (epsilon, delta) of the source's theorem, None where it has none.
+    program : float or None
+        Epsilon of the curve the source's program draws, None where it draws none.
+    corrected : tuple of (float, float)
+        (epsilon, delta) by the source's route with its slips repaired.
+    mu : float
+        The exact Gaussian shift.
+    epsilon : float
+        The exact smallest epsilon at the corrected delta.
     """
 
     attack: str

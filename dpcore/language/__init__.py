@@ -23,7 +23,8 @@ def parse(text: str) -> TradeOff:
 
     Parameters
     ----------
-    text : an expression of at most 64 kB, brackets at most 100 deep.
+    text : str
+        An expression of at most 64 kB, brackets at most 100 deep.
 
     Raises
     ------

@@ -23,8 +23,10 @@ def build(tree: Region, text: str = "") -> TradeOff:
 
     Parameters
     ----------
-    tree : what `parse_syntax` returned, with every unknown filled in.
-    text : the text it was read from, shown in errors.
+    tree : Region
+        What `parse_syntax` returned, with every unknown filled in.
+    text : str, default ""
+        The text it was read from, shown in errors.
 
     Raises
     ------

@@ -19,11 +19,16 @@ class Cost(NamedTuple):
 
     Attributes
     ----------
-    depth : regions inside regions, 1 for an atom.
-    nodes : regions, numbers, texts and lists in all.
-    regions : named regions in all.
-    longest_list : items of the longest list, factors of the longest product or parts of the longest intersection.
-    copies : answers released together at most: exponents multiply, factors add.
+    depth : int
+        Regions inside regions, 1 for an atom.
+    nodes : int
+        Regions, numbers, texts and lists in all.
+    regions : int
+        Named regions in all.
+    longest_list : int
+        Items of the longest list, factors of the longest product or parts of the longest intersection.
+    copies : int
+        Answers released together at most: exponents multiply, factors add.
     """
 
     depth: int

@@ -38,8 +38,10 @@ def parse_syntax(text: str, *, allow_unknown: bool = False) -> Region:
 
     Parameters
     ----------
-    text : the expression.
-    allow_unknown : accept `?` in the place of an argument or an exponent.
+    text : str
+        The expression.
+    allow_unknown : bool, default False
+        Accept `?` in the place of an argument or an exponent.
 
     Raises
     ------

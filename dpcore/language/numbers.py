@@ -68,9 +68,11 @@ def read_value(parameter: Parameter, text: Any, name: str = "") -> Any:
     ----------
     parameter : Parameter
         A number or an integer.
-    text : Any
+    text : object
+        Any
         As it was typed; what is no text, such as a number of a file, is checked as it is.
-    name : str, optional
+    name : str, default ""
+        Str, optional
         What the sentence calls the parameter, such as the label of its field.
     """
     try:

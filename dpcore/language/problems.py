@@ -20,10 +20,14 @@ class PlacedError(ParseError):
 
     Parameters
     ----------
-    text : the whole text.
-    start : index of the first character that does not fit.
-    reason : what is wrong, without a full stop.
-    hint : what was expected or which name is near; empty if there is nothing to add.
+    text : str
+        The whole text.
+    start : int
+        Index of the first character that does not fit.
+    reason : str
+        What is wrong, without a full stop.
+    hint : str, default ""
+        What was expected or which name is near; empty if there is nothing to add.
     """
 
     def __init__(self, text: str, start: int, reason: str, hint: str = "") -> None:

@@ -65,8 +65,10 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
 
     Parameters
     ----------
-    ledger : its rows.
-    delta : by how much the whole ledger may exceed e^epsilon.
+    ledger : Ledger
+        Its rows.
+    delta : sequence of float
+        By how much the whole ledger may exceed e^epsilon.
 
     Returns
     -------

@@ -31,8 +31,10 @@ def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
 
     Parameters
     ----------
-    ledger : its rows; parallel groups enter by the region of their worst rows.
-    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
+    ledger : Ledger
+        Its rows; parallel groups enter by the region of their worst rows.
+    delta : float
+        By how much the whole ledger may exceed e^epsilon, in [0, 1].
 
     Returns
     -------

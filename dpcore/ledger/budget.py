@@ -35,8 +35,10 @@ class Budget:
 
     Parameters
     ----------
-    epsilon : from 0 upwards, finite.
-    delta : by how much probabilities may exceed e^epsilon, in [0, 1].
+    epsilon : float
+        From 0 upwards, finite.
+    delta : float
+        By how much probabilities may exceed e^epsilon, in [0, 1].
     """
 
     epsilon: float
@@ -54,10 +56,14 @@ class Spending:
 
     Attributes
     ----------
-    budget : what may be spent.
-    spent, spent_lower : epsilon of the ledger at the budget's delta; the truth lies between them.
-    kind : of `spent`.
-    fits : True if the ledger certainly keeps within the budget, False if it certainly does not, None if the bracket
+    budget : Budget
+        What may be spent.
+    spent, spent_lower : float
+        Epsilon of the ledger at the budget's delta; the truth lies between them.
+    kind : str
+        Of `spent`.
+    fits : bool or None
+        True if the ledger certainly keeps within the budget, False if it certainly does not, None if the bracket
         holds the budget itself.
     """
 
@@ -106,13 +112,19 @@ class More:
 
     Attributes
     ----------
-    row : counted from 1.
-    count : the largest number of further releases with which the ledger certainly keeps within the budget.
-    kind : ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
+    row : int
+        Counted from 1.
+    count : int
+        The largest number of further releases with which the ledger certainly keeps within the budget.
+    kind : str
+        ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
         largest number tried.
-    over : whether the ledger is over the budget already.
-    delta : that of the ledger with `count` more, at the budget's epsilon; not above the budget's.
-    delta_next : with one further release, the lower side; 0 if `count` is the largest number tried.
+    over : bool
+        Whether the ledger is over the budget already.
+    delta : float
+        That of the ledger with `count` more, at the budget's epsilon; not above the budget's.
+    delta_next : float
+        With one further release, the lower side; 0 if `count` is the largest number tried.
     """
 
     row: int
@@ -130,9 +142,12 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
 
     Parameters
     ----------
-    ledger : its rows.
-    row : which one, counted from 0.
-    budget : what may be spent in all.
+    ledger : Ledger
+        Its rows.
+    row : int
+        Which one, counted from 0.
+    budget : Budget
+        What may be spent in all.
     """
     ledger.check(row)
     search = _Search(ledger, row, budget)

@@ -66,9 +66,12 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
 
     Parameters
     ----------
-    ledger : its rows.
-    delta : by how much the whole ledger may exceed e^epsilon, in [0, 1].
-    by : ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
+    ledger : Ledger
+        Its rows.
+    delta : float
+        By how much the whole ledger may exceed e^epsilon, in [0, 1].
+    by : str, default "exact"
+        ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
         that it has in the whole list.
 
     Returns

@@ -44,9 +44,12 @@ def filter_table(
 
     Parameters
     ----------
-    ledger : rows in the order of their release; the last one may be a plan.
-    budget : (epsilon, delta) of everything that will ever be released.
-    order, each : see `filters`.
+    ledger : Ledger
+        Rows in the order of their release; the last one may be a plan.
+    budget : Budget
+        (epsilon, delta) of everything that will ever be released.
+    order, each : float, optional
+        See `filters`.
 
     Returns
     -------
@@ -86,9 +89,12 @@ def may_release(
 
     Parameters
     ----------
-    ledger : what was released, all of it counted.
-    row : the row (from 0) whose expression is to be released once more.
-    budget, order, each : see `filters`.
+    ledger : Ledger
+        What was released, all of it counted.
+    row : int
+        The row (from 0) whose expression is to be released once more.
+    budget, order, each : Budget or float
+        See `filters`.
 
     Returns
     -------

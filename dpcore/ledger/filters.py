@@ -74,11 +74,16 @@ class Filter:
 
     Attributes
     ----------
-    name, title : ``basic``, ``rdp``, ``zcdp`` or ``gdp``, and as people read it.
-    limit : the most that the costs of all releases may add up to, rounded down.
-    limit_failing : the most that the deltas may add up to; 0 but for the basic filter.
-    order : of the Rényi filter; otherwise 0.
-    each : delta that the basic filter grants a release of unbounded loss.
+    name, title : str
+        ``basic``, ``rdp``, ``zcdp`` or ``gdp``, and as people read it.
+    limit : float
+        The most that the costs of all releases may add up to, rounded down.
+    limit_failing : float, default 0
+        The most that the deltas may add up to; 0 but for the basic filter.
+    order : float, default 0
+        Of the Rényi filter; otherwise 0.
+    each : float, default 0
+        Delta that the basic filter grants a release of unbounded loss.
     """
 
     name: str
@@ -204,10 +209,13 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
 
     Parameters
     ----------
-    budget : (epsilon, delta) of everything that will ever be released.
-    order : of the Rényi filter, above 1; by default the one at which most Gaussian noise fits into the budget. It is
+    budget : Budget
+        (epsilon, delta) of everything that will ever be released.
+    order : float, optional
+        Of the Rényi filter, above 1; by default the one at which most Gaussian noise fits into the budget. It is
         fixed by the budget alone, never by what is released.
-    each : delta that the basic filter grants every release of unbounded loss, by default a thousandth of
+    each : float, optional
+        Delta that the basic filter grants every release of unbounded loss, by default a thousandth of
         the budget's delta.
 
     Examples

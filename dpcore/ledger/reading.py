@@ -31,10 +31,14 @@ class Entry:
 
     Attributes
     ----------
-    row : its number in the file, the first row of data being 1.
-    cells : column -> value, all of them, known or not.
-    release : None if the row is wrong.
-    problem : why, as a sentence that begins with the row; empty if nothing is wrong.
+    row : int
+        Its number in the file, the first row of data being 1.
+    cells : mapping of str to object
+        Column -> value, all of them, known or not.
+    release : Release or None
+        None if the row is wrong.
+    problem : str, default ""
+        Why, as a sentence that begins with the row; empty if nothing is wrong.
     """
 
     row: int
@@ -49,9 +53,12 @@ class Reading:
 
     Attributes
     ----------
-    entries : every row in its order, good or wrong.
-    relation : the neighbouring relation a JSON file states; empty otherwise.
-    told : sentences about the file: a byte-order mark, semicolons, clamped values.
+    entries : tuple of Entry
+        Every row in its order, good or wrong.
+    relation : str, default ""
+        The neighbouring relation a JSON file states; empty otherwise.
+    told : tuple of str, default ()
+        Sentences about the file: a byte-order mark, semicolons, clamped values.
     """
 
     entries: tuple[Entry, ...]
@@ -79,12 +86,15 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> Reading:
 
     Parameters
     ----------
-    data : bytes of the file, or its text.
-    most_bytes : a larger file is refused.
+    data : bytes or str
+        Bytes of the file, or its text.
+    most_bytes : int, default MOST_BYTES
+        A larger file is refused.
 
     Raises
     ------
-    DomainError : the file is too large, no text, or its columns are wrong. Wrong rows raise nothing; they are in
+    DomainError
+        The file is too large, no text, or its columns are wrong. Wrong rows raise nothing; they are in
         `Reading.problems`.
     """
     content = data.encode() if isinstance(data, str) else data

@@ -37,15 +37,23 @@ class Release:
 
     Parameters
     ----------
-    label : what was released.
-    expression : the region of one release, in the language of `dpcore.language.parse`.
-    count : how many such releases, from 1 to 10^15; each has its own noise.
-    date, note : free text.
-    group : rows with the same non-empty group act on disjoint parts of the data.
-    group_limit : how many rows of the group the data of one person touch at most; None leaves it to the other rows of
+    label : str
+        What was released.
+    expression : str
+        The region of one release, in the language of `dpcore.language.parse`.
+    count : int, default 1
+        How many such releases, from 1 to 10^15; each has its own noise.
+    date, note : str, default ""
+        Free text.
+    group : str, default ""
+        Rows with the same non-empty group act on disjoint parts of the data.
+    group_limit : int, optional
+        How many rows of the group the data of one person touch at most; None leaves it to the other rows of
         the group, and is 1 if none of them says more.
-    extra : further columns, (name, value); they are kept and mean nothing here.
-    quiet : do not warn of a value that was clamped; `told` says it in any case.
+    extra : tuple of tuple of (str, object), default ()
+        Further columns, (name, value); they are kept and mean nothing here.
+    quiet : bool, default False
+        Do not warn of a value that was clamped; `told` says it in any case.
     """
 
     label: str
@@ -100,8 +108,10 @@ class Ledger:
 
     Parameters
     ----------
-    rows : the releases, at most 100 000 rows.
-    relation : ``substitution`` or ``add/remove`` says under which relation all rows hold; empty takes it from the rows,
+    rows : tuple of Release, default ()
+        The releases, at most 100 000 rows.
+    relation : str, default ""
+        ``substitution`` or ``add/remove`` says under which relation all rows hold; empty takes it from the rows,
         and rows that disagree are refused when a number is asked for.
 
     Examples

@@ -100,12 +100,18 @@ class Bound:
 
     Attributes
     ----------
-    name, title, source, formula : how it is called, said, found and written (t is the total variation of P0 and P1).
-    of : what it bounds: ``optimum``, ``channel`` (its total variation) or ``ratio`` (binary mechanism / optimum).
-    measures : for which measures it is stated.
-    side : ``upper`` or ``lower``.
-    value : the bound in a case; None where it needs something that is not there (`needs` says what).
-    proved : False for a formula that is printed but not true.
+    name, title, source, formula : str
+        How it is called, said, found and written (t is the total variation of P0 and P1).
+    of : str
+        What it bounds: ``optimum``, ``channel`` (its total variation) or ``ratio`` (binary mechanism / optimum).
+    measures : tuple of str
+        For which measures it is stated.
+    side : str
+        ``upper`` or ``lower``.
+    value : callable
+        The bound in a case; None where it needs something that is not there (`needs` says what).
+    proved : bool, default True
+        False for a formula that is printed but not true.
     """
 
     name: str

@@ -38,9 +38,12 @@ class Channel:
 
     Parameters
     ----------
-    rows : probabilities of the answers, each row adding up to 1 within 1e-9 (it is then divided by its sum).
-    letters, answers : names of rows and columns.
-    title : what the channel is called.
+    rows : tuple of tuple of float
+        Probabilities of the answers, each row adding up to 1 within 1e-9 (it is then divided by its sum).
+    letters, answers : tuple of str
+        Names of rows and columns.
+    title : str, default "channel"
+        What the channel is called.
     """
 
     rows: tuple[tuple[float, ...], ...]
@@ -152,7 +155,8 @@ def binary(question: Hypotheses, promise: Promise, *, ties: Literal[0, 1] = 0) -
 
     Parameters
     ----------
-    ties : the side of letters with P0(x) = P1(x). The definition says 0; for divergences other than the total
+    ties : {0, 1}, default 0
+        The side of letters with P0(x) = P1(x). The definition says 0; for divergences other than the total
         variation the other side can be better at every epsilon.
 
     References: Kairouz, Oh, Viswanath (2014), Theorem 6; Ghazi, Issa (2023), Theorem 5.

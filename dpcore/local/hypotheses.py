@@ -34,9 +34,11 @@ class Hypotheses:
 
     Parameters
     ----------
-    p0, p1 : probabilities of the same 2 to 64 letters; each list adds up to 1 within 1e-9 (it is then divided by
+    p0, p1 : tuple of float
+        Probabilities of the same 2 to 64 letters; each list adds up to 1 within 1e-9 (it is then divided by
         its sum, so that 1/3, 1/3, 1/3 is exact to the last digit).
-    letters : names, by default 1, 2, 3, ...
+    letters : tuple of str, default ()
+        Names, by default 1, 2, 3, ...
     """
 
     p0: tuple[float, ...]
@@ -134,9 +136,12 @@ class Promise:
 
     Parameters
     ----------
-    epsilon : in [0, 100]; 0 lets nothing through.
-    delta : in [0, 1).
-    eta : in [delta, 1]; None asks for nothing beyond epsilon and delta.
+    epsilon : float
+        In [0, 100]; 0 lets nothing through.
+    delta : float, default 0
+        In [0, 1).
+    eta : float, optional
+        In [delta, 1]; None asks for nothing beyond epsilon and delta.
     """
 
     epsilon: float

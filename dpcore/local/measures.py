@@ -66,9 +66,12 @@ class Measure:
 
     Attributes
     ----------
-    name, title, formula, meaning : how it is called, written and read.
-    terms : its terms, one per answer, from the two masses of the answer.
-    contracts : whether a channel shrinks it by its contraction coefficient of the chi-square (operator convex f).
+    name, title, formula, meaning : str
+        How it is called, written and read.
+    terms : callable
+        Its terms, one per answer, from the two masses of the answer.
+    contracts : bool, default True
+        Whether a channel shrinks it by its contraction coefficient of the chi-square (operator convex f).
     """
 
     name: str

@@ -47,9 +47,12 @@ class Optimum:
 
     Attributes
     ----------
-    value : what the channel attains, measured on its outputs.
-    upper : no channel that keeps the promise attains more (a feasible dual solution, evaluated in doubles).
-    channel : one of the best channels; there may be others.
+    value : float
+        What the channel attains, measured on its outputs.
+    upper : float
+        No channel that keeps the promise attains more (a feasible dual solution, evaluated in doubles).
+    channel : Channel
+        One of the best channels; there may be others.
     """
 
     value: float

@@ -50,10 +50,14 @@ class People:
 
     Attributes
     ----------
-    needed : fewer cannot be enough, whatever the test (lower bound).
-    enough : so many suffice (upper bound).
-    exact : the smallest number that suffices where both sides agree, otherwise None.
-    stein : the leading term, an approximation; infinite, like the others, where answers tell nothing.
+    needed : float
+        Fewer cannot be enough, whatever the test (lower bound).
+    enough : float
+        So many suffice (upper bound).
+    exact : float or None
+        The smallest number that suffices where both sides agree, otherwise None.
+    stein : float
+        The leading term, an approximation; infinite, like the others, where answers tell nothing.
     """
 
     needed: float
@@ -69,8 +73,10 @@ def people(
 
     Parameters
     ----------
-    alarm, miss : rates of false alarms and misses, each in (0, 1/2).
-    search : narrow the bounds by composing n answers, up to 5000 people (seconds). Up to 400 people and
+    alarm, miss : float, default 0.05
+        Rates of false alarms and misses, each in (0, 1/2).
+    search : bool, default False
+        Narrow the bounds by composing n answers, up to 5000 people (seconds). Up to 400 people and
         three answers this is done anyway, and for channels of two answers the smallest number is always found, from
         binomial distributions.
     """

@@ -53,11 +53,16 @@ class TwoAnswers:
 
     Attributes
     ----------
-    without, within : the law of the answer without and with the person.
-    names : what the two datasets are called.
-    labels : what the answers 0, 1, 2 and so on stand for, where they are categories.
-    note : what is to be said beside a picture.
-    rising : whether the likelihood ratio rises with the answer; then the best tests accuse above a threshold.
+    without, within : Law
+        The law of the answer without and with the person.
+    names : tuple of (str, str), optional
+        What the two datasets are called.
+    labels : tuple of str, default ()
+        What the answers 0, 1, 2 and so on stand for, where they are categories.
+    note : str, default ""
+        What is to be said beside a picture.
+    rising : bool, default True
+        Whether the likelihood ratio rises with the answer; then the best tests accuse above a threshold.
     """
 
     without: Law
@@ -151,7 +156,8 @@ class Mechanism(Atom):
 
         Parameters
         ----------
-        without : the true answer without the person, 0 unless said otherwise; with the person it is larger by `move`.
+        without : float, optional
+            The true answer without the person, 0 unless said otherwise; with the person it is larger by `move`.
         """
         law, start = self.law, float(without or 0.0)
         return TwoAnswers(law.moved(start), law.moved(start + self.move), rising=law.log_concave)

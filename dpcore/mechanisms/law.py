@@ -43,12 +43,17 @@ class Law(ABC):
 
     Attributes
     ----------
-    integer : whether N takes integers only; then `density` is the probability of an integer.
-    symmetric : whether N and 2 `centre` - N have the same law.
-    log_concave : whether the logarithm of the density is concave; then the likelihood ratio of N + d and N rises, and a
+    integer : bool, default False
+        Whether N takes integers only; then `density` is the probability of an integer.
+    symmetric : bool, default True
+        Whether N and 2 `centre` - N have the same law.
+    log_concave : bool, default False
+        Whether the logarithm of the density is concave; then the likelihood ratio of N + d and N rises, and a
         threshold is the best test between them.
-    low, high : the smallest and the largest value, infinite where there is none.
-    centre : a typical value (the median of a symmetric law), where searches begin and a picture has a point.
+    low, high : float
+        The smallest and the largest value, infinite where there is none.
+    centre : float, default 0
+        A typical value (the median of a symmetric law), where searches begin and a picture has a point.
     """
 
     integer: bool = False

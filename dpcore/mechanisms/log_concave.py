@@ -53,12 +53,18 @@ def log_concave(
 
     Parameters
     ----------
-    cdf : F(x) = P(noise <= x), of a number or an array; taken as right to 1e-12 of its value, and to 1e-15 above 1/2.
-    quantile : F^-1(u) for u in [0, 1]; +-inf at the ends of an unbounded noise.
-    sensitivity : how far the answer moves, in (0, inf).
-    label : what the region is called; it has no expression and cannot be linked.
-    symmetric : the noise is symmetric around its median; then small rates keep all their digits.
-    survival, survival_quantile : 1 - F and F^-1(1 - u) as functions of their own, for the digits of asymmetric noise.
+    cdf : Function
+        F(x) = P(noise <= x), of a number or an array; taken as right to 1e-12 of its value, and to 1e-15 above 1/2.
+    quantile : Function
+        F^-1(u) for u in [0, 1]; +-inf at the ends of an unbounded noise.
+    sensitivity : float, default 1
+        How far the answer moves, in (0, inf).
+    label : object, default "log-concave noise"
+        What the region is called; it has no expression and cannot be linked.
+    symmetric : bool, default False
+        The noise is symmetric around its median; then small rates keep all their digits.
+    survival, survival_quantile : Function, optional
+        1 - F and F^-1(1 - u) as functions of their own, for the digits of asymmetric noise.
 
     The functions are checked on a grid: F rises from 0 to 1, the quantile is its inverse, the region is convex (noise
     that is not log-concave fails here) and the symmetry holds if it was stated.

@@ -33,7 +33,8 @@ def operations(region: TradeOff) -> float:
 
     Parameters
     ----------
-    region : any region; nothing of it is computed but curves that cost next to nothing.
+    region : TradeOff
+        Any region; nothing of it is computed but curves that cost next to nothing.
 
     Returns
     -------

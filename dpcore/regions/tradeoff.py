@@ -144,7 +144,8 @@ class TradeOff(ABC):
 
         Parameters
         ----------
-        epsilon : any real number, infinity too, or a flat list or array of them.
+        epsilon : Real or collection of Real
+            Any real number, infinity too, or a flat list or array of them.
 
         Returns
         -------

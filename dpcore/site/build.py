@@ -76,11 +76,16 @@ def build_site(
 
     Parameters
     ----------
-    spec : the file; `dpcore.site.config` says what it holds.
-    folder : where the site goes. A folder that holds other things is refused, so that nothing of them is lost.
-    processes : how many draw at the same time; 1 draws in this one.
-    progress : told of every step.
-    commands : the command line, for its page of the reference.
+    spec : str or Path
+        The file; `dpcore.site.config` says what it holds.
+    folder : str or Path
+        Where the site goes. A folder that holds other things is refused, so that nothing of them is lost.
+    processes : int, default 2
+        How many draw at the same time; 1 draws in this one.
+    progress : Progress, optional
+        Told of every step.
+    commands : sequence of Command, default ()
+        The command line, for its page of the reference.
 
     Returns
     -------

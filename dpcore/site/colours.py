@@ -30,8 +30,10 @@ def picture_rules(inside: str = "", svg: str | None = None) -> str:
 
     Parameters
     ----------
-    inside : selector of the place where pictures are.
-    svg : a picture, to list its own colours only.
+    inside : str, default ""
+        Selector of the place where pictures are.
+    svg : str, optional
+        A picture, to list its own colours only.
     """
     rules = [
         f'{inside}[{part}="{old}"]{{{part}:{new}}}'

@@ -50,11 +50,16 @@ class Config:
 
     Attributes
     ----------
-    file : where it is from.
-    title, lead : heading and first sentence of the home page, the latter Markdown.
-    app : address of the running app, without a slash at its end.
-    text : Markdown of the home page, with figures.
-    above : how many lines of the file come before `text`.
+    file : Path
+        Where it is from.
+    title, lead : str
+        Heading and first sentence of the home page, the latter Markdown.
+    app : str
+        Address of the running app, without a slash at its end.
+    text : str
+        Markdown of the home page, with figures.
+    above : int
+        How many lines of the file come before `text`.
     """
 
     file: Path

@@ -122,18 +122,16 @@ def _indented(lines: tuple[str, ...], index: int) -> tuple[int, list[str]]:
 
 
 def _fields(lines: tuple[str, ...]) -> list[str]:
-    """Return ``name : words`` lines, or names with an indented text below, as a list."""
+    """Return entries ``name : type`` with an indented text below as a list."""
     out: list[str] = []
     for line in lines:
         if not line.strip():
             continue
-        name, colon, words = line.partition(" : ")
+        name, colon, kind = line.partition(" : ")
         if line.startswith(" "):
             out.append("  " + inline(line.strip()))
-        elif colon:
-            out.append(f"- `{name.strip()}`: {inline(words.strip())}")
         else:
-            out.append(f"- `{line.strip()}`:")
+            out.append(f"- `{name.strip()}`" + (f" (`{kind.strip()}`):" if colon else ":"))
     return out
 
 

@@ -42,9 +42,12 @@ class Example:
 
     Attributes
     ----------
-    code : the lines.
-    output : what the text says that they print; None if it says nothing.
-    line, output_line : where both start in the file.
+    code : str
+        The lines.
+    output : str or None
+        What the text says that they print; None if it says nothing.
+    line, output_line : int
+        Where both start in the file.
     """
 
     code: str

@@ -33,10 +33,13 @@ class Drawn:
 
     Attributes
     ----------
-    facts : name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column;
+    facts : dict of str to object
+        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column;
         what the JSON file holds.
-    chart : the specification as `packed` makes it; what the script file holds.
-    svg : the picture, with ids of its own.
+    chart : dict of str to object
+        The specification as `packed` makes it; what the script file holds.
+    svg : str
+        The picture, with ids of its own.
     """
 
     facts: dict[str, Any]

@@ -58,11 +58,16 @@ class Text:
 
     Attributes
     ----------
-    file, folder : where it is from, for messages and for the files that its figures name.
-    title : its first heading, if that is of level 1.
-    summary : its first paragraph, Markdown.
-    tokens : the rest, headings moved so that the highest is of level 2.
-    figures : the specs of its figure blocks.
+    file, folder : str or Path
+        Where it is from, for messages and for the files that its figures name.
+    title : str
+        Its first heading, if that is of level 1.
+    summary : str
+        Its first paragraph, Markdown.
+    tokens : tuple of Token
+        The rest, headings moved so that the highest is of level 2.
+    figures : tuple of Spec
+        The specs of its figure blocks.
     """
 
     file: str
@@ -95,11 +100,16 @@ def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = T
 
     Parameters
     ----------
-    text : the Markdown.
-    file, folder : where it is from.
-    above : how many lines of the file come before it.
-    prefix : start of the names of its figures, so that they are unique on a site.
-    lead : whether the first paragraph is the summary, shown apart.
+    text : str
+        The Markdown.
+    file, folder : str or Path
+        Where it is from.
+    above : int, default 0
+        How many lines of the file come before it.
+    prefix : str, default ""
+        Start of the names of its figures, so that they are unique on a site.
+    lead : bool, default True
+        Whether the first paragraph is the summary, shown apart.
     """
     try:
         tokens = reader().parse(text)

@@ -61,13 +61,20 @@ class Page:
 
     Attributes
     ----------
-    path : of its file in the site.
-    section : name of its section; empty for the home page.
-    title : plain text; `summary` is one line of Markdown.
-    source : all that its text depends on, beside the code and the results of its jobs.
-    jobs : what must be done before it can be written.
-    make : writes its body.
-    chapter : title of a group of pages within the section.
+    path : str
+        Of its file in the site.
+    section : str
+        Name of its section; empty for the home page.
+    title : str
+        Plain text; `summary` is one line of Markdown.
+    source : str
+        All that its text depends on, beside the code and the results of its jobs.
+    jobs : tuple of Job
+        What must be done before it can be written.
+    make : callable
+        Writes its body.
+    chapter : str, default ""
+        Title of a group of pages within the section.
     """
 
     path: str

@@ -46,9 +46,12 @@ def build_report(spec: str | Path, output: str | Path, *, progress: Progress | N
 
     Parameters
     ----------
-    spec : Markdown with figure blocks, or TOML with title, text and tables ``[[figure]]``.
-    output : a file that ends in .html or .pdf, or a folder, in which the page takes the name of the spec.
-    progress : told of every figure.
+    spec : str or Path
+        Markdown with figure blocks, or TOML with title, text and tables ``[[figure]]``.
+    output : str or Path
+        A file that ends in .html or .pdf, or a folder, in which the page takes the name of the spec.
+    progress : Progress, optional
+        Told of every figure.
 
     Returns
     -------

@@ -51,10 +51,14 @@ class Spec(Mapping[str, Any]):
 
     Attributes
     ----------
-    table : its keys and values.
-    file, line : where it starts, for messages; empty if it was made in Python.
-    text : its own lines, to find the line of a key.
-    folder : what file names in it are relative to.
+    table : mapping of str to object
+        Its keys and values.
+    file, line : str or int
+        Where it starts, for messages; empty if it was made in Python.
+    text : str, default ""
+        Its own lines, to find the line of a key.
+    folder : Path, optional
+        What file names in it are relative to.
     """
 
     table: Mapping[str, Any]
@@ -149,8 +153,10 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
 
     Parameters
     ----------
-    spec : keys and values as in a TOML table; ``draw`` names the drawer, the other keys are its own.
-    look : dark or light, and the size. The title of the spec becomes that of the figure, not a line in the picture.
+    spec : mapping of str to object
+        Keys and values as in a TOML table; ``draw`` names the drawer, the other keys are its own.
+    look : Look, default PLAIN
+        Dark or light, and the size. The title of the spec becomes that of the figure, not a line in the picture.
 
     Raises
     ------

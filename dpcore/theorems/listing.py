@@ -58,10 +58,13 @@ def applicable(
 
     Parameters
     ----------
-    parts : records (kind, parameters, count) with kind ``dp`` (epsilon, delta), ``tv`` (eta), ``dptv``
+    parts : iterable of tuple of (str, sequence of float, int)
+        Records (kind, parameters, count) with kind ``dp`` (epsilon, delta), ``tv`` (eta), ``dptv``
         (epsilon, delta, eta) or ``gdp`` (mu); count mechanisms each.
-    slacks : what the closed-form bounds, stated at each, add to delta.
-    longest : exact theorems with more corners are thinned evenly to about this many rows; each kept row stays exact.
+    slacks : sequence of float, default SLACKS
+        What the closed-form bounds, stated at each, add to delta.
+    longest : int, default LONGEST
+        Exact theorems with more corners are thinned evenly to about this many rows; each kept row stays exact.
 
     Returns
     -------

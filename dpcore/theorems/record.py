@@ -93,11 +93,17 @@ class Route:
 
     Attributes
     ----------
-    source, target : names as in ``dpcore convert``.
-    formula : LaTeX, solved for epsilon.
-    check : expression, parameter, its value, tolerance, and where the value is from.
-    epsilon : epsilon at a delta in (0, 1], and a note, from the values of the guarantee: (order, epsilon) of rdp, (rho, xi) of zcdp.
-    delta : delta at an epsilon, and a note.
+    source, target : str
+        Names as in ``dpcore convert``.
+    formula : str
+        LaTeX, solved for epsilon.
+    check : tuple of (str, str, float, float, str)
+        Expression, parameter, its value, tolerance, and where the value is from.
+    epsilon : callable, optional
+        Epsilon at a delta in (0, 1], and a note, from the values of the guarantee: (order, epsilon) of rdp, (rho, xi)
+        of zcdp.
+    delta : callable, optional
+        Delta at an epsilon, and a note.
     """
 
     source: str
@@ -114,27 +120,50 @@ class Theorem:
 
     Attributes
     ----------
-    name, title : in tables and code, and as a heading.
-    label : short title in tables and legends; the title unless given.
-    formula, meaning, assumptions, neighbours, reference : LaTeX, plain words, and who proved it.
-    kind : the best its numbers can be; each number states its own.
-    oracles : known values, which a test checks.
-    function : its rows from plain numbers; by default those of `statement`.
-    statement : the (epsilon, delta) of a list of statements, given a slack; raises `DomainError` with the reason where it does not apply.
-    takes_slack : whether `statement` depends on the slack.
-    epsilon : what it promises about the releases at delta; by default that of `statement`, with all the slack that delta leaves.
-    objection : why it does not apply to these releases at this delta, in a sentence; empty where it applies.
-    region : what it promises as a region, given releases, delta and slack; by default that of `statement`.
-    listing : its own rows for a list without a delta, None where it does not apply; by default those of `statement`.
-    unlisted : why it has no such rows.
-    uses_tv : whether it uses bounds on the total variation.
-    of_statements : whether it is about (epsilon, delta) statements, so that delta is shared among them.
-    never_above : theorems that follow from it about the same knowledge.
-    rough : far above the others: it does not set the scale of a picture.
-    shown : drawn unless asked otherwise.
-    because : why it is best where it is, in a sentence; its meaning unless given.
-    account : how accountants use it, None where none does.
-    route : from one notion to another.
+    name, title : str
+        In tables and code, and as a heading.
+    label : str, default ""
+        Short title in tables and legends; the title unless given.
+    formula, meaning, assumptions, neighbours, reference : str
+        LaTeX, plain words, and who proved it.
+    kind : {"exact", "upper", "approximate"}
+        The best its numbers can be; each number states its own.
+    oracles : tuple of Oracle, default ()
+        Known values, which a test checks.
+    function : callable, optional
+        Its rows from plain numbers; by default those of `statement`.
+    statement : callable, optional
+        The (epsilon, delta) of a list of statements, given a slack; raises `DomainError` with the reason where it does
+        not apply.
+    takes_slack : bool, default True
+        Whether `statement` depends on the slack.
+    epsilon : callable, optional
+        What it promises about the releases at delta; by default that of `statement`, with all the slack that delta
+        leaves.
+    objection : callable, optional
+        Why it does not apply to these releases at this delta, in a sentence; empty where it applies.
+    region : callable, optional
+        What it promises as a region, given releases, delta and slack; by default that of `statement`.
+    listing : callable, optional
+        Its own rows for a list without a delta, None where it does not apply; by default those of `statement`.
+    unlisted : str, default "It does not apply to these statements."
+        Why it has no such rows.
+    uses_tv : bool, default False
+        Whether it uses bounds on the total variation.
+    of_statements : bool, default True
+        Whether it is about (epsilon, delta) statements, so that delta is shared among them.
+    never_above : tuple of str, default ()
+        Theorems that follow from it about the same knowledge.
+    rough : bool, default False
+        Far above the others: it does not set the scale of a picture.
+    shown : bool, default True
+        Drawn unless asked otherwise.
+    because : str, default ""
+        Why it is best where it is, in a sentence; its meaning unless given.
+    account : Account or None, optional
+        How accountants use it, None where none does.
+    route : Route, optional
+        From one notion to another.
     """
 
     name: str

@@ -41,8 +41,10 @@ class Statements:
 
     Attributes
     ----------
-    parts : (step, count), one for each different release.
-    share : the delta that every release of unbounded loss was given.
+    parts : tuple of tuple of (Step, int)
+        (step, count), one for each different release.
+    share : float, default 0
+        The delta that every release of unbounded loss was given.
     """
 
     parts: tuple[tuple[Step, int], ...]
@@ -85,8 +87,10 @@ class Releases:
 
     Parameters
     ----------
-    factors : different regions with their counts.
-    known : their statements at some delta, if they are known already, or why there are none.
+    factors : Factors
+        Different regions with their counts.
+    known : mapping of float to Statements or DpcoreError, optional
+        Their statements at some delta, if they are known already, or why there are none.
     """
 
     def __init__(self, factors: Factors, known: Mapping[float, Statements | DpcoreError] | None = None) -> None:
@@ -166,10 +170,14 @@ def statements(
 
     Parameters
     ----------
-    factors : different regions with their counts.
-    delta : by how much the whole list may exceed e^epsilon.
-    gaussian : whether Gaussian releases need a statement at all.
-    known : statements of bounded releases, which are the same for every delta; filled here for the next call.
+    factors : Factors
+        Different regions with their counts.
+    delta : float
+        By how much the whole list may exceed e^epsilon.
+    gaussian : bool, default True
+        Whether Gaussian releases need a statement at all.
+    known : dict of str to Step, optional
+        Statements of bounded releases, which are the same for every delta; filled here for the next call.
     """
     found = statement_lists(factors, (1,), delta, gaussian=gaussian, known=known)[0]
     if isinstance(found, DpcoreError):

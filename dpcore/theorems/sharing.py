@@ -25,9 +25,12 @@ def share(delta: float, taken: float, copies: int) -> float:
 
     Parameters
     ----------
-    delta : by how much all releases together may exceed e^epsilon, in [0, 1].
-    taken : sum of the failures that the releases have anyway, whatever epsilon is.
-    copies : number of releases of unbounded loss.
+    delta : float
+        By how much all releases together may exceed e^epsilon, in [0, 1].
+    taken : float
+        Sum of the failures that the releases have anyway, whatever epsilon is.
+    copies : int
+        Number of releases of unbounded loss.
 
     Returns
     -------

@@ -31,12 +31,18 @@ class Step:
 
     Attributes
     ----------
-    region : the mechanism itself.
-    epsilon, delta : the (epsilon, delta) statement taken.
-    eta : its total variation, never above what (epsilon, delta) allows.
-    attained : the region is the statement (epsilon, delta, eta) and nothing more is known.
-    mu : of Gaussian privacy, where the region is exactly that; otherwise 0.
-    note : how the statement was taken, in words; empty if nothing was lost.
+    region : TradeOff
+        The mechanism itself.
+    epsilon, delta : float
+        The (epsilon, delta) statement taken.
+    eta : float
+        Its total variation, never above what (epsilon, delta) allows.
+    attained : bool
+        The region is the statement (epsilon, delta, eta) and nothing more is known.
+    mu : float
+        Of Gaussian privacy, where the region is exactly that; otherwise 0.
+    note : str
+        How the statement was taken, in words; empty if nothing was lost.
     """
 
     region: TradeOff

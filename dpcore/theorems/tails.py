@@ -53,9 +53,12 @@ def epsilon_of_copies(curve: Polygon, k: int, delta: float) -> float | None:
 
     Parameters
     ----------
-    curve : the worst case of a statement: losses -epsilon and epsilon, or these and 0, and equal masses at infinity.
-    k : number of copies, at least 1.
-    delta : by how much all together may exceed e^epsilon, in [0, 1].
+    curve : Polygon
+        The worst case of a statement: losses -epsilon and epsilon, or these and 0, and equal masses at infinity.
+    k : int
+        Number of copies, at least 1.
+    delta : float
+        By how much all together may exceed e^epsilon, in [0, 1].
 
     Returns
     -------

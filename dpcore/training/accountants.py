@@ -25,13 +25,19 @@ class Accountant:
 
     Attributes
     ----------
-    name, title : in tables, and as people read it.
-    formula : LaTeX.
-    rests_on : ``theorem`` (never below the truth), ``limit`` (an approximation) or ``nothing`` (a formula used where
+    name, title : str
+        In tables, and as people read it.
+    formula : str
+        LaTeX.
+    rests_on : str
+        ``theorem`` (never below the truth), ``limit`` (an approximation) or ``nothing`` (a formula used where
         no theorem holds).
-    meaning : in plain words.
-    reference : where it is from.
-    theorem : the theorem whose number it is, None for those that have a formula of their own.
+    meaning : str
+        In plain words.
+    reference : str
+        Where it is from.
+    theorem : Theorem, optional
+        The theorem whose number it is, None for those that have a formula of their own.
     """
 
     name: str

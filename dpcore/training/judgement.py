@@ -52,12 +52,18 @@ class Needed:
 
     Attributes
     ----------
-    parameter : its name, a noise (sigma, scale, halfwidth) or a loss (epsilon, mu).
-    present, value : as it is and as it would have to be, the latter rounded to the safe side.
-    ratio : present noise over needed noise: above 1 there is too much, below 1 too little.
-    kind : ``exact``, or ``upper`` or ``lower`` as in `calibrate`.
-    expression : all uses with the noise needed.
-    noisy : whether there is a noise; a statement such as dp(0.5) has a loss only.
+    parameter : str
+        Its name, a noise (sigma, scale, halfwidth) or a loss (epsilon, mu).
+    present, value : float
+        As it is and as it would have to be, the latter rounded to the safe side.
+    ratio : float
+        Present noise over needed noise: above 1 there is too much, below 1 too little.
+    kind : str
+        ``exact``, or ``upper`` or ``lower`` as in `calibrate`.
+    expression : str
+        All uses with the noise needed.
+    noisy : bool, default True
+        Whether there is a noise; a statement such as dp(0.5) has a loss only.
     """
 
     parameter: str
@@ -261,9 +267,12 @@ def judge(mechanism: TradeOff | str, k: int, epsilon: float, delta: float) -> Ju
 
     Parameters
     ----------
-    mechanism : one use, a region or its expression.
-    k : how many uses, from 1 to 10^6.
-    epsilon, delta : what is claimed, in [0, inf) and [0, 1].
+    mechanism : TradeOff or str
+        One use, a region or its expression.
+    k : int
+        How many uses, from 1 to 10^6.
+    epsilon, delta : float
+        What is claimed, in [0, inf) and [0, 1].
 
     Examples
     --------

@@ -125,10 +125,14 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
 
     Parameters
     ----------
-    name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
-    mechanism : one use, a region or its expression.
-    k : how many uses, from 1 to 10^6.
-    delta : at which epsilon is reported, in [0, 1].
+    name : str
+        One of `ACCOUNTANTS`, such as ``rdp_tight``.
+    mechanism : TradeOff or str
+        One use, a region or its expression.
+    k : int, default 1
+        How many uses, from 1 to 10^6.
+    delta : float, default 1e-05
+        At which epsilon is reported, in [0, 1].
 
     Examples
     --------

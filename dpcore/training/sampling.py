@@ -95,8 +95,10 @@ def sampled(epsilon: float, delta: float, eta: float, p: float) -> Statement:
 
     Parameters
     ----------
-    epsilon, delta, eta : what holds without sampling; epsilon >= 0 and finite, the others in [0, 1].
-    p : probability that a record is in the sample, in (0, 1].
+    epsilon, delta, eta : float
+        What holds without sampling; epsilon >= 0 and finite, the others in [0, 1].
+    p : float
+        Probability that a record is in the sample, in (0, 1].
 
     Examples
     --------
@@ -119,10 +121,14 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
 
     Parameters
     ----------
-    region : a mechanism, as it is without sampling.
-    p : probability that a record is in the sample, in (0, 1].
-    scheme : ``fixed size`` (substitution) or ``Poisson`` (add/remove).
-    delta : at which the smallest epsilon is stated before sampling, in [0, 1].
+    region : TradeOff
+        A mechanism, as it is without sampling.
+    p : float
+        Probability that a record is in the sample, in (0, 1].
+    scheme : str, default FIXED
+        ``fixed size`` (substitution) or ``Poisson`` (add/remove).
+    delta : float, default 1e-05
+        At which the smallest epsilon is stated before sampling, in [0, 1].
     """
     share, stated = SHARE.check(p), DELTA.check(delta)
     related = _checked(region, scheme)

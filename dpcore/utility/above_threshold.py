@@ -42,8 +42,10 @@ def stops(answers: FloatArray, threshold: float, scale: float) -> FloatArray:
 
     Parameters
     ----------
-    answers : true answers, in order.
-    scale : 4Δ/eps, scale of the noise of the answers; that of the threshold is half of it.
+    answers : ndarray of float
+        True answers, in order.
+    scale : float
+        4Δ/eps, scale of the noise of the answers; that of the threshold is half of it.
     """
     gap = (np.asarray(answers, dtype=np.float64) - threshold) / scale
     reach = _REACH / 2

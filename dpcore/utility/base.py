@@ -62,14 +62,21 @@ class Measure:
 
     Parameters
     ----------
-    name : as in `Pair.errors` and in facts: lower-case ASCII, e.g. ``mse``, ``l1``, ``quantile``.
-    label : for axes and tables, e.g. "mean squared error".
-    unit : e.g. "people", "people²", "" for a rate.
-    meaning : one sentence in plain words.
-    statistic : how releases become one number. ``mean``: the mean of the per-release numbers. ``rate``: the same, of 0s
+    name : str
+        As in `Pair.errors` and in facts: lower-case ASCII, e.g. ``mse``, ``l1``, ``quantile``.
+    label : str
+        For axes and tables, e.g. "mean squared error".
+    unit : str, default ""
+        e.g. "people", "people²", "" for a rate.
+    meaning : str, default ""
+        One sentence in plain words.
+    statistic : str, default MEAN
+        How releases become one number. ``mean``: the mean of the per-release numbers. ``rate``: the same, of 0s
         and 1s (a probability). ``quantile``: their quantile at `level`, the smallest t with P(error <= t) >= level.
-    level : of a quantile.
-    larger_is_better : for success probabilities; errors are better small.
+    level : float, default 0.95
+        Of a quantile.
+    larger_is_better : bool, default False
+        For success probabilities; errors are better small.
     """
 
     name: str
@@ -87,12 +94,18 @@ class Fact:
 
     Parameters
     ----------
-    measure : the name of one of the pair's measures.
-    value : finite. Never optimistic: an ``upper`` fact holds for certain, an ``exact`` one has only rounding error.
-    kind : exact, upper, lower or approximate. Several facts of one measure are allowed, e.g. exact and lower.
-    theorem : by which argument it holds, with its conditions; shown beside the number.
-    formula : LaTeX, without dollar signs; may be empty.
-    about : what is bounded: ``release``, the errors that `Pair.errors` measures, or ``any``, a lower bound on every
+    measure : str
+        The name of one of the pair's measures.
+    value : float
+        Finite. Never optimistic: an ``upper`` fact holds for certain, an ``exact`` one has only rounding error.
+    kind : str
+        Exact, upper, lower or approximate. Several facts of one measure are allowed, e.g. exact and lower.
+    theorem : str
+        By which argument it holds, with its conditions; shown beside the number.
+    formula : str, default ""
+        LaTeX, without dollar signs; may be empty.
+    about : str, default "release"
+        What is bounded: ``release``, the errors that `Pair.errors` measures, or ``any``, a lower bound on every
         mechanism of a class that `theorem` names.
     """
 
@@ -164,8 +177,10 @@ class Pair(ABC):
 
         Parameters
         ----------
-        data : the dataset.
-        n : answer as if the data had n records with the same shares (None: as they are). A pair whose facts do not
+        data : Dataset
+            The dataset.
+        n : int, optional
+            Answer as if the data had n records with the same shares (None: as they are). A pair whose facts do not
             depend on n ignores it; one that cannot answer raises a DomainError.
         """
 

@@ -44,9 +44,12 @@ class Parts:
 
     Attributes
     ----------
-    total : the fact about a release.
-    bias : the measure of a release without noise.
-    noise : the fact about data that end at the bounds.
+    total : Fact
+        The fact about a release.
+    bias : float
+        The measure of a release without noise.
+    noise : Fact
+        The fact about data that end at the bounds.
     """
 
     total: Fact
@@ -104,10 +107,14 @@ def bound_table(
 
     Parameters
     ----------
-    pair, data : query with mechanism, and the data.
-    side : which bound moves, upper or lower.
-    values : its values; `bound_grid` by default.
-    measure : the headline one by default.
+    pair, data : Pair or Dataset
+        Query with mechanism, and the data.
+    side : str, default "upper"
+        Which bound moves, upper or lower.
+    values : iterable of float, optional
+        Its values; `bound_grid` by default.
+    measure : str, optional
+        The headline one by default.
 
     Returns
     -------

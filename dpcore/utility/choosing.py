@@ -225,7 +225,8 @@ def cells(data: Dataset, bins: int, n: int | None = None, *, raw: bool = False) 
 
     Parameters
     ----------
-    raw : count the records as they came; one outside the bounds is in no cell. Otherwise it is in the last one.
+    raw : bool, default False
+        Count the records as they came; one outside the bounds is in no cell. Otherwise it is in the last one.
     """
     if data.categories:
         found = np.bincount(data.column.astype(np.int64), minlength=len(data.categories)).astype(np.float64)

@@ -28,14 +28,19 @@ class Dataset:
 
     Parameters
     ----------
-    values : one number per record, or a row of d numbers per record; finite and within the bounds. Kept as a read-only
+    values : ndarray
+        One number per record, or a row of d numbers per record; finite and within the bounds. Kept as a read-only
         float64 array of shape (n,) or (n, d).
-    lower, upper : bounds known before the data are seen, one number or one per column; lower < upper. Kept as arrays of
+    lower, upper : ndarray
+        Bounds known before the data are seen, one number or one per column; lower < upper. Kept as arrays of
         shape (d,). They are part of the mechanism (they fix the sensitivity) and must not be computed from the data.
-    name : what the data are, for titles and sentences.
-    categories : for categorical data the names of the values 0, 1, ..., m - 1, declared before the data are seen; empty
+    name : str, default "data"
+        What the data are, for titles and sentences.
+    categories : tuple of str, default ()
+        For categorical data the names of the values 0, 1, ..., m - 1, declared before the data are seen; empty
         for numbers.
-    original : the records as they came, where some lie outside the bounds: `values` are these moved to the nearer bound,
+    original : ndarray, optional
+        The records as they came, where some lie outside the bounds: `values` are these moved to the nearer bound,
         or these without those outside. The mechanism sees `values` only; a true answer is that of `raw`, the original
         records. None: the values themselves.
     """

@@ -272,7 +272,8 @@ def tally(data: Dataset, bins: int, *, raw: bool = False) -> NDArray[np.float64]
 
     Parameters
     ----------
-    raw : count the records as they came; one outside the bounds is in no bin.
+    raw : bool, default False
+        Count the records as they came; one outside the bounds is in no bin.
     """
     if data.categories:
         return np.bincount(data.column.astype(np.int64), minlength=bins).astype(np.float64)

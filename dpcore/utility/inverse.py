@@ -44,11 +44,16 @@ def needed(pair: Pair, measure: str, target: float, data: Dataset, of: str | Non
 
     Parameters
     ----------
-    pair : query and mechanism; its other parameters stay.
-    measure : a measure of the pair: errors shall be at most, success probabilities at least `target`.
-    target : a finite number.
-    data : the dataset; for ``n`` it is imagined smaller or larger with the same shares.
-    of : a parameter of the pair, its main one by default, or ``n``, the number of records.
+    pair : Pair
+        Query and mechanism; its other parameters stay.
+    measure : str
+        A measure of the pair: errors shall be at most, success probabilities at least `target`.
+    target : float
+        A finite number.
+    data : Dataset
+        The dataset; for ``n`` it is imagined smaller or larger with the same shares.
+    of : str, optional
+        A parameter of the pair, its main one by default, or ``n``, the number of records.
 
     Raises
     ------

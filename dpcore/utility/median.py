@@ -201,7 +201,9 @@ def corrected_bound(epsilon: float, size: int, within: float, least: float, best
 
     Parameters
     ----------
-    least : o, the smallest |S(c)|; 0 if the median is balanced.
-    best : |C*|, how many candidates attain it.
+    least : float
+        o, the smallest |S(c)|; 0 if the median is balanced.
+    best : int
+        |C*|, how many candidates attain it.
     """
     return math.exp(min(0.0, math.log(size / best) - epsilon * (2 * within - least) / 4))

@@ -74,7 +74,8 @@ def region_of_pairs(p: FloatArray, q: FloatArray, method: str = "union over neig
 
     Parameters
     ----------
-    p, q : arrays of shape (K, c); row k holds the masses of the k-th pair on c outcomes (or classes of outcomes with
+    p, q : ndarray of float
+        Arrays of shape (K, c); row k holds the masses of the k-th pair on c outcomes (or classes of outcomes with
         the same likelihood ratio), in any order.
     """
     p, q = np.atleast_2d(p), np.atleast_2d(q)
@@ -176,7 +177,8 @@ class Moves:
 
     Parameters
     ----------
-    left, inside, right : change of the score at c = a, at a < c < b and at c = b, one number per candidate.
+    left, inside, right : ndarray of float
+        Change of the score at c = a, at a < c < b and at c = b, one number per candidate.
     """
 
     left: FloatArray
@@ -195,10 +197,14 @@ def moved_records(
 
     Parameters
     ----------
-    log_p : logarithms of the probabilities of the m candidates.
-    rate : probabilities are proportional to exp(rate score).
-    occupied : candidates that hold a record, which may leave.
-    up, down : changes of the score; `down` is given for the reversed line.
+    log_p : ndarray of float
+        Logarithms of the probabilities of the m candidates.
+    rate : float
+        Probabilities are proportional to exp(rate score).
+    occupied : ndarray
+        Candidates that hold a record, which may leave.
+    up, down : Moves
+        Changes of the score; `down` is given for the reversed line.
     """
     parts = [_moved_up(log_p, rate, occupied, up), _moved_up(log_p[::-1], rate, occupied[::-1], down)]
     points = [point for part in parts for point in part]

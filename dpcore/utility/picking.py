@@ -148,8 +148,10 @@ def score_box(scores: FloatArray, shift: float, noise: str, epsilon: float) -> T
 
     Parameters
     ----------
-    scores : in units of the scale of the noise.
-    shift : how far a set of scores may move against the others, in the same units (it is epsilon for the scales used).
+    scores : ndarray of float
+        In units of the scale of the noise.
+    shift : float
+        How far a set of scores may move against the others, in the same units (it is epsilon for the scales used).
     """
     reason = "the scores at hand against all scores within the sensitivity, both directions"
     if scores.size > _SUBSETS[noise]:

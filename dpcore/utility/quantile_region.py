@@ -138,8 +138,10 @@ def _arc(
 
     Parameters
     ----------
-    start, end : w at g = 0 and at g = most, given both so that nothing cancels.
-    already : F and k F.
+    start, end : float
+        w at g = 0 and at g = most, given both so that nothing cancels.
+    already : tuple of (float, float), optional
+        F and k F.
 
     Returns
     -------

@@ -48,11 +48,16 @@ class Reading:
 
     Attributes
     ----------
-    dataset : the numbers within their bounds, or the answers as places in their list.
-    rows : data rows of the file, empty lines between them included.
-    dropped : why a row gives no value -> how many rows.
-    clipped : how many values were moved up to the lower and down to the upper bound.
-    told : all of this in sentences.
+    dataset : Dataset
+        The numbers within their bounds, or the answers as places in their list.
+    rows : int
+        Data rows of the file, empty lines between them included.
+    dropped : dict of str to int
+        Why a row gives no value -> how many rows.
+    clipped : tuple of (int, int)
+        How many values were moved up to the lower and down to the upper bound.
+    told : tuple of str
+        All of this in sentences.
     """
 
     dataset: Dataset = field(repr=False)
@@ -69,10 +74,14 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
 
     Parameters
     ----------
-    sheet : what `open_csv` returned.
-    column : its name.
-    low, high : bounds of the values.
-    outside : ``clip`` moves a value outside to the nearer bound, ``drop`` leaves its row out; both are counted, and true
+    sheet : Sheet
+        What `open_csv` returned.
+    column : str
+        Its name.
+    low, high : float
+        Bounds of the values.
+    outside : str, default "clip"
+        ``clip`` moves a value outside to the nearer bound, ``drop`` leaves its row out; both are counted, and true
         answers are those of all numbers of the column.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -107,8 +116,10 @@ def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[
 
     Parameters
     ----------
-    categories : the answers there may be, declared before the data are seen, in the order of their bins.
-    most : how many are allowed.
+    categories : str or sequence of str
+        The answers there may be, declared before the data are seen, in the order of their bins.
+    most : int, default MOST_LABELS
+        How many are allowed.
     """
     rows = (
         list(rows_of(csv.reader([categories], skipinitialspace=True))) if isinstance(categories, str) else [categories]
@@ -136,10 +147,14 @@ def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (),
 
     Parameters
     ----------
-    sheet : what `open_csv` returned.
-    column : its name.
-    categories : the answers there may be, in the order of their bins; see `declared`. Without them nothing is read.
-    others : ``count`` puts every other answer into a bin called other, which is there whether somebody is in it or not;
+    sheet : Sheet
+        What `open_csv` returned.
+    column : str
+        Its name.
+    categories : str or sequence of str, default ()
+        The answers there may be, in the order of their bins; see `declared`. Without them nothing is read.
+    others : str, optional
+        ``count`` puts every other answer into a bin called other, which is there whether somebody is in it or not;
         ``drop`` leaves its row out. Both are said.
     """
     names = _bins(categories, others)

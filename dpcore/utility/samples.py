@@ -25,12 +25,18 @@ class Sample:
 
     Attributes
     ----------
-    name : ``dataset.column``, such as ``ages.age``.
-    title : what it is, for a menu.
-    kind : ``numbers`` or ``labels``.
-    low, high : public bounds of numbers.
-    categories : the declared answers of labels.
-    provenance : where the rows are from.
+    name : str
+        ``dataset.column``, such as ``ages.age``.
+    title : str
+        What it is, for a menu.
+    kind : str
+        ``numbers`` or ``labels``.
+    low, high : float
+        Public bounds of numbers.
+    categories : tuple of str
+        The declared answers of labels.
+    provenance : str
+        Where the rows are from.
     """
 
     name: str
@@ -85,8 +91,10 @@ def sample(name: str, *, n: int | None = None, low: float | None = None, high: f
 
     Parameters
     ----------
-    name : dataset and column.
-    n, low, high : as in `part`.
+    name : str
+        Dataset and column.
+    n, low, high : int or float
+        As in `part`.
 
     Examples
     --------
@@ -105,8 +113,10 @@ def part(data: Dataset, *, n: int | None = None, low: float | None = None, high:
 
     Parameters
     ----------
-    n : from 1 to as many as there are.
-    low, high : bounds of a column of numbers; answers from a list have none.
+    n : int, optional
+        From 1 to as many as there are.
+    low, high : float, optional
+        Bounds of a column of numbers; answers from a list have none.
     """
     cut = data if n is None else data.first(COUNT.but(name="n", high=data.n).check(n))
     if low is None and high is None:

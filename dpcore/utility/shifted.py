@@ -41,9 +41,12 @@ class Off:
 
     Attributes
     ----------
-    noise : the law.
-    bias : by how much each coordinate is off without noise.
-    counts : the counts to which noise is added, if the sum is clipped at 0; None if it is not.
+    noise : Noise
+        The law.
+    bias : ndarray of float
+        By how much each coordinate is off without noise.
+    counts : ndarray of float, optional
+        The counts to which noise is added, if the sum is clipped at 0; None if it is not.
     """
 
     noise: Noise

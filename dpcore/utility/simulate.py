@@ -44,11 +44,16 @@ def simulate(
 
     Parameters
     ----------
-    pair : query, mechanism and parameters.
-    data : the dataset; it is used as it is in every release.
-    rng : the source of randomness; the same seed gives the same frame.
-    releases : how many, from 2 to 10^8.
-    progress : which part of the whole work this is, for the listener.
+    pair : Pair
+        Query, mechanism and parameters.
+    data : Dataset
+        The dataset; it is used as it is in every release.
+    rng : numpy.random.Generator
+        The source of randomness; the same seed gives the same frame.
+    releases : int, default RELEASES
+        How many, from 2 to 10^8.
+    progress : tuple of (float, float), optional
+        Which part of the whole work this is, for the listener.
 
     Returns
     -------
@@ -102,9 +107,12 @@ def closed_table(pair: Pair, parameter: str, values: Iterable[float], data: Data
 
     Parameters
     ----------
-    pair : query and mechanism; its other parameters stay.
-    parameter : the name of one of its parameters, or ``n``, the number of records (the data keep their shares).
-    values : what the parameter takes.
+    pair : Pair
+        Query and mechanism; its other parameters stay.
+    parameter : str
+        The name of one of its parameters, or ``n``, the number of records (the data keep their shares).
+    values : iterable of float
+        What the parameter takes.
 
     Returns
     -------
@@ -136,10 +144,14 @@ def table(
 
     Parameters
     ----------
-    pair : query and mechanism; its other parameters stay.
-    parameter : the name of one of its parameters. (``n`` cannot be simulated with the data at hand.)
-    values : what the parameter takes.
-    data, rng, releases : as in `simulate`, at every value; every value has randomness of its own.
+    pair : Pair
+        Query and mechanism; its other parameters stay.
+    parameter : str
+        The name of one of its parameters. (``n`` cannot be simulated with the data at hand.)
+    values : iterable of float
+        What the parameter takes.
+    data, rng, releases : Dataset or numpy.random.Generator or int
+        As in `simulate`, at every value; every value has randomness of its own.
     """
     cases = []
     for value in _listed(values):
@@ -158,9 +170,12 @@ def cases_table(
 
     Parameters
     ----------
-    parameter : what tells the cases apart: a parameter of the pair, or something of the data, such as ``n`` or ``upper``.
-    cases : its value, the pair and the data of each.
-    rng, releases : as in `simulate`; every case has randomness of its own.
+    parameter : str
+        What tells the cases apart: a parameter of the pair, or something of the data, such as ``n`` or ``upper``.
+    cases : sequence of tuple of (float, Pair, Dataset)
+        Its value, the pair and the data of each.
+    rng, releases : numpy.random.Generator or int
+        As in `simulate`; every case has randomness of its own.
     """
     rows = []
     for index, ((value, pair, data), own) in enumerate(zip(cases, rng.spawn(len(cases)), strict=True)):

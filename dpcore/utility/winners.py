@@ -38,8 +38,10 @@ def winners(scores: FloatArray, noise: str) -> FloatArray:
 
     Parameters
     ----------
-    scores : in units of the scale of the noise.
-    noise : gumbel, exponential or laplace.
+    scores : ndarray of float
+        In units of the scale of the noise.
+    noise : str
+        Gumbel, exponential or laplace.
     """
     s = np.asarray(scores, dtype=np.float64)
     one_of("noise", _LAWS).check(noise)

@@ -311,7 +311,8 @@ def test_docstrings_become_markdown() -> None:
 
         Parameters
         ----------
-        x : a number with a * star.
+        x : float
+            A number with a * star.
 
         Returns
         -------
@@ -322,5 +323,5 @@ def test_docstrings_become_markdown() -> None:
     made = as_markdown(example.__doc__ or "")
     assert "Return $x^2$ of `x * y`." in made
     assert "$$y = x^2$$" in made
-    assert "- `x`: a number with a \\* star." in made
+    assert "- `x` (`float`):\n  A number with a \\* star." in made
     assert signature("example", example) == "example(x: float, *, name: str = 'a') -> int"

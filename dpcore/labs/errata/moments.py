@@ -33,9 +33,12 @@ def absolute_moment(mechanism: str, power: int, scale: float) -> float:
 
     Parameters
     ----------
-    mechanism : a mechanism with a density, such as ``laplace(1)``.
-    power : the order k; 1 is the mean absolute error, 2 the variance.
-    scale : how wide the noise is; what lies beyond 60 of them is below 1e-20 for Laplace and normal noise.
+    mechanism : str
+        A mechanism with a density, such as ``laplace(1)``.
+    power : int
+        The order k; 1 is the mean absolute error, 2 the variance.
+    scale : float
+        How wide the noise is; what lies beyond 60 of them is below 1e-20 for Laplace and normal noise.
     """
     edges = np.linspace(0.0, _REACH * scale, _PANELS + 1)
     half = np.diff(edges)[:, None] / 2

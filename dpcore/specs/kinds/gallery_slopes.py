@@ -32,9 +32,12 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
 
     Parameters
     ----------
-    region : a polygon whose losses are whole multiples of `step`.
-    step : the ε of one mechanism.
-    name : how the lines are called; ``, j odd`` or ``, j even`` is added.
+    region : TradeOff
+        A polygon whose losses are whole multiples of `step`.
+    step : float
+        The ε of one mechanism.
+    name : str, default "lines"
+        How the lines are called; ``, j odd`` or ``, j even`` is added.
 
     Returns
     -------
@@ -61,8 +64,10 @@ def slopes_figure(region: TradeOff, beside: TradeOff, step: float, *, look: Look
 
     Parameters
     ----------
-    region, beside : polygons; `beside` is drawn as one line.
-    step : the ε of one mechanism.
+    region, beside : TradeOff
+        Polygons; `beside` is drawn as one line.
+    step : float
+        The ε of one mechanism.
     """
     own = slopes_table(region, step, WITH)
     alpha, beta = beside.vertices()

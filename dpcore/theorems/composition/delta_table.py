@@ -35,8 +35,10 @@ def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
 
     Parameters
     ----------
-    found : what `ways` returns.
-    longest : a polygon with more corners is thinned evenly to about this many rows; each kept row stays what it is.
+    found : iterable of Way
+        What `ways` returns.
+    longest : int, default LONGEST
+        A polygon with more corners is thinned evenly to about this many rows; each kept row stays what it is.
 
     Returns
     -------

@@ -39,9 +39,13 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
 
     Parameters
     ----------
-    mechanism : a region, or its expression.
-    delta : by how much the whole composition may exceed e^epsilon, in [0, 1].
-    ks : numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at powers of ten only.
+    mechanism : TradeOff or str
+        A region, or its expression.
+    delta : float, default 1e-06
+        By how much the whole composition may exceed e^epsilon, in [0, 1].
+    ks : sequence of int, optional
+        Numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at
+        powers of ten only.
 
     Returns
     -------

@@ -48,10 +48,13 @@ def theorems(
 
     Parameters
     ----------
-    region : a product, a power, or a single region.
-    delta : by how much the whole may exceed e^epsilon, in [0, 1]: one row per theorem and delta. Without it every theorem
+    region : TradeOff
+        A product, a power, or a single region.
+    delta : float, sequence of float, optional
+        By how much the whole may exceed e^epsilon, in [0, 1]: one row per theorem and delta. Without it every theorem
         lists its own (epsilon, delta), beside the composition itself at 1e-9, 1e-6 and 1e-3.
-    slack : what is added to delta, in (0, 1], by the theorems that take one; with `delta` by default all that delta
+    slack : float, sequence of float, optional
+        What is added to delta, in (0, 1], by the theorems that take one; with `delta` by default all that delta
         leaves, without it 1e-9, 1e-6 and 1e-3.
 
     Returns

@@ -53,8 +53,10 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
 
     Parameters
     ----------
-    mechanism : a region, or its expression.
-    delta : by how much the whole may exceed e^epsilon, in [0, 1].
+    mechanism : TradeOff or str
+        A region, or its expression.
+    delta : float
+        By how much the whole may exceed e^epsilon, in [0, 1].
 
     Returns
     -------

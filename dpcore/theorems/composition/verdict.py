@@ -37,9 +37,12 @@ def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = Non
 
     Parameters
     ----------
-    rows : what `ladder` returns for one k.
-    delta : the delta asked.
-    titles : theorems to compare with; all by default. The best is the best of all.
+    rows : DataFrame
+        What `ladder` returns for one k.
+    delta : float
+        The delta asked.
+    titles : sequence of str, optional
+        Theorems to compare with; all by default. The best is the best of all.
     """
     return " ".join(part for part in (headline(rows, delta), gaps(rows, titles)) if part)
 

@@ -28,12 +28,18 @@ class Way:
 
     Attributes
     ----------
-    name, title : of the theorem.
-    region : what it promises; None where it does not apply, and `note` says why.
-    kind : ``exact``, ``upper`` (a valid bound), ``approximate`` (no promise) or ``none``.
-    note : what the number rests on, in words.
-    single : whether the region is one (epsilon, delta) statement.
-    rough : whether it is far above the others, so that it does not set the scale of a picture.
+    name, title : str
+        Of the theorem.
+    region : TradeOff or None
+        What it promises; None where it does not apply, and `note` says why.
+    kind : str
+        ``exact``, ``upper`` (a valid bound), ``approximate`` (no promise) or ``none``.
+    note : str
+        What the number rests on, in words.
+    single : bool, default False
+        Whether the region is one (epsilon, delta) statement.
+    rough : bool, default False
+        Whether it is far above the others, so that it does not set the scale of a picture.
     """
 
     name: str
@@ -50,10 +56,14 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
 
     Parameters
     ----------
-    mechanism : a region, or its expression.
-    k : how many copies, from 1 to 10^9.
-    slack : what the closed-form theorems add to delta, in (0, 1].
-    delta : the delta the total is asked at; it matters for mechanisms of unbounded loss only.
+    mechanism : TradeOff or str
+        A region, or its expression.
+    k : int
+        How many copies, from 1 to 10^9.
+    slack : float, default 1e-06
+        What the closed-form theorems add to delta, in (0, 1].
+    delta : float, default 1e-06
+        The delta the total is asked at; it matters for mechanisms of unbounded loss only.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     copies = COUNT.but(high=LARGEST_K).check(k)

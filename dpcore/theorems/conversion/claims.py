@@ -40,8 +40,10 @@ def statements(region: TradeOff, delta: float) -> list[Statement]:
 
     Parameters
     ----------
-    region : any region.
-    delta : at which delta the (epsilon, delta) statement is made, in [0, 1].
+    region : TradeOff
+        Any region.
+    delta : float
+        At which delta the (epsilon, delta) statement is made, in [0, 1].
     """
     return [_approximate(region, delta), _with_variation(region, delta), _gaussian(region)]
 

@@ -45,12 +45,18 @@ def convert(
 
     Parameters
     ----------
-    region : any region.
-    to : dp, tv, gdp, zcdp, rdp or group.
-    delta, epsilon : for dp and group, where to state the other of the two; by default delta = 1e-5.
-    order : for rdp, orders from 1 (Kullback-Leibler) to infinity (the largest loss); by default 2.
-    k : for group, how many people.
-    alpha : for gdp of a region of unbounded loss, the smallest false-positive rate looked at, in (0, 1/2).
+    region : TradeOff
+        Any region.
+    to : str
+        Dp, tv, gdp, zcdp, rdp or group.
+    delta, epsilon : float, sequence of float, optional
+        For dp and group, where to state the other of the two; by default delta = 1e-5.
+    order : float, sequence of float, optional
+        For rdp, orders from 1 (Kullback-Leibler) to infinity (the largest loss); by default 2.
+    k : int, default 2
+        For group, how many people.
+    alpha : float, default ALPHA
+        For gdp of a region of unbounded loss, the smallest false-positive rate looked at, in (0, 1/2).
 
     Returns
     -------
