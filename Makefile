@@ -64,7 +64,7 @@ map: $(VENV)/.dev-ready  ## draw the map of the house in CONTRIBUTING.md again
 	@$(PY) -m tests.house
 
 stub: $(VENV)/.dev-ready  ## write the signatures for type checkers and editors again (after a new or changed mechanism)
-	@$(PY) -m dpcore.stub
+	@$(PY) -m tests.stub
 
 wheel: $(VENV)/.dev-ready  ## build the wheel and the source archive into dist/
 	@$(PY) -m hatchling build --directory dist

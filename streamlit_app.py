@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpcore.app import figure, page, story
+from dpcore.app import figure, page, start
 from dpcore.charts import theme
 
 page.setup(
@@ -12,7 +12,7 @@ page.setup(
     "A clinic publishes how many of its patients have a rare illness. Somebody who knows everybody else wants to know: "
     "**are you one of them?** Move the two sliders and see what one published number gives away.",
 )
-page.linked({"eps": story.EPSILON, "t": story.THRESHOLD})
+page.linked({"eps": start.EPSILON, "t": start.THRESHOLD})
 st.session_state.setdefault("answers", 0)
 
 
@@ -25,14 +25,14 @@ left, right = st.columns(2, gap="large")
 with left:
     st.header("1. The answer is noisy")
     st.markdown(
-        f"With you the count is **{story.WITHIN}**, without you **{story.WITHOUT}**. These are *neighbouring datasets*: "
+        f"With you the count is **{start.WITHIN}**, without you **{start.WITHOUT}**. These are *neighbouring datasets*: "
         "one person apart. So that nobody can tell which of them is the real one, random noise is added before the "
         "count is published. The smaller ε, the more noise."
     )
     epsilon = st.select_slider(
         theme.EPSILON_TITLE,
-        story.EPSILONS,
-        story.EPSILON,
+        start.EPSILONS,
+        start.EPSILON,
         key="eps",
         bind="query-params",
         format_func=lambda value: f"{value:g}",
@@ -46,15 +46,15 @@ with right:
     )
     threshold = st.slider(
         "Accuse if the answer is above t",
-        *story.WINDOW,
-        story.THRESHOLD,
+        *start.WINDOW,
+        start.THRESHOLD,
         0.1,
         format="%.1f",
         key="t",
         bind="query-params",
         help="To the right fewer people are wrongly accused, but more are missed.",
     )
-told = story.Story(epsilon, threshold)
+told = start.Story(epsilon, threshold)
 number = st.session_state["answers"]
 with left, st.container(horizontal=True, vertical_alignment="center"):
     st.button(
@@ -86,7 +86,7 @@ with right:
     figure.show(told.region(dark=dark), key="count_region", code=told.region_code())
 
 st.header("Go on")
-doors = story.doors(Path(__file__).parent / "pages")
+doors = start.doors(Path(__file__).parent / "pages")
 for first in range(0, len(doors), 3):
     for column, door in zip(st.columns(3), doors[first : first + 3], strict=False):
         with column, st.container(border=True, height="stretch"):

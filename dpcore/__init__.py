@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import sys
 
-from dpcore import algebra, composition_bounds, guarantees, mechanisms, registry
-from dpcore.constructors import Constructor, constructor
-from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, InternalError, ParseError, RelationError
+from dpcore import mechanisms
+from dpcore.core import registry
+from dpcore.core.errors import (
+    BudgetError,
+    DomainError,
+    DomainWarning,
+    DpcoreError,
+    InternalError,
+    ParseError,
+    RelationError,
+)
 from dpcore.language import parse
-from dpcore.tradeoff import TradeOff
+from dpcore.language.constructors import Constructor, constructor
+from dpcore.regions import algebra, guarantees
+from dpcore.regions.tradeoff import TradeOff
+from dpcore.theorems import bound_regions
 
 __version__ = "0.2.0"
 
-_ = (algebra, guarantees, composition_bounds, mechanisms)  # importing them fills the registry
+_ = (algebra, guarantees, bound_regions, mechanisms)  # importing them fills the registry
 
 __all__ = [
     "BudgetError",

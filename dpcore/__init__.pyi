@@ -3,9 +3,17 @@
 from collections.abc import Iterable
 from typing import Literal, overload
 
-from dpcore.errors import BudgetError, DomainError, DomainWarning, DpcoreError, InternalError, ParseError, RelationError
+from dpcore.core.errors import (
+    BudgetError,
+    DomainError,
+    DomainWarning,
+    DpcoreError,
+    InternalError,
+    ParseError,
+    RelationError,
+)
 from dpcore.language import parse
-from dpcore.tradeoff import Real, TradeOff, Whole
+from dpcore.regions.tradeoff import Real, TradeOff, Whole
 
 __version__: str
 

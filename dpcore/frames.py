@@ -1,7 +1,7 @@
 """Tidy tables of regions: one row per number, and every number says what it is.
 
 Columns are lower-case ASCII; `region` is the canonical form. The last three columns say what a number is: `kind` (see
-`dpcore.kinds`), `theorem` (by which argument it holds) and `neighbours` (for which neighbouring datasets). Infinity is
+`dpcore.core.kinds`), `theorem` (by which argument it holds) and `neighbours` (for which neighbouring datasets). Infinity is
 kept as a float.
 """
 
@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
-from dpcore import gate
+from dpcore.core.domains import ALPHA, ANY_LOSS, DELTA
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.kinds import EXACT, kinds
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.domains import ALPHA, ANY_LOSS, DELTA
-from dpcore.errors import BudgetError, DomainError
-from dpcore.kinds import EXACT, kinds
-from dpcore.lists import parse_list
-from dpcore.tradeoff import TradeOff
+from dpcore.language.lists import parse_list
+from dpcore.regions import gate
+from dpcore.regions.tradeoff import TradeOff
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from dpcore.kinds import Side
+    from dpcore.core.kinds import Side
 
     Regions = TradeOff | Iterable[TradeOff]
 
@@ -155,7 +155,7 @@ def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
         curves, never above the truth: 1/2 is perfect privacy, 0 none; `kind` is ``exact`` if both are, otherwise
         ``lower``. What differs between the two regions is named for each.
     """
-    from dpcore.comparison import compare_curves  # noqa: PLC0415  # only this table needs it
+    from dpcore.regions.comparison import compare_curves  # noqa: PLC0415  # only this table needs it
 
     with gate.naming(a, b):
         outcome = compare_curves(a.curve, b.curve)

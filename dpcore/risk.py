@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 
-from dpcore import gate
-from dpcore.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
+from dpcore.core.domains import FPR, PRIOR
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.kinds import EXACT, kind, kinds, settled
+from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
-from dpcore.domains import FPR, PRIOR
-from dpcore.errors import BudgetError, DomainError
-from dpcore.kinds import EXACT, kind, kinds, settled
-from dpcore.limits import checkpoint
-from dpcore.registry import shown
-from dpcore.tradeoff import TradeOff
+from dpcore.regions import gate
+from dpcore.regions.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
+from dpcore.regions.tradeoff import TradeOff
 from dpcore.words import factor, of_100
 
 if TYPE_CHECKING:

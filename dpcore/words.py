@@ -6,13 +6,13 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from dpcore.domains import ALPHA, ANY_LOSS, COUNT, DELTA, LOSS_OR_INF
-from dpcore.kinds import WORDS, kind
+from dpcore.core.domains import ALPHA, ANY_LOSS, COUNT, DELTA, LOSS_OR_INF
+from dpcore.core.kinds import WORDS, kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _DIGITS = COUNT.but(name="digits", high=10**6)
 _VALUE = ANY_LOSS.but(name="A number in words")

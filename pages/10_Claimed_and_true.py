@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from dpcore.app import claimed, figure, page, work
-from dpcore.app import claimed_panels as panels
-from dpcore.app.panels import preset_note
+from dpcore.app import claimed_and_true, figure, page, work
+from dpcore.app import claimed_and_true_panels as panels
+from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(
     "Claimed and true",
     "Enter what a paper, a vendor or a program claims about its noise. The page compares the claim with the certified "
     "truth and says whether it is safe, wastes noise, or is wrong, and by how much.",
 )
-page.preset_row("Claimed_and_true", claimed.DEFAULTS)
+page.preset_row("Claimed_and_true", claimed_and_true.DEFAULTS)
 note = st.container()
 dark = page.look().dark
 
@@ -24,14 +24,16 @@ if asked is None or not panels.say(asked, trouble):
 left, right = st.columns(2, gap="large")
 with left:
     st.header("The claim on the true profile")
-    code = claimed.claim_code(asked)
-    figure.show_made(lambda: claimed.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code)
+    code = claimed_and_true.claim_code(asked)
+    figure.show_made(
+        lambda: claimed_and_true.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code
+    )
 with right:
     st.header("Two regions")
     view = panels.view()
-    code = claimed.region_code(asked, view)
+    code = claimed_and_true.region_code(asked, view)
     figure.show_made(
-        lambda: claimed.region_picture(asked, view, dark=dark),
+        lambda: claimed_and_true.region_picture(asked, view, dark=dark),
         "Drawing the regions",
         key="claim_regions",
         code=code,
@@ -44,5 +46,5 @@ with left:
 with right:
     panels.show_table(asked)
 with note:
-    preset_note("Claimed_and_true", claimed.DEFAULTS)
+    preset_note("Claimed_and_true", claimed_and_true.DEFAULTS)
 page.guide("claimed_and_true")

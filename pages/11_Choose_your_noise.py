@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from dpcore.app import choosing, page, work
-from dpcore.app import choosing_panels as panels
-from dpcore.app.panels import preset_note
+from dpcore.app import choose_your_noise, page, work
+from dpcore.app import choose_your_noise_panels as panels
+from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(
     "Choose your noise",
     "Say what you want in your own terms: a statement (ε, δ), what an attacker may find, how far beliefs may move, or how "
     "far answers may be off. One thing is unknown; every noise answers, side by side.",
 )
-page.preset_row("Choose_your_noise", choosing.DEFAULTS)
+page.preset_row("Choose_your_noise", choose_your_noise.DEFAULTS)
 note = st.container()
 dark = page.look().dark
 
@@ -29,5 +29,5 @@ st.header("All answers side by side")
 panels.show_table(question)
 panels.show_lines(question)
 with note:
-    preset_note("Choose_your_noise", choosing.DEFAULTS)
+    preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
 page.guide("choose_your_noise")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.app import audit, figure, page, work
 from dpcore.app import audit_panels as panels
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Audit",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import lab, page, work
+from dpcore.app import page, statistics_lab, work
 from dpcore.app.figure import plain, show_made
 
 page.setup(
@@ -10,35 +10,35 @@ page.setup(
     "Statisticians have built on differential privacy, and not everything that was printed is true. Each lab takes one claim, "
     "puts what is true beside it, and says why it matters.",
 )
-page.preset_row("Statistics_lab", lab.DEFAULTS)
+page.preset_row("Statistics_lab", statistics_lab.DEFAULTS)
 dark = page.look().dark
 top = st.container()
 told, body, rows = st.container(), st.container(), st.container()
 with st.expander("The setting as text", icon=":material/edit_note:"):
     texts = st.container()
 with top:
-    chosen = lab.ask(texts)
+    chosen = statistics_lab.ask(texts)
 if chosen is None:
     st.info("Choose a lab above.", icon=":material/edit:")
     st.stop()
 
 with told:
-    lab.story(chosen)
+    statistics_lab.story(chosen)
 with body:
     left, right = st.columns([3, 2], gap="large")
 with right:
-    view = lab.ask_view(chosen)
-    seed = lab.ask_seed(chosen)
-    lab.KIND.fields(chosen)
-work.fresh((lab.written(chosen), view, seed))
+    view = statistics_lab.ask_view(chosen)
+    seed = statistics_lab.ask_seed(chosen)
+    statistics_lab.KIND.fields(chosen)
+work.fresh((statistics_lab.written(chosen), view, seed))
 with left:
-    code = lab.code(chosen, view, seed)
-    show_made(lambda: lab.picture(chosen, view, seed, dark=dark), "Computing", key="lab_figure", code=code)
+    code = statistics_lab.code(chosen, view, seed)
+    show_made(lambda: statistics_lab.picture(chosen, view, seed, dark=dark), "Computing", key="lab_figure", code=code)
 with rows:
     st.header("As printed, and as it is")
-    lab.show_checks(chosen, seed)
+    statistics_lab.show_checks(chosen, seed)
     st.subheader("The corrected statement")
-    for formula in lab.statements(chosen):
+    for formula in statistics_lab.statements(chosen):
         st.latex(formula)
     st.caption(plain(f"{chosen.reference}."))
 page.guide("statistics_lab")

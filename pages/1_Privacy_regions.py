@@ -4,12 +4,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.app import figure, listing, page, panels, pictures, work
-from dpcore.errors import DpcoreError
+from dpcore.app import figure, listing, page, privacy_regions, privacy_regions_panels, work
+from dpcore.core.errors import DpcoreError
 
 DEFAULTS: dict[str, Any] = {
     "regions": "dp(1.0); laplace(1.0)",
-    "picture": pictures.REGION,
+    "picture": privacy_regions.REGION,
     "axes": "f-DP",
     "scale": "linear",
     "draw": "filled",
@@ -30,39 +30,39 @@ about, below, written = st.container(), st.container(), st.container()
 with right:
     adding, chosen, combining = st.container(), st.container(border=True), st.container()
 with written:
-    items, complaints = panels.list_text(DEFAULTS["regions"])
+    items, complaints = privacy_regions_panels.list_text(DEFAULTS["regions"])
 with adding:
-    panels.add(items, complaints)
+    privacy_regions_panels.add(items, complaints)
 with chosen:
-    index = panels.selection(items)
+    index = privacy_regions_panels.selection(items)
 with combining:
-    pair = panels.combine(items)
+    pair = privacy_regions_panels.combine(items)
 with left:
-    view = panels.view_options()
+    view = privacy_regions_panels.view_options()
     work.fresh((listing.write(items), view["picture"]))
     with work.patience():  # after all widgets, so that a visitor who does not wait loses nothing
-        lines = pictures.lines(items)
+        lines = privacy_regions.lines(items)
 
 drawn = [line for line in lines if line.drawn]
 selected = lines[index].label if index is not None and view["front"] else None
 with left:
-    panels.troubles(lines, index)
+    privacy_regions_panels.troubles(lines, index)
     if not drawn:
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
-        empty, code = pictures.blank(view, dark=page.look().dark)
+        empty, code = privacy_regions.blank(view, dark=page.look().dark)
         figure.show(empty, key="privacy_regions", code=code, below=below)
     else:
         try:
             with work.patience("Drawing"):
-                picture, options = pictures.picture(lines, view, selected=selected, dark=page.look().dark)
-                table, command = pictures.table(drawn, view["picture"], picture)
-            code = pictures.code(drawn, view["picture"], options)
+                picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
+                table, command = privacy_regions.table(drawn, view["picture"], picture)
+            code = privacy_regions.code(drawn, view["picture"], options)
             figure.show(picture, key="privacy_regions", code=code, table=table, command=command, below=below)
         except DpcoreError as error:
             figure.trouble(error, "drawing")
     if pair is not None:
-        panels.comparison(*(lines[at] for at in pair))
-    panels.preset_note("Privacy_regions", DEFAULTS)
+        privacy_regions_panels.comparison(*(lines[at] for at in pair))
+    privacy_regions_panels.preset_note("Privacy_regions", DEFAULTS)
 if index is not None:
     with about:
-        panels.details(lines[index])
+        privacy_regions_panels.details(lines[index])

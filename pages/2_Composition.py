@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpcore.app import composition, figure, page, panels, work
-from dpcore.errors import BudgetError, DpcoreError
+from dpcore.app import composition, figure, page, privacy_regions_panels, work
+from dpcore.core.errors import BudgetError, DpcoreError
 
 page.setup(
     "Composition",
@@ -16,7 +16,7 @@ titles = composition.theorems()
 with right:
     asked = composition.ask()
     view = composition.options()
-    panels.preset_note("Composition", composition.DEFAULTS)
+    privacy_regions_panels.preset_note("Composition", composition.DEFAULTS)
 if asked is None:
     with left:
         st.info("Correct the field beside to see the composition.", icon=":material/edit:")

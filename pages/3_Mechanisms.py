@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from dpcore.app import figure, mechanism, page, work
-from dpcore.app import mechanism_panels as panels
+from dpcore.app import figure, mechanisms, page, work
+from dpcore.app import mechanisms_panels as panels
 
 page.setup(
     "Mechanisms",
     "A mechanism adds noise to an answer. Here you see the noise on two neighbouring datasets, the test that an attacker "
     "can make of it, the exact privacy region of all tests, and how the usual statements compare with it.",
 )
-page.preset_row("Mechanisms", mechanism.DEFAULTS)
+page.preset_row("Mechanisms", mechanisms.DEFAULTS)
 dark = page.look().dark
 
 left, right = st.columns([5, 3], gap="large")
@@ -23,22 +23,22 @@ if view is None:
 
 work.fresh((view.name, view.alpha, view.delta))
 with left, work.patience("Computing"):
-    noise = panels.attempt(mechanism.noise_picture, view, dark=dark)
-    regions = panels.attempt(mechanism.region_picture, view, dark=dark)
-    profile = panels.attempt(mechanism.profile_picture, view, dark=dark)
-    losses = panels.attempt(mechanism.loss_picture, view, dark=dark)
+    noise = panels.attempt(mechanisms.noise_picture, view, dark=dark)
+    regions = panels.attempt(mechanisms.region_picture, view, dark=dark)
+    profile = panels.attempt(mechanisms.profile_picture, view, dark=dark)
+    losses = panels.attempt(mechanisms.loss_picture, view, dark=dark)
 with left:
     st.header("One noisy answer, and a test")
     if noise is None:
         st.info(figure.plain(view.no_noise), icon=":material/info:")
-    panels.show(noise, mechanism.noise_code, view, key="noise", link=False)
+    panels.show(noise, mechanisms.noise_code, view, key="noise", link=False)
     panels.show_best(view)
 
 left, right = st.columns([5, 3], gap="large")
 with left:
     st.header("Its region, and what is said about it")
-    clicks = {"on_select": panels.take_click, "selection_mode": mechanism.PICK}
-    panels.show(regions, mechanism.region_code, view, key=panels.CHART, **clicks)
+    clicks = {"on_select": panels.take_click, "selection_mode": mechanisms.PICK}
+    panels.show(regions, mechanisms.region_code, view, key=panels.CHART, **clicks)
 with right:
     st.subheader("Smallest statements")
     panels.show_statements(view)
@@ -50,7 +50,7 @@ with right:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("Profile δ(ε)")
-    panels.show(profile, mechanism.profile_code, view, key="profile", link=False)
+    panels.show(profile, mechanisms.profile_code, view, key="profile", link=False)
 with right:
     st.subheader("Loss distribution")
-    panels.show(losses, mechanism.loss_code, view, key="loss", link=False)
+    panels.show(losses, mechanisms.loss_code, view, key="loss", link=False)

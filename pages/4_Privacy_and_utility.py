@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from dpcore.app import figure, page, utility, work
-from dpcore.app import panels as examples
-from dpcore.app import utility_panels as panels
-from dpcore.app import utility_results as results
+from dpcore.app import figure, page, privacy_and_utility, work
+from dpcore.app import privacy_and_utility_panels as panels
+from dpcore.app import privacy_and_utility_results as results
+from dpcore.app import privacy_regions_panels as examples
 
 page.setup(
     "Privacy and utility",
     "More noise hides a person better and answers worse. Choose a question and how it is answered: on the left how far the "
     "answers are off, on the right what an attacker can do, and one slider for both.",
 )
-page.preset_row("Privacy_and_utility", utility.DEFAULTS)
+page.preset_row("Privacy_and_utility", privacy_and_utility.DEFAULTS)
 note = st.container()
 dark = page.look().dark
 asked, figures, slider, under, trade, last = (st.container() for _ in range(6))
@@ -25,12 +25,14 @@ if view is None:
 
 work.fresh((*view.key, view.seed))
 with figures, work.patience("Simulating"):
-    words = work.attempt(utility.words, view)
-    regions = work.attempt(utility.region_picture, view, dark=dark)
-    release = work.attempt(utility.release_picture, view, dark=dark)
-    drawn = work.attempt(utility.utility_picture, view, dark=dark)  # last: what comes before it survives a Stop
+    words = work.attempt(privacy_and_utility.words, view)
+    regions = work.attempt(privacy_and_utility.region_picture, view, dark=dark)
+    release = work.attempt(privacy_and_utility.release_picture, view, dark=dark)
+    drawn = work.attempt(
+        privacy_and_utility.utility_picture, view, dark=dark
+    )  # last: what comes before it survives a Stop
 with left:
-    figure.show_or_say(release, code=utility.release_code(view), key="utility_release", link=False)
+    figure.show_or_say(release, code=privacy_and_utility.release_code(view), key="utility_release", link=False)
 with right:
     st.header("The inverse question")
     results.ask_needed(view)
@@ -39,10 +41,12 @@ below = under.columns(2, gap="large")
 left, right = figures.columns(2, gap="large")
 with left:
     st.header("Utility")
-    figure.show_or_say(drawn, code=utility.utility_code(view), key="utility_figure", below=below[0])
+    figure.show_or_say(drawn, code=privacy_and_utility.utility_code(view), key="utility_figure", below=below[0])
 with right:
     st.header("Privacy region")
-    figure.show_or_say(regions, code=utility.region_code(view), key="utility_region", below=below[1], link=False)
+    figure.show_or_say(
+        regions, code=privacy_and_utility.region_code(view), key="utility_region", below=below[1], link=False
+    )
 with slider:
     results.slider(view)
     results.show_words(words)
@@ -51,5 +55,5 @@ with below[1]:
 with trade:
     results.show_bounds(view, dark=dark)
 with note:  # last: a link is known when all its fields are there
-    examples.preset_note("Privacy_and_utility", utility.DEFAULTS)
+    examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)
 page.guide("privacy_and_utility")

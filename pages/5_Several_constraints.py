@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpcore.app import constraints, figure, page, work
-from dpcore.app import constraints_panels as panels
+from dpcore.app import figure, page, several_constraints, work
+from dpcore.app import several_constraints_panels as panels
 
 page.setup(
     "Several constraints",
@@ -11,7 +11,7 @@ page.setup(
     "you see what such a list says together, which part of it counts, what k such mechanisms reveal at most, and when "
     "a region is the same as a few single constraints one after another.",
 )
-page.preset_row("Several_constraints", constraints.DEFAULTS)
+page.preset_row("Several_constraints", several_constraints.DEFAULTS)
 dark = page.look().dark
 
 work.fresh(panels.asked())
@@ -24,10 +24,10 @@ if view is None:
     left.info("Correct the field beside to see the region.", icon=":material/edit:")
 else:
     with left, work.patience("Composing"):
-        regions = work.attempt(lambda: constraints.picture(view, dark=dark))
-        pair = work.attempt(lambda: constraints.pair_picture(view, dark=dark))
+        regions = work.attempt(lambda: several_constraints.picture(view, dark=dark))
+        pair = work.attempt(lambda: several_constraints.pair_picture(view, dark=dark))
     with left:
-        figure.show_or_say(regions, key="cons_regions", code=constraints.code(view))
+        figure.show_or_say(regions, key="cons_regions", code=several_constraints.code(view))
     st.header("Which statements count")
     panels.show_activity(view)
     st.header("The corners")
@@ -35,7 +35,7 @@ else:
     st.header("The worst mechanism")
     left, right = st.columns([5, 3], gap="large")
     with left:
-        figure.show_or_say(pair, key="cons_pair", code=constraints.pair_code(view), link=False)
+        figure.show_or_say(pair, key="cons_pair", code=several_constraints.pair_code(view), link=False)
     with right:
         panels.show_pair(view)
 

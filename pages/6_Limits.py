@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from dpcore.app import limits_page as limits
+from dpcore.app import limits, page, work
 from dpcore.app import limits_panels as panels
-from dpcore.app import page, work
 from dpcore.app.figure import show_made
-from dpcore.app.panels import preset_note
+from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(
     "Limits",

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpcore.app import figure, local, page, panels, work
-from dpcore.app import local_panels as parts
+from dpcore.app import figure, local_privacy, page, privacy_regions_panels, work
+from dpcore.app import local_privacy_panels as parts
 
 page.setup(
     "Local privacy",
@@ -11,7 +11,7 @@ page.setup(
     "wants to tell two hypotheses about the values apart, sees only the answers. Which channel keeps most of the "
     "difference, how much can no channel keep, and how many people must be asked?",
 )
-page.preset_row("Local_privacy", local.DEFAULTS)
+page.preset_row("Local_privacy", local_privacy.DEFAULTS)
 note = st.container()
 dark = page.look().dark
 
@@ -19,7 +19,7 @@ left, right = st.columns([5, 3], gap="large")
 with right:
     view = parts.ask()
 with note:
-    panels.preset_note("Local_privacy", local.DEFAULTS)
+    privacy_regions_panels.preset_note("Local_privacy", local_privacy.DEFAULTS)
 if view is None:
     with left:
         st.info("Correct the field beside to see the channels.", icon=":material/edit:")
@@ -27,12 +27,12 @@ if view is None:
 
 work.fresh(view)
 with left, work.patience("Computing"):
-    curves = work.attempt(local.sweep_picture, view, dark=dark)
-    channel = work.attempt(local.channel_picture, view, dark=dark)
-    region = work.attempt(local.region_picture, view, dark=dark)
+    curves = work.attempt(local_privacy.sweep_picture, view, dark=dark)
+    channel = work.attempt(local_privacy.channel_picture, view, dark=dark)
+    region = work.attempt(local_privacy.region_picture, view, dark=dark)
 with left:
     st.header("What survives the channel")
-    figure.show_or_say(curves, code=local.sweep_code(view), key="local_curves")
+    figure.show_or_say(curves, code=local_privacy.sweep_code(view), key="local_curves")
 with right:
     st.subheader("People an analyst needs")
     parts.say_people(view)
@@ -41,10 +41,10 @@ with right:
 left, right = st.columns(2, gap="large")
 with left:
     st.header("How to answer")
-    figure.show_or_say(channel, code=local.channel_code(view), key="local_channel_picture", link=False)
+    figure.show_or_say(channel, code=local_privacy.channel_code(view), key="local_channel_picture", link=False)
 with right:
     st.header("What an answer gives away")
-    figure.show_or_say(region, code=local.region_code(view), key="local_region", link=False)
+    figure.show_or_say(region, code=local_privacy.region_code(view), key="local_region", link=False)
 
 st.header("What is proved, checked here")
 parts.show_bounds(view)

@@ -12,26 +12,14 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from dpcore import parse
-from dpcore.accountants import (
-    ACCOUNTANTS,
-    OPEN,
-    SAFE,
-    TIGHT,
-    WRONG,
-    accountant,
-    exposed,
-    judge,
-    needed,
-    report,
-    reports,
-)
-from dpcore.accountants.judgement import decided
-from dpcore.accountants.records import LIMIT, THEOREM, USUAL_ORDERS
-from dpcore.accountants.reports import SILENT
+from dpcore.central_limit.convergence import BELOW
 from dpcore.charts.claims import accountants_figure, claim_figure
-from dpcore.composition.convergence import BELOW
-from dpcore.errors import DomainError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
+from dpcore.training import ACCOUNTANTS, OPEN, SAFE, TIGHT, WRONG, accountant, exposed, judge, needed, report, reports
+from dpcore.training.accountants import LIMIT, THEOREM, USUAL_ORDERS
+from dpcore.training.judgement import decided
+from dpcore.training.reports import SILENT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +63,7 @@ def response_delta(epsilon: float, k: int, at: float) -> float:
 
 @lru_cache(maxsize=32)
 def table(mechanism: str, k: int, delta: float) -> pd.DataFrame:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         return reports(mechanism, k, delta)
 
 
@@ -220,7 +208,7 @@ def test_a_claim_inside_the_bracket_is_not_decided() -> None:
 
 
 def test_a_decided_claim_narrows_the_bracket() -> None:
-    with limits(tolerance=1e-2):
+    with effort(tolerance=1e-2):
         region = parse("poisson_gaussian(1, 0.1)") ** 3
         low, high = (float(bound[0]) for bound in region.epsilon_bounds(np.array([1e-4])))
         found = judge("poisson_gaussian(1, 0.1)", 3, (low + high) / 2, 1e-4)
@@ -305,7 +293,7 @@ def test_a_region_inside_the_claim_exposes_nothing() -> None:
 
 
 def test_certified_claims_about_gradients() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         said = report("gdp_clt", "poisson_gaussian(1, 0.01)", 1000, 1e-5).epsilon
         found: Any = judge("poisson_gaussian(1, 0.01)", 1000, said, 1e-5)
         assert found.verdict == WRONG

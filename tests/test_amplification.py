@@ -13,11 +13,11 @@ from scipy.special import ndtr
 
 import dpcore
 from dpcore import RelationError, parse
+from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import mixture_mgf
-from dpcore.limits import limits
 
 LAWS = settings(max_examples=40, deadline=None)
 GRID = np.linspace(-4, 6, 81)
@@ -220,7 +220,7 @@ def test_two_steps_of_the_theory_table() -> None:
     np.testing.assert_allclose(region.pair.delta_bounds(at)[1], [0.114756, 0.064381, 0.026871], atol=6e-7)
     np.testing.assert_allclose(region.pair.inverse().delta_bounds(at)[1], [0.114756, 0.024983, 0], atol=6e-7)
     closed = parse("symmetric(poisson_gaussian(1, 0.2))^2")
-    with limits(tolerance=1e-5):
+    with effort(tolerance=1e-5):
         np.testing.assert_allclose(closed.delta(at), [0.127560, 0.069815, 0.028658], atol=4e-6)
 
 

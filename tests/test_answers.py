@@ -26,8 +26,8 @@ from dpcore.calibration.answers import (
 from dpcore.calibration.candidates import candidates
 from dpcore.calibration.sentences import best, verdict, words
 from dpcore.calibration.wishes import Advantage, Attack, Posterior, Statement
-from dpcore.errors import DomainError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.staircase import Staircase
 from dpcore.risk import best_posterior
 
@@ -177,7 +177,7 @@ def _survey_errors(one: Any, rng: np.random.Generator, count: int) -> Any:
 
 
 def test_noise_on_samples_is_asked_where_there_are_samples() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         question = Question(NOISE, Statement(2.0, 1e-5), k=1000, q=0.01)
         found = answers(question)
         sampled = found[-1]

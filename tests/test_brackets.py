@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import BudgetError, parse
-from dpcore.compose import compose
+from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified, LaplaceFold
+from dpcore.curves.composition import compose
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.engine import contour
-from dpcore.limits import limits
 
 if TYPE_CHECKING:
     from dpcore.curves.polygon import Polygon
@@ -254,14 +254,14 @@ def test_a_composition_too_large_says_what_it_would_need() -> None:
     ],
 )
 def test_the_memory_cap_is_asked_before_memory_is_taken(text: str, words: str) -> None:
-    with limits(memory=100_000), pytest.raises(BudgetError, match=f"{words}.* would need .* GB of memory"):
+    with effort(memory=100_000), pytest.raises(BudgetError, match=f"{words}.* would need .* GB of memory"):
         parse(text).delta(1.0)
 
 
 def test_a_long_computation_stops_soon_after_its_deadline() -> None:
     region = dpcore.bounded_laplace(1, 0, 10, 1) ** 500
     started = time.monotonic()
-    with limits(deadline=0.2, tolerance=1e-10), pytest.raises(BudgetError, match="time allowed ended"):
+    with effort(deadline=0.2, tolerance=1e-10), pytest.raises(BudgetError, match="time allowed ended"):
         region.delta([0.5, 1.0, 20.0])
     assert time.monotonic() - started < 3.0
 
@@ -278,7 +278,7 @@ def test_a_long_computation_stops_soon_after_its_deadline() -> None:
 )
 def test_progress_is_told_and_may_stop_the_work(text: str) -> None:
     told: list[float] = []
-    with limits(progress=told.append):
+    with effort(progress=told.append):
         parse(text).delta(1.0)
     assert told
     assert all(0 <= fraction <= 1 for fraction in told)
@@ -286,14 +286,14 @@ def test_progress_is_told_and_may_stop_the_work(text: str) -> None:
     def stop(_: float) -> None:
         raise KeyboardInterrupt
 
-    with limits(progress=stop), pytest.raises(KeyboardInterrupt):
+    with effort(progress=stop), pytest.raises(KeyboardInterrupt):
         parse(text).delta(1.0)
 
 
 def test_a_width_that_cannot_be_reached_is_named() -> None:
     """A bracket is narrow or refused; the refusal names the width."""
     region = parse("poisson_gaussian(1, 0.01)^1000")
-    with limits(tolerance=1e-12), pytest.raises(BudgetError, match=r"relative width .*, not the 1e-12 asked"):
+    with effort(tolerance=1e-12), pytest.raises(BudgetError, match=r"relative width .*, not the 1e-12 asked"):
         region.delta(2.0)
 
 

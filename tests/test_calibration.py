@@ -18,9 +18,9 @@ from dpcore.calibration.accuracy import gaussian_tail, geometric_tail, laplace_t
 from dpcore.calibration.quick import Quick, applies
 from dpcore.calibration.search import Axis, Search
 from dpcore.cli import main
-from dpcore.errors import BudgetError, DomainError, ParseError
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError, ParseError
 from dpcore.language import parse
-from dpcore.limits import limits
 
 STEP = 1e-6
 
@@ -318,7 +318,7 @@ class TestImpossible:
             calibrate("staircase(1, ?)", epsilon=0.2, delta=0.3)
 
     def test_deadline(self) -> None:
-        with limits(deadline=1e-9):
+        with effort(deadline=1e-9):
             time.sleep(1e-3)
             with pytest.raises(BudgetError, match="time"):
                 calibrate("gaussian(?)", epsilon=1, delta=1e-5)

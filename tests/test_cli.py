@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import csv_files
 from dpcore.cli import main, output, program
 from dpcore.cli.commands import deltas as deltas_command
 from dpcore.cli.options import join_negative
-from dpcore.errors import BudgetError, DomainWarning
+from dpcore.core.errors import BudgetError, DomainWarning
+from dpcore.files import csv_writer
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class TestTables:
         assert json.loads(out)[0]["crossing_alpha"] is None
 
     def test_output_in_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(csv_files, "_ROWS_AT_ONCE", 3)
+        monkeypatch.setattr(csv_writer, "_ROWS_AT_ONCE", 3)
         frame = pd.DataFrame({"x": np.arange(8) / 3, "n": range(8), "s": ['a "b"', *["c\nd"] * 7]})
         text = io.StringIO()
         output.write(frame, text, "csv")
@@ -211,7 +211,7 @@ class TestMistakes:
         assert run("deltas", "dp(1)") == (0, "", "")
 
     def test_deadline_reaches_the_computation(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        from dpcore.limits import checkpoint, current
+        from dpcore.core.effort import checkpoint, current
 
         def spy(_: object) -> None:
             assert current().tolerance == 1e-3

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from dpcore import divergences, renyi_curves
 from dpcore.cli import main
-from dpcore.conversion import COLUMNS, CONVERSIONS, Conversion, applicable, convert, gaussian_mu
+from dpcore.core.errors import DomainError
+from dpcore.curves import renyi_divergence
 from dpcore.curves.tangents import smallest_mu
-from dpcore.errors import DomainError
 from dpcore.language import parse
+from dpcore.theorems import divergences
+from dpcore.theorems.conversion import COLUMNS, CONVERSIONS, Conversion, applicable, convert, gaussian_mu
 
 
 def first(expression: str, to: str, **options: object) -> dict[str, float]:
@@ -135,7 +136,7 @@ class TestConcentrated:
     @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0, 30.0])
     def test_no_order_exceeds_the_rate_and_order_one_attains_it(self, epsilon: float) -> None:
         orders = 1 + np.geomspace(1e-9, 1e6, 400)
-        for text, divergence in [("dp", renyi_curves.randomized_response), ("laplace", renyi_curves.laplace)]:
+        for text, divergence in [("dp", renyi_divergence.randomized_response), ("laplace", renyi_divergence.laplace)]:
             rate = divergences.concentrated(parse(f"{text}({epsilon!r})"))
             assert rate is not None
             ratio = np.array([divergence(epsilon, a) / a for a in orders])

@@ -8,7 +8,7 @@ import pytest
 
 from dpcore import parse
 from dpcore.app.listing import Item, expand
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.language import cost
 from dpcore.ledger.reading import _joined, read_ledger
 

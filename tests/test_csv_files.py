@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from dpcore.app.figure import csv_of
 from dpcore.cli.output import write
-from dpcore.csv_files import frame_text, marked, read_frame, unmarked
+from dpcore.files.csv_writer import frame_text, marked, read_frame, unmarked
+from dpcore.files.sheet import open_csv, rows_of
 from dpcore.ledger import Ledger, Release, read_ledger, to_csv
 from dpcore.site.figures import Drawn
 from dpcore.site.tables import plain_columns
-from dpcore.utility.sheet import open_csv, rows_of
 
 RUNS = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
 ATTACKS = (

@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.documents import MOST_DEPTH, MOST_DIGITS, MOST_TEXT, DocumentError, bytes_of, json_of, text_of, toml_of
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.files.documents import (
+    MOST_DEPTH,
+    MOST_DIGITS,
+    MOST_TEXT,
+    DocumentError,
+    bytes_of,
+    json_of,
+    text_of,
+    toml_of,
+)
 
 DEEP = MOST_DEPTH + 1
 LONG = MOST_DIGITS + 1

@@ -28,8 +28,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
-from dpcore.rounding import up
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import up
 from dpcore.theorems.record import Stated, Theorem
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ from __future__ import annotations
 
 import math
 
-from dpcore.rounding import up
+from dpcore.core.rounding import up
 from dpcore.theorems.record import SINGLE, Route, Theorem
 
 
@@ -91,12 +91,12 @@ THEOREM = Theorem(
 ASK = """
 import contextlib, io, json, math, sys
 from dpcore import parse
-from dpcore.accountants import reports
+from dpcore.training import reports
 from dpcore.app.composition import DEFAULTS
-from dpcore.composition import TITLES, best, ladder, statements, theorem_table, ways
-from dpcore.conversion import convert
+from dpcore.theorems.composition import TITLES, best, ladder, statements, theorem_table, ways
+from dpcore.theorems.conversion import convert
 from dpcore.ledger import Ledger, reason, theorems as of_ledger
-from dpcore.products import theorems
+from dpcore.theorems.composition.products import theorems
 from dpcore.cli.program import main
 from dpcore.site.reference.theorems import _compose
 from dpcore.specs.kinds.compositions import NAMES

@@ -10,9 +10,9 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from dpcore import frames
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.language import parse
-from dpcore.lists import parse_list
+from dpcore.language.lists import parse_list
 
 if TYPE_CHECKING:
     import pandas as pd

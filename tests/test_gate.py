@@ -13,12 +13,12 @@ import pytest
 
 import dpcore
 from dpcore import BudgetError, DomainError, InternalError, parse
+from dpcore.core.effort import effort
 from dpcore.curves import polygon_algebra
 from dpcore.curves.bounded_range import AdaptiveRange
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
-from dpcore.given import Given
-from dpcore.limits import limits
+from dpcore.regions.custom import Given
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
@@ -126,7 +126,7 @@ def test_a_sample_of_everybody_is_the_region_itself(text: str) -> None:
 def test_two_adaptive_choices_against_a_scan(epsilon: float, x: float) -> None:
     """The recursion of two choices scanned over many places lies in the bracket, also where e^x is no double."""
     curve = AdaptiveRange(epsilon, 2)
-    with limits(tolerance=1e-2):
+    with effort(tolerance=1e-2):
         lower, upper = (float(side[0]) for side in curve.delta_bounds(np.array([x])))
 
     def one(at: mp.mpf) -> mp.mpf:
@@ -147,7 +147,7 @@ def test_two_adaptive_choices_against_a_scan(epsilon: float, x: float) -> None:
 
 
 def test_many_choices_are_bracketed_or_refused() -> None:
-    with limits(tolerance=1e-2):
+    with effort(tolerance=1e-2):
         low, high = (float(side[0]) for side in parse("exponential(12)^100").epsilon_bounds(1e-6))
     assert 1000 < low < high < 1005
     with pytest.raises(BudgetError, match="relative width"):
@@ -202,7 +202,7 @@ def test_the_smallest_delta_has_an_epsilon(mu: float) -> None:
 def test_a_strong_gaussian_that_is_rarely_sampled_beside_another() -> None:
     """It was refused: a sampled record is as good as known, so that delta is q + (1 - q) delta(epsilon - log(1 - q))."""
     q, other = 0.01, parse("gdp(1)")
-    with limits(tolerance=1e-4):
+    with effort(tolerance=1e-4):
         low, high = (float(side[0]) for side in parse(f"poisson_gaussian(0.02, {q}) * gdp(1)").delta_bounds(1.0))
     truth = q + (1 - q) * float(other.delta(1.0 - math.log1p(-q)))
     assert low <= truth <= high
@@ -334,6 +334,6 @@ def test_lines_with_different_numbers_of_nodes_have_no_common_series() -> None:
         "dptv(4.55366458077814, 2.7996056378552576e-09, 0.014972959011262261)^10"
         " & gaussian_classic(0.4736528394751638, 0.04295260621374227) * laplace(1.0939379960065565e-250)"
     )
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         lower, upper = parse(text).epsilon_bounds([5e-324])
     assert 0.0 <= lower[0] <= upper[0] < np.inf

@@ -13,19 +13,19 @@ from dpcore.charts import profile_figure, region_figure
 from dpcore.charts.losses import loss_figure
 from dpcore.cli.program import main
 from dpcore.constraints import corners, dominating_pair, split
-from dpcore.conversion import convert
 from dpcore.curves import tangents
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.polygon import Polygon
-from dpcore.given import Given
+from dpcore.regions.custom import Given
 from dpcore.risk import best_accuracy, equal_error_rate, risk, true_positive_rate
+from dpcore.theorems.conversion import convert
 from tests.app.visits import Page, errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpcore.curves.base import Bounds, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MU = 1.2345678  # of no other test, so that nothing is kept from before
 TEXT = f"gdp({MU})"

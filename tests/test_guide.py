@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from latex2mathml.converter import convert
 
-from dpcore import errata, registry
+from dpcore.core import registry
+from dpcore.labs import errata
 from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.site import examples
 from dpcore.specs import code, drawers, figures_in

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.errors import DomainError, DpcoreError, ParseError
 from dpcore.language import parse, pointer
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.problems import PlacedError
 from dpcore.language.syntax import Both, Call, Items, Number, Power, Product, Text, Unknown, fill, unknowns
 from dpcore.language.tokens import LONGEST
-from dpcore.tradeoff import TradeOff
+from dpcore.regions.tradeoff import TradeOff
 
 
 def value_of(text: str) -> object:

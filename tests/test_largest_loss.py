@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import gate, parse
+from dpcore import parse
 from dpcore.curves.base import largest_loss
 from dpcore.curves.bounded_range import BoundedRange
 from dpcore.curves.combined import Grouped
+from dpcore.regions import gate
 
 PURE = [
     "dp(0.1)*dp(0.7)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from dpcore.lazy import Lazy
+from dpcore.core.lazy import Lazy
 
 
 class Counted:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.errors import DomainError, DpcoreError, ParseError
-from dpcore.lists import MOST, parse_list
+from dpcore.core.errors import DomainError, DpcoreError, ParseError
+from dpcore.language.lists import MOST, parse_list
 
 
 def check_one_line(error: DpcoreError) -> None:

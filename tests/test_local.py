@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.local import (
     MEASURES,
     Case,

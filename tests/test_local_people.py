@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.charts.local import channel_figure, sweep_figure
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.local import (
     MEASURES,
     Hypotheses,

@@ -24,7 +24,7 @@ ASKED = {
 PROGRAM = """
 import json, resource, sys
 from dpcore import parse
-from dpcore.errors import BudgetError
+from dpcore.core.errors import BudgetError
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9, 8 * 10**9))  # a defect shall not take the whole machine
 said = {}

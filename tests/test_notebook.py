@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from dpcore import TradeOff, notebook, parse
-from dpcore.given import Given
+from dpcore import TradeOff, parse
+from dpcore.regions import notebook
+from dpcore.regions.custom import Given
 from dpcore.words import attack_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -122,7 +123,7 @@ def test_what_stops_the_computation_is_shown_in_its_place(monkeypatch: pytest.Mo
 def test_it_needs_no_library_for_pictures() -> None:
     code = (
         "import sys; sys.modules.update(dict.fromkeys(['altair', 'vl_convert', 'matplotlib', 'IPython', 'jinja2'])); "
-        "import dpcore; assert 'dpcore.notebook' not in sys.modules; print(dpcore.gdp(1)._repr_html_()[:4]); "
+        "import dpcore; assert 'dpcore.regions.notebook' not in sys.modules; print(dpcore.gdp(1)._repr_html_()[:4]); "
         "assert 'dpcore.charts' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -9,9 +9,10 @@ from threading import Barrier
 
 import pytest
 
-from dpcore import dptv, notices, parse
-from dpcore.errors import DomainWarning
-from dpcore.notices import collected, notice
+from dpcore import dptv, parse
+from dpcore.core import notices
+from dpcore.core.errors import DomainWarning
+from dpcore.core.notices import collected, notice
 
 
 def test_without_a_collector_a_notice_is_a_warning() -> None:

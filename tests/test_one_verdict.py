@@ -14,23 +14,24 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore import domains, parse, registry
+from dpcore import parse
 from dpcore.app import forms, settings
 from dpcore.cli.options import Parser, Reader, add_common, number_list
 from dpcore.cli.own_options import own_options
 from dpcore.cli.program import command_names, load
-from dpcore.errors import DomainError, DpcoreError, ParseError
-from dpcore.foundations import LABS
+from dpcore.core import domains, registry
+from dpcore.core.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.notices import collected
+from dpcore.core.parameter import Parameter, shown
+from dpcore.labs import LABS
 from dpcore.language.numbers import integer, number, read_value
-from dpcore.notices import collected
-from dpcore.parameter import Parameter, shown
+from dpcore.regions.tradeoff import literal
 from dpcore.specs import base as specs
 from dpcore.specs import fields
-from dpcore.tradeoff import literal
 from dpcore.utility import PAIRS
 
 if TYPE_CHECKING:
-    from dpcore.registry import Entry
+    from dpcore.core.registry import Entry
 
 PLAIN = ("number", "integer")
 REFUSED = "refused"
@@ -250,13 +251,13 @@ def test_every_number_of_a_figure_is_read_by_the_one_reader() -> None:
 
 SENTENCES = ("must be a number", "must be an integer", "must be in [", "whole number", "must be one of")
 ELSEWHERE = {
-    "parameter.py": "the one checker",
+    "core/parameter.py": "the one checker",
     "audit/columns.py": "cells of a data file, whose decimal sign may be a comma",
     "curves/renyi.py": "what an order of infinity means instead",
-    "foundations/noise_zoo.py": "a mechanism",
+    "labs/noise_zoo.py": "a mechanism",
     "utility/choosing.py": "a release",
     "utility/count.py": "answers of the data",
-    "utility/sheet.py": "signs that are shown in quotes",
+    "files/sheet.py": "signs that are shown in quotes",
 }
 
 

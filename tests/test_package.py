@@ -166,7 +166,7 @@ def test_the_installed_app_starts(installed: Path, tmp_path: Path) -> None:
 
 def test_the_app_without_streamlit_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpcore.cli import app
-    from dpcore.errors import DpcoreError
+    from dpcore.core.errors import DpcoreError
 
     monkeypatch.setattr(app.importlib.util, "find_spec", lambda name: None)  # noqa: ARG005  # the real one's signature
     with pytest.raises(DpcoreError, match=r'^The app needs streamlit and altair; .* "dpcore\[app\]"\.$'):
@@ -186,9 +186,9 @@ def test_import_dpcore_pulls_only_numpy_scipy_special_and_pandas() -> None:
     code = "import sys, numpy, scipy.special, pandas; before = set(sys.modules); import dpcore; "
     code += "print(*sorted(set(sys.modules) - before))"
     more = run([sys.executable, "-c", code], cwd=ROOT).stdout.split()
-    assert "dpcore.tradeoff" in more
+    assert "dpcore.regions.tradeoff" in more
     assert [name for name in more if name.split(".")[0] not in {"dpcore", *sys.stdlib_module_names}] == []
-    late = ("app", "charts", "cli", "notebook", "site", "specs", "stub")  # what draws, asks or writes
+    late = ("app", "charts", "cli", "regions.notebook", "site", "specs")  # what draws, asks or writes
     assert [name for name in more if name.startswith(tuple(f"dpcore.{part}" for part in late))] == []
 
 
@@ -205,8 +205,8 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_the_layer_check_sees_every_form_of_import() -> None:
-    tree = ast.parse("import dpcore.cli\nfrom dpcore import errors, dp\ndef f():\n    from ..cli import main\n")
-    assert imported(tree, "curves.polygon", is_package=False) == {"cli", "errors", ""}
+    tree = ast.parse("import dpcore.cli\nfrom dpcore import core, dp\ndef f():\n    from ..cli import main\n")
+    assert imported(tree, "curves.polygon", is_package=False) == {"cli", "core", ""}
 
 
 def test_the_map_of_the_house_is_that_of_the_imports() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import domains, dp
-from dpcore.errors import DomainError
-from dpcore.parameter import Choice, Parameter, shown
+from dpcore import dp
+from dpcore.core import domains
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import Choice, Parameter, shown
 
 DOMAINS = {name: value for name, value in vars(domains).items() if isinstance(value, Parameter)}
 NUMBERS = {name: value for name, value in DOMAINS.items() if value.kind == "number"}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dpcore.errors import DomainError
-from dpcore.paths import inside, link
+from dpcore.core.errors import DomainError
+from dpcore.files.paths import inside, link
 
 if TYPE_CHECKING:
     from pathlib import Path

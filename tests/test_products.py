@@ -10,10 +10,10 @@ import pytest
 
 from dpcore import ledger
 from dpcore.cli.program import main
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.language import parse
-from dpcore.products import COLUMNS, DELTAS, theorems
 from dpcore.theorems import advanced_course, advanced_drv, kov_simplified
+from dpcore.theorems.composition.products import COLUMNS, DELTAS, theorems
 from dpcore.theorems.sharing import RULE
 
 SLACK = ("kov_simplified", "advanced_drv", "advanced_course")

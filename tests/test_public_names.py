@@ -23,9 +23,12 @@ import pandas as pd
 import pytest
 
 import dpcore
-from dpcore import DomainError, TradeOff, constructors, registry, stub
-from dpcore.constructors import LEFT_OUT
-from dpcore.registry import Choice, Entry
+from dpcore import DomainError, TradeOff
+from dpcore.core import registry
+from dpcore.core.registry import Choice, Entry
+from dpcore.language import constructors
+from dpcore.language.constructors import LEFT_OUT
+from tests import stub
 
 ROOT = Path(__file__).resolve().parent.parent
 ENTRIES = registry.entries()

@@ -15,19 +15,19 @@ import pytest
 from scipy.special import ndtri
 
 from dpcore import parse
-from dpcore.amplification.gradients import renyi as divergence
 from dpcore.calibration import epsilon_for_error
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainWarning
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainWarning
-from dpcore.limits import limits
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.theorems import kov_simplified
+from dpcore.training.gradients import renyi as divergence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 FILE = Path(__file__).parents[1] / "data" / "oracles" / "published.toml"
 ROWS: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["oracle"]
@@ -153,7 +153,7 @@ def test_parameter_where_the_budget_is_met(row: dict[str, Any]) -> None:
     def spent(parameter: float) -> tuple[float, float]:
         return bounds_of(parse(row["expression"].replace("?", repr(parameter))), "delta", epsilon)
 
-    with limits(tolerance=1e-5):  # the sides of a bracket decide, however wide it is
+    with effort(tolerance=1e-5):  # the sides of a bracket decide, however wide it is
         assert spent(row["value"] + slack(row))[1] <= delta
         assert spent(row["value"] - slack(row))[0] > delta
 

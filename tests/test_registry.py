@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from dpcore import DomainError, TradeOff, parse, registry
-from dpcore.registry import Entry, Oracle, Parameter
+from dpcore import DomainError, TradeOff, parse
+from dpcore.core import registry
+from dpcore.core.registry import Entry, Oracle, Parameter
 
 ENTRIES = registry.entries()
 NAMES = {

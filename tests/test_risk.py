@@ -16,8 +16,8 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.calibration import calibrate
 from dpcore.cli import main
+from dpcore.core.errors import DomainError
 from dpcore.curves import tangents
-from dpcore.errors import DomainError
 from dpcore.language import parse
 from dpcore.risk import (
     COLUMNS,

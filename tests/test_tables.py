@@ -16,7 +16,7 @@ import pytest
 
 from dpcore import specs
 from dpcore.cli.program import command_names, load, main
-from dpcore.kinds import FACTS, HEADINGS
+from dpcore.core.kinds import FACTS, HEADINGS
 from tests.specs.test_gallery import SPECS, figure
 from tests.specs.test_specs import CASES
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import theorems as th
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.theorems.table import COLUMNS
 
 

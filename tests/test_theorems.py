@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore import theorems as th
-from dpcore.errors import BudgetError, DomainError, DomainWarning
-from dpcore.rounding import sum_up
+from dpcore.core.errors import BudgetError, DomainError, DomainWarning
+from dpcore.core.rounding import sum_up
 
 EXACT = 1e-10
 few = settings(max_examples=30, deadline=None)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import parse, words
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 ROOT = Path(__file__).resolve().parents[1]
 FEW = settings(max_examples=50, deadline=None)

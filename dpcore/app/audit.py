@@ -13,8 +13,8 @@ from dpcore.audit import Audit, Counts, Scores, audit, bounds_table, consistent,
 from dpcore.audit.statements import about, ceiling_sentence, epsilon_if_gaussian
 from dpcore.charts import Figure, Look
 from dpcore.charts.audit import audit_figure
-from dpcore.errors import DomainError
-from dpcore.kinds import HEADINGS
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import HEADINGS
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from dpcore.app.audit_data import Source
     from dpcore.audit.statements import Verdict
-    from dpcore.claims import Statement
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.theorems.conversion.claims import Statement
 
 LINEAR, LOGLOG = "linear", "log-log"
 LONGEST = 2000

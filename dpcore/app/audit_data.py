@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from dpcore import registry
 from dpcore.app import forms, page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import integer_field
@@ -17,7 +16,8 @@ from dpcore.audit import Counts, Scores, read_audit, simulate
 from dpcore.audit.columns import find
 from dpcore.audit.examples import NAME, example
 from dpcore.audit.simulate import attack_on
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core import registry
+from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.audit import Reading
-    from dpcore.tradeoff import TradeOff
-    from dpcore.utility.sheet import Sheet
+    from dpcore.files.sheet import Sheet
+    from dpcore.regions.tradeoff import TradeOff
 
 SIMULATED, EXAMPLE, UPLOAD = "simulated attack", "example file", "your CSV"
 SOURCES = (SIMULATED, EXAMPLE, UPLOAD)

@@ -11,11 +11,11 @@ from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, Result, View, co
 from dpcore.app.figure import csv_of, plain
 from dpcore.app.inputs import number_field
 from dpcore.charts import theme
-from dpcore.domains import CONFIDENCE, DELTA
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.domains import CONFIDENCE, DELTA
+from dpcore.core.errors import DomainError, DpcoreError
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 
 def ask() -> View | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from dpcore.errors import DpcoreError
+    from dpcore.core.errors import DpcoreError
 
 MOST_BYTES: Final = 64_000_000
 """Bytes that all caches of the process hold together."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpcore import parse, registry
-from dpcore.algebra import Power
+from dpcore import parse
 from dpcore.app.forms import example
 from dpcore.app.listing import Item
-from dpcore.composition_bounds import Simplified
-from dpcore.errors import DpcoreError
-from dpcore.guarantees import DP
-from dpcore.tradeoff import exponent
+from dpcore.core import registry
+from dpcore.core.errors import DpcoreError
+from dpcore.regions.algebra import Power
+from dpcore.regions.guarantees import DP
+from dpcore.regions.tradeoff import exponent
+from dpcore.theorems.bound_regions import Simplified
 
 
 @dataclass(frozen=True, slots=True)

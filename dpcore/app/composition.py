@@ -14,19 +14,19 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
-from dpcore.domains import LOSS, SLACK
-from dpcore.errors import DpcoreError
-from dpcore.kinds import WORDS
-from dpcore.notices import collected
-from dpcore.tradeoff import literal
+from dpcore.core.domains import LOSS, SLACK
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import WORDS
+from dpcore.core.notices import collected
+from dpcore.regions.tradeoff import literal
+from dpcore.theorems.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.charts.figure import Figure
-    from dpcore.composition import Way
+    from dpcore.theorems.composition import Way
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 DEFAULTS: dict[str, Any] = {
@@ -343,11 +343,11 @@ def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
     return "\n".join(
         [
             f"from dpcore.charts import {maker}, save",
-            "from dpcore.composition import ladder, statements, verdict, ways",
-            "from dpcore.limits import limits",
+            "from dpcore.theorems.composition import ladder, statements, verdict, ways",
+            "from dpcore.core.effort import effort",
             "",
             f"drawn = {list(titles)!r}",
-            f"with limits(tolerance={work.TOLERANCE}):",
+            f"with effort(tolerance={work.TOLERANCE}):",
             f"    every = ways({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
             f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
             "    table = statements(every)",
@@ -363,10 +363,10 @@ def ladder_code(asked: Asked, titles: Sequence[str]) -> str:
     return "\n".join(
         [
             "from dpcore.charts import ladder_figure, save",
-            "from dpcore.composition import ladder",
-            "from dpcore.limits import limits",
+            "from dpcore.theorems.composition import ladder",
+            "from dpcore.core.effort import effort",
             "",
-            f"with limits(tolerance={work.TOLERANCE}):",
+            f"with effort(tolerance={work.TOLERANCE}):",
             f"    table = ladder({asked.mechanism!r}, {asked.delta!r})",
             f"figure = ladder_figure(table, delta={asked.delta!r}, k={asked.k}, titles={list(titles)!r})",
             'save(figure, "ladder.svg")',

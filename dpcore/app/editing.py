@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import catalogue, forms, listing, page, work, written
-from dpcore.domains import COUNT, DELTA, EPSILON, SLACK
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.domains import COUNT, DELTA, EPSILON, SLACK
+from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.language.numbers import meant, read_value
-from dpcore.tradeoff import Atom
+from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

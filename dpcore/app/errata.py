@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.app import figure, page, work
 from dpcore.charts.errata import WORDS, errata_figure
 from dpcore.charts.theme import Look
-from dpcore.errata import KINDS, NOTE, READING, Row, rows, sources
+from dpcore.labs.errata import KINDS, NOTE, READING, Row, rows, sources
 
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
@@ -91,7 +91,7 @@ def code(source: str, kind: str) -> str:
     return "\n".join(
         [
             "from dpcore.charts.errata import errata_figure",
-            "from dpcore.errata import rows",
+            "from dpcore.labs.errata import rows",
             "",
             f"listed = rows({', '.join(asked)})",
             "text, numbers = listed[0].evidence()",

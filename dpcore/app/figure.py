@@ -12,8 +12,8 @@ import streamlit as st
 from dpcore.app import work
 from dpcore.app.page import link_box
 from dpcore.charts.export import render, specification
-from dpcore.csv_files import frame_text
-from dpcore.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.files.csv_writer import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -132,15 +132,15 @@ def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command:
 
 def at_tolerance(code: str) -> str:
     """Return Python lines that compute at the tolerance of the pages; lines that state one stay as they are."""
-    if "limits(" in code:
+    if "effort(" in code:
         return code
     lines = code.splitlines()
     first = next(
         (at for at, line in enumerate(lines) if line and not line.startswith(("from ", "import "))), len(lines)
     )
-    imports = sorted([*(line for line in lines[:first] if line), "from dpcore.limits import limits"])
+    imports = sorted([*(line for line in lines[:first] if line), "from dpcore.core.effort import effort"])
     body = [f"    {line}" if line else "" for line in lines[first:]]
-    return "\n".join([*imports, "", f"with limits(tolerance={work.TOLERANCE}):", *body])
+    return "\n".join([*imports, "", f"with effort(tolerance={work.TOLERANCE}):", *body])
 
 
 def numbers(table: pd.DataFrame, key: str) -> None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore import registry
 from dpcore.app import work
 from dpcore.app.written import LARGEST_FIELD, Written, expression, of
-from dpcore.errors import DpcoreError
+from dpcore.core import registry
+from dpcore.core.errors import DpcoreError
 from dpcore.language import numbers, parse
-from dpcore.tradeoff import Atom
+from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.registry import Entry, Parameter
+    from dpcore.core.registry import Entry, Parameter
 
 MOST_COLUMNS = 4
 _RATES = [round(0.01 * step, 2) for step in range(101)]

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.app import page
 from dpcore.app.figure import plain
-from dpcore.domains import COUNT, PROBABILITY
-from dpcore.errors import DomainError
+from dpcore.core.domains import COUNT, PROBABILITY
+from dpcore.core.errors import DomainError
 from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.parameter import Parameter
+    from dpcore.core.parameter import Parameter
 
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown

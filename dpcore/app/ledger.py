@@ -13,12 +13,12 @@ from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.ledger import budget_figure, cost_figure
-from dpcore.effort import effort
-from dpcore.errors import DpcoreError
-from dpcore.given import Given
-from dpcore.guarantees import DP
+from dpcore.core.errors import DpcoreError
 from dpcore.ledger import Budget, Ledger, More, Reading, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv
+from dpcore.regions.cost import operations
+from dpcore.regions.custom import Given
+from dpcore.regions.guarantees import DP
 from dpcore.words import grouped, kind_of, outward
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _T = TypeVar("_T")
 
@@ -108,7 +108,7 @@ def expect(view: View) -> None:
     """Say how much work the rows are, so that heavy ones are composed where they can be ended."""
     different = {release.region.text: release.composed for release in view.ledger.rows}
     with suppress(DpcoreError):  # what is wrong with a row is said when it is composed
-        work.expect(sum(map(effort, different.values())))
+        work.expect(sum(map(operations, different.values())))
 
 
 # ---- results -------------------------------------------------------------------------------------------------
@@ -281,10 +281,10 @@ def budget_code(view: View) -> str:
             "from dpcore.charts import save",
             "from dpcore.charts.ledger import budget_figure",
             "from dpcore.ledger import Budget, read_ledger, spending, theorems, verdict",
-            "from dpcore.limits import limits",
+            "from dpcore.core.effort import effort",
             *opening(view),
             f"budget = {budget}",
-            f"with limits(tolerance={work.TOLERANCE}):",
+            f"with effort(tolerance={work.TOLERANCE}):",
             "    rows = theorems(ledger, budget.delta)",
             "    figure = budget_figure(rows, spending(ledger, budget))",
             "print(verdict(rows))",
@@ -300,9 +300,9 @@ def cost_code(view: View) -> str:
             "from dpcore.charts import save",
             "from dpcore.charts.ledger import cost_figure",
             "from dpcore.ledger import costs, read_ledger",
-            "from dpcore.limits import limits",
+            "from dpcore.core.effort import effort",
             *opening(view),
-            f"with limits(tolerance={work.TOLERANCE}):",
+            f"with effort(tolerance={work.TOLERANCE}):",
             f"    figure = cost_figure(costs(ledger, {view.budget.delta!r}))",
             "print(figure.table)",
             'save(figure, "costs.svg")',
@@ -316,9 +316,9 @@ def region_code(view: View) -> str:
         "from dpcore import dp, frames",
         "from dpcore.charts import region_figure, save",
         "from dpcore.ledger import Budget, more, read_ledger",
-        "from dpcore.limits import limits",
+        "from dpcore.core.effort import effort",
         *opening(view),
-        f"with limits(tolerance={work.TOLERANCE}):",
+        f"with effort(tolerance={work.TOLERANCE}):",
         f'    figure = region_figure({{"ledger": ledger.region, "budget": dp({view.budget.epsilon!r}, {view.budget.delta!r})}})',
         f"    table = frames.deltas(ledger.region, {grid(view.budget.epsilon)!r})",
     ]

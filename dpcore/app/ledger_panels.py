@@ -12,9 +12,9 @@ import streamlit as st
 from dpcore.app import figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
-from dpcore.domains import DELTA, LOSS
-from dpcore.errors import BudgetError, DpcoreError, RelationError
-from dpcore.kinds import labelled
+from dpcore.core.domains import DELTA, LOSS
+from dpcore.core.errors import BudgetError, DpcoreError, RelationError
+from dpcore.core.kinds import labelled
 from dpcore.ledger import (
     ASSUMPTION,
     CHOICE,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.app import figure, inputs, work
-from dpcore.app import limits_page as page
+from dpcore.app import limits as page
 from dpcore.app.figure import plain
-from dpcore.domains import LOSS, POSITIVE, SHARE
-from dpcore.errors import DpcoreError
+from dpcore.core.domains import LOSS, POSITIVE, SHARE
+from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

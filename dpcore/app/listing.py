@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpcore.charts import theme
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.language import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_ITEMS = 24
 LONGEST_LINK = 8000

@@ -10,7 +10,8 @@ import streamlit as st
 from dpcore.app import work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Look
-from dpcore.specs.presets import Preset, data_folder, parameters, presets, query
+from dpcore.files.data import data_folder
+from dpcore.specs.presets import Preset, parameters, presets, query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +127,7 @@ def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Pres
 
 def guide(name: str) -> None:
     """Offer the guide's text about this page (``data/guide/NAME.md``) to those who want the proof, its pictures drawn."""
-    from dpcore.app.guide import show_inside  # noqa: PLC0415  it needs this module
+    from dpcore.app.guide_texts import show_inside  # noqa: PLC0415  it needs this module
 
     box = st.expander(
         "The mathematics behind this page", icon=":material/menu_book:", on_change="rerun", key=f"guide_{name}"

@@ -12,10 +12,10 @@ import streamlit as st
 from dpcore.app import forms, page
 from dpcore.app.figure import plain
 from dpcore.charts import theme
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.registry import Choice, Parameter
 from dpcore.language import numbers
-from dpcore.registry import Choice, Parameter
-from dpcore.tradeoff import literal
+from dpcore.regions.tradeoff import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore.amplification import FIXED, POISSON, forms, gradient_ladder, gradients, rates
-from dpcore.amplification.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, RENYI, STEPS
 from dpcore.app import work
+from dpcore.central_limit.convergence import ABOVE, BELOW, verdict
 from dpcore.charts import Look
 from dpcore.charts.amplified import forms_figure, rate_figure, steps_figure
-from dpcore.composition.convergence import ABOVE, BELOW, verdict
-from dpcore.kinds import FACTS, WORDS, readable
+from dpcore.core.kinds import FACTS, WORDS, readable
+from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
+from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, RENYI, STEPS
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
-    from dpcore.amplification import Form
     from dpcore.charts.figure import Figure
+    from dpcore.training import Form
 
 LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_T = 10**5
@@ -153,8 +153,8 @@ def rate_picture(asked: Steps, *, dark: bool) -> Figure:
 
 
 def _code(imports: list[str], lines: list[str], file: str) -> str:
-    start = [*imports, "from dpcore.charts import save", "from dpcore.limits import limits", ""]
-    return "\n".join([*start, f"with limits(tolerance={work.TOLERANCE}):", *lines, f'save(figure, "{file}")'])
+    start = [*imports, "from dpcore.charts import save", "from dpcore.core.effort import effort", ""]
+    return "\n".join([*start, f"with effort(tolerance={work.TOLERANCE}):", *lines, f'save(figure, "{file}")'])
 
 
 def once_code(asked: Once, view: str) -> str:
@@ -162,7 +162,7 @@ def once_code(asked: Once, view: str) -> str:
     given = ", log=True" if view == LOGLOG else ""
     imports = [
         "from dpcore import parse",
-        "from dpcore.amplification import form_table, forms",
+        "from dpcore.training import form_table, forms",
         "from dpcore.charts.amplified import forms_figure",
     ]
     lines = [
@@ -175,7 +175,7 @@ def once_code(asked: Once, view: str) -> str:
 
 def ladder_code(asked: Steps) -> str:
     """Return the Python lines that draw epsilon against the steps."""
-    imports = ["from dpcore.amplification import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
+    imports = ["from dpcore.training import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
     lines = [
         f"    table = gradient_ladder({asked.sigma!r}, {asked.q!r}, {asked.delta!r})",
         f"    figure = steps_figure(table, delta={asked.delta!r}, steps={asked.steps})",
@@ -186,8 +186,8 @@ def ladder_code(asked: Steps) -> str:
 def rate_code(asked: Steps) -> str:
     """Return the Python lines that tabulate the rates and draw them."""
     imports = [
-        "from dpcore.amplification import rates",
-        "from dpcore.amplification.gradients import FINE_FPR",
+        "from dpcore.training import rates",
+        "from dpcore.training.gradients import FINE_FPR",
         "from dpcore.charts.amplified import rate_figure",
     ]
     lines = [

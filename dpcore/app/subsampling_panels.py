@@ -10,9 +10,9 @@ import streamlit as st
 from dpcore.app import figure, inputs, work
 from dpcore.app import subsampling as page
 from dpcore.app.figure import csv_of, plain
-from dpcore.domains import SHARE, SIGMA
-from dpcore.errors import DpcoreError
-from dpcore.kinds import FACTS, readable
+from dpcore.core.domains import SHARE, SIGMA
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import FACTS, readable
 from dpcore.words import of_100
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import streamlit as st
 
 from dpcore.app import work
-from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
+from dpcore.files.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
 MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
-IMPORTS = ("from pathlib import Path", "from dpcore.utility.sheet import open_csv")
+IMPORTS = ("from pathlib import Path", "from dpcore.files.sheet import open_csv")
 _T = TypeVar("_T")
 
 

@@ -16,20 +16,20 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
 from dpcore.app.upkeep import upkeep
-from dpcore.domains import POSITIVE
-from dpcore.effort import PER_SECOND, effort
-from dpcore.errors import BudgetError, DpcoreError
+from dpcore.core.domains import POSITIVE
+from dpcore.core.effort import current, effort, impose
+from dpcore.core.errors import BudgetError, DpcoreError
+from dpcore.core.notices import collected
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
-from dpcore.limits import current, impose, limits
-from dpcore.notices import collected
+from dpcore.regions.cost import PER_SECOND, operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 DEADLINE = read_value(POSITIVE, os.environ.get("DPCORE_PAGE_SECONDS", "30"), "DPCORE_PAGE_SECONDS")
 """Seconds that all work of one rerun may take together; a slower machine may be given more by the environment."""
@@ -40,7 +40,7 @@ SHARE = 2 / 3
 TOLERANCE = 1e-3
 LONG = 2.0  # seconds after which the bar and the Stop appear
 LIGHT = 3e7
-"""Operations (`dpcore.effort`) up to which work is done in the server itself: a third of a second."""
+"""Operations (`dpcore.regions.cost`) up to which work is done in the server itself: a third of a second."""
 
 MOST = 1e12
 """Operations that are refused before they are begun: hours."""
@@ -84,7 +84,7 @@ class Shelf:
     """Results by what was asked: of this run, of an earlier one, or made now; errors are results too.
 
     Streamlit's own cache cannot be used where the work itself moves a progress bar. Light work is done here; heavy work,
-    by the estimate of `dpcore.effort`, and work that turns out to be heavy, is done by a worker, which can be ended
+    by the estimate of `dpcore.regions.cost`, and work that turns out to be heavy, is done by a worker, which can be ended
     whatever it is doing.
 
     Parameters
@@ -132,7 +132,7 @@ class Shelf:
             raise BudgetError(msg)
         if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # who sees a Stop may press it at any moment
             try:
-                with limits(progress=_listener(SLACK)):
+                with effort(progress=_listener(SLACK)):
                     return self._made_here(key, make)
             except TooLongError:
                 pass  # not so light after all
@@ -214,7 +214,7 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
             found = parse(text)
         _rerun.keep(key, (found, tuple(notices)))
         with suppress(DpcoreError):  # what is wrong with its parts is said when it is asked for its numbers
-            expect(effort(found))
+            expect(operations(found))
     return cast("tuple[TradeOff, tuple[str, ...]]", _rerun.results[key])
 
 
@@ -255,7 +255,7 @@ def patience(words: str = "Computing") -> Iterator[None]:
     try:
         with (
             st.spinner(words),
-            limits(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell),
+            effort(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell),
         ):
             yield
     except DpcoreError:
@@ -275,7 +275,7 @@ def _end(place: DeltaGenerator, bar: list[Any]) -> None:
 def half_of_the_time() -> Iterator[None]:
     """Leave the block half of the time that remains, so that slow work does not starve what comes after it."""
     remains = current().ends_at - time.monotonic()
-    with limits(deadline=max(0.0, remains / 2) if math.isfinite(remains) else None):
+    with effort(deadline=max(0.0, remains / 2) if math.isfinite(remains) else None):
         yield
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, cast
 
 from dpcore.app.cache import pack, pack_error
-from dpcore.errors import BudgetError, DpcoreError
-from dpcore.limits import current, limits
+from dpcore.core.effort import current, effort
+from dpcore.core.errors import BudgetError, DpcoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -166,7 +166,7 @@ def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
             _send(writer, PROGRESS, repr(fraction).encode())
 
     try:
-        with limits(progress=tell):
+        with effort(progress=tell):
             packed = pack(make())
     except DpcoreError as error:
         return RESULT, pickle.dumps((pack_error(error), _nested))

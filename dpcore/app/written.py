@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpcore import registry
-from dpcore.errors import DpcoreError
+from dpcore.core import registry
+from dpcore.core.errors import DpcoreError
 from dpcore.language.grammar import parse_number, parse_syntax
 from dpcore.language.syntax import Call, Power
-from dpcore.tradeoff import Atom, TradeOff, literal, parameters_of
+from dpcore.regions.tradeoff import Atom, TradeOff, literal, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dpcore.core.registry import Entry, Parameter
     from dpcore.language.syntax import Region
-    from dpcore.registry import Entry, Parameter
 
 VERBATIM = ("number", "region")  # kinds of parameters whose fields keep the text as it was typed
 LARGEST_FIELD = 2**53 - 1  # what a number field of a browser holds without rounding

@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from dpcore import domains
 from dpcore.audit.measurements import Counts, Measurement, Scores
-from dpcore.domains import DELTA, FPR
-from dpcore.guarantees import Points
+from dpcore.core import domains
+from dpcore.core.domains import DELTA, FPR
+from dpcore.regions.guarantees import Points
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 CONFIDENCE = 0.95
 MOST_CORNERS = 60

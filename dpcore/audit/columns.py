@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
-from dpcore.registry import shown
-from dpcore.utility.sheet import MISSING, number_in
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
+from dpcore.files.sheet import MISSING, number_in
 
 if TYPE_CHECKING:
-    from dpcore.utility.sheet import Sheet
+    from dpcore.files.sheet import Sheet
 
 SCORES, COUNTS, RATES = "scores", "counts", "rates"
 NAMES: dict[str, tuple[str, ...]] = {

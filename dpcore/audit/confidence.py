@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainccinv, gammaln
 
-from dpcore.domains import COUNT, SHARE
-from dpcore.limits import checkpoint
+from dpcore.core.domains import COUNT, SHARE
+from dpcore.core.effort import checkpoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpcore.audit.confidence import MOST_TRIALS, TRIALS, ranks, simultaneous_limits, upper_limits
-from dpcore.domains import ALPHA, ANY_LOSS
-from dpcore.errors import DomainError
-from dpcore.parameter import shown
+from dpcore.core.domains import ALPHA, ANY_LOSS
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -16,10 +16,10 @@ import pandas as pd
 
 from dpcore.audit.columns import COUNTS, RATES, SCORES, Columns, find, label_in, number
 from dpcore.audit.measurements import MOST_TESTS, Counts, Measurement, Scores, errors_of
-from dpcore.domains import ALPHA
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint
-from dpcore.utility.sheet import Sheet, filled, open_csv, rows_of
+from dpcore.core.domains import ALPHA
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.files.sheet import Sheet, filled, open_csv, rows_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_audit(
 
     Parameters
     ----------
-    data : the file's bytes, or what `dpcore.utility.sheet.open_csv` made of them.
+    data : the file's bytes, or what `dpcore.files.sheet.open_csv` made of them.
     score, label : names of the two columns; found by their names by default (`dpcore.audit.columns`).
     reverse : a low score means a member.
 

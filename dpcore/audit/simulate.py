@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.audit.measurements import Scores
-from dpcore.domains import COUNT
+from dpcore.core.domains import COUNT
 from dpcore.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
     from dpcore.mechanisms.base import Attacker
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST = 1_000_000
 _GRID = 801  # points between which the curve of a region without noise of its own is drawn straight

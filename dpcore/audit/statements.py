@@ -11,17 +11,17 @@ import pandas as pd
 
 from dpcore.audit.bounds import Audit, epsilons, etas, mus, power_of
 from dpcore.audit.measurements import Counts
-from dpcore.claims import Statement
-from dpcore.guarantees import DP, DPTV, GDP, TV
-from dpcore.kinds import FACTS, labelled
-from dpcore.notices import collected
+from dpcore.core.kinds import FACTS, labelled
+from dpcore.core.notices import collected
+from dpcore.regions.guarantees import DP, DPTV, GDP, TV
+from dpcore.theorems.conversion.claims import Statement
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpcore.curves.base import Bounds, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 DELTAS = (0.0, 1e-5, 1e-3)
 RATES = (0.01, 0.1)

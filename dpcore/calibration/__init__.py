@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore import gate, registry
 from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
 from dpcore.calibration.targets import Asked
 from dpcore.calibration.unknown import locate
-from dpcore.domains import ANY_LOSS
-from dpcore.errors import DomainError
-from dpcore.kinds import kind
+from dpcore.core import registry
+from dpcore.core.domains import ANY_LOSS
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import kind
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import Power, unknowns
+from dpcore.regions import gate
 
 if TYPE_CHECKING:
     from dpcore.language.syntax import Region
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 __all__ = ["COLUMNS", "Accuracy", "calibrate", "epsilon_for_error", "largest_k", "noise_for"]
 

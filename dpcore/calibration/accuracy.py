@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from scipy.special import ndtr, ndtri
 
-from dpcore.domains import COUNT, POSITIVE, PRIOR
-from dpcore.parameter import one_of
+from dpcore.core.domains import COUNT, POSITIVE, PRIOR
+from dpcore.core.parameter import one_of
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:

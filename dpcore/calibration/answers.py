@@ -15,19 +15,19 @@ import pandas as pd
 from dpcore.calibration import calibrate
 from dpcore.calibration.candidates import Candidate, candidates
 from dpcore.calibration.wishes import Advantage, Statement
-from dpcore.domains import COUNT as COUNTED
-from dpcore.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
-from dpcore.errors import BudgetError, DomainError, DpcoreError
-from dpcore.guarantees import DP, TV
-from dpcore.kinds import EXACT, FACTS, labelled
+from dpcore.core.domains import COUNT as COUNTED
+from dpcore.core.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.kinds import EXACT, FACTS, labelled
+from dpcore.core.parameter import one_of
 from dpcore.language import parse
-from dpcore.limits import checkpoint
-from dpcore.parameter import one_of
+from dpcore.regions.guarantees import DP, TV
 from dpcore.utility.survey import hoeffding
 
 if TYPE_CHECKING:
     from dpcore.calibration.wishes import Wish
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
 WANTED: Final = "wanted"

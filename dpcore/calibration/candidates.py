@@ -15,15 +15,15 @@ import numpy as np
 
 from dpcore.calibration.accuracy import KNOWN, epsilon_for_error
 from dpcore.calibration.unknown import Place
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.mechanisms.law import least
-from dpcore.tradeoff import parameters_of, written
+from dpcore.regions.tradeoff import parameters_of, written
 
 if TYPE_CHECKING:
+    from dpcore.core.registry import Entry, Parameter
     from dpcore.mechanisms.base import Offer
     from dpcore.mechanisms.law import Law
-    from dpcore.registry import Entry, Parameter
 
 _LOSSES: Final = (1e-6, *np.geomspace(1e-4, 500.0, 100).tolist())
 _WIDTHS: Final = tuple(np.geomspace(1e-6, 1e6, 121).tolist())

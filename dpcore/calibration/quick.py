@@ -18,7 +18,7 @@ from dpcore.curves.combined import Either
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _GRID = np.geomspace(0.02, 4000.0, 24)
 _NEAR = np.geomspace(0.5, 2.0, 7)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS
-from dpcore.kinds import WORDS
+from dpcore.core.kinds import WORDS
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from dpcore.calibration import quick
 from dpcore.calibration.search import Axis, Search
 from dpcore.calibration.targets import Profile
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.effort import checkpoint, current, effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.notices import collected
 from dpcore.language.build import build
 from dpcore.language.syntax import fill
-from dpcore.limits import checkpoint, current, limits
-from dpcore.notices import collected
 
 if TYPE_CHECKING:
     from dpcore.calibration.targets import Target
     from dpcore.calibration.unknown import Place
     from dpcore.language.syntax import Region
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _EXACT_CLOSE = 1e-11
 _CERTIFIED_CLOSE = 5e-7
@@ -88,7 +88,7 @@ class Problem:
         region = self.region(value)
         for tolerance in (None, *_LOOSER):
             try:
-                with limits(tolerance=None if tolerance is None else max(tolerance, current().tolerance)):
+                with effort(tolerance=None if tolerance is None else max(tolerance, current().tolerance)):
                     lower, upper = self.target.reached(region)
             except BudgetError as error:
                 if time.monotonic() > current().ends_at:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpcore import gate
+from dpcore.core.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
 from dpcore.curves.combined import Either
-from dpcore.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
-from dpcore.errors import DomainError
-from dpcore.limits import limits
+from dpcore.regions import gate
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _ROUGH = 0.05  # width asked of the parts of a union that are expected to be far below the largest
 
@@ -84,7 +84,7 @@ class Profile:
         for index, part in enumerate(curve.parts):
             if index == self.lead or float(part.ceiling(at)[0]) <= low:
                 continue
-            with limits(tolerance=_ROUGH):
+            with effort(tolerance=_ROUGH):
                 other = _pair(part.delta_bounds(at))
             if other[1] > low:
                 other = _pair(part.delta_bounds(at))

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dpcore import registry
-from dpcore.errors import DomainError
+from dpcore.core import registry
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter
 from dpcore.language.build import build
 from dpcore.language.syntax import Both, Call, Items, Power, Product, Unknown, fill, unknowns
-from dpcore.registry import Parameter
 
 if TYPE_CHECKING:
     from dpcore.language.syntax import Argument, Region, Value

@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
-from dpcore.domains import DELTA, FPR, LOSS, PRIOR
-from dpcore.errors import DomainError
+from dpcore.core.domains import DELTA, FPR, LOSS, PRIOR
+from dpcore.core.errors import DomainError
 from dpcore.words import of_100, outward
 
 _DOWN = 1 - 1e-15

@@ -27,14 +27,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dpcore.central_limit.moments import moments, summands
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import failure
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.rounding import failure
 
 if TYPE_CHECKING:
     from dpcore.central_limit.moments import Moments
     from dpcore.curves.base import Bounds, Curve, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _BERRY_ESSEEN = 0.56
 _ROUNDING = 1e-14

@@ -26,19 +26,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from dpcore.algebra import Additive, Assume, SelfComposing, factors
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import failure
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.rounding import failure
-from dpcore.tradeoff import shorten
+from dpcore.regions.algebra import Additive, Assume, SelfComposing, factors
+from dpcore.regions.tradeoff import shorten
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpcore.curves.base import Curve, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
     Weight = Callable[[FloatArray], FloatArray]
 

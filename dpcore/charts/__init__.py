@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 
 if importlib.util.find_spec("altair") is None:
     msg = 'Charts need altair; install it with: pip install "dpcore[charts]".'

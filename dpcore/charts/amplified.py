@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.amplification import form_table
-from dpcore.amplification.gradients import ACCOUNTANT, CERTIFIED, RENYI, TITLES
 from dpcore.charts.figure import Figure
 from dpcore.charts.ladder import ladder_figure
 from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
-from dpcore.kinds import EXACT, WORDS
+from dpcore.core.kinds import EXACT, WORDS
+from dpcore.training import form_table
+from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI, TITLES
 from dpcore.words import about, grouped, of_100
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.amplification import Form
+    from dpcore.training import Form
 
 
 def forms_takeaway(found: Sequence[Form], fpr: float = 0.05) -> str:
@@ -45,7 +45,7 @@ def forms_figure(found: Sequence[Form], *, log: bool = False, look: Look = PLAIN
 
     Parameters
     ----------
-    found : what `dpcore.amplification.forms` returns.
+    found : what `dpcore.training.sampling` returns.
     log : both axes logarithmic down to 1e-12, lines only.
     """
     parts = []
@@ -66,7 +66,7 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
 
     Parameters
     ----------
-    rows : what `dpcore.amplification.rates` returns.
+    rows : what `dpcore.training.rates` returns.
     fpr : the false-positive rate the sentence speaks of, the nearest one in the table.
     """
     series = {
@@ -101,7 +101,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
 
     Parameters
     ----------
-    frame : what `dpcore.amplification.gradient_ladder` returns.
+    frame : what `dpcore.training.gradient_ladder` returns.
     delta : the delta it was asked at.
     steps : the number of steps chosen at the moment, drawn as a dotted line.
     """

@@ -16,7 +16,7 @@ from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import TITLES
 from dpcore.charts.sampling import named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.kinds import FACTS
+from dpcore.core.kinds import FACTS
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.audit.bounds import Audit
     from dpcore.audit.statements import Verdict
     from dpcore.curves.base import Bounds, FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
     Others = Sequence[TradeOff] | Mapping[str, TradeOff]
 

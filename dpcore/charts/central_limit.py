@@ -8,23 +8,23 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from dpcore.central_limit.arrays import FAILING, PURE, VARYING
+from dpcore.central_limit.convergence import BELOW, unsafe_words
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked
 from dpcore.charts.regions import Axes, region_chart
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
-from dpcore.composition.arrays import FAILING, PURE, VARYING
-from dpcore.composition.convergence import BELOW, unsafe_words
-from dpcore.errors import DomainError
-from dpcore.kinds import FACTS, WORDS
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import FACTS, WORDS
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.composition.arrays import Array
-    from dpcore.composition.convergence import Copies
+    from dpcore.central_limit.arrays import Array
+    from dpcore.central_limit.convergence import Copies
 
 TRUE, LIMIT = "composition", "Gaussian limit, approximate"
 CLT = "central limit theorem"
@@ -93,7 +93,7 @@ def limit_figure(
 
     Parameters
     ----------
-    row : what `dpcore.composition.convergence.copies` returns.
+    row : what `dpcore.central_limit.convergence.copies` returns.
     axes, log, filled : as in `region_chart`.
     """
     points = _points(row)
@@ -172,7 +172,7 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
 
     Parameters
     ----------
-    frame : what `dpcore.composition.convergence.convergence` returns.
+    frame : what `dpcore.central_limit.convergence.convergence` returns.
     k : the number of copies chosen at the moment, drawn as a dotted line.
     """
     known = frame[frame["kind"] != "none"]
@@ -268,7 +268,7 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
 
     Parameters
     ----------
-    rows : what `dpcore.composition.convergence.safety` returns.
+    rows : what `dpcore.central_limit.convergence.safety` returns.
     delta : the delta chosen at the moment, drawn as a dotted line.
     """
     drawn = _lines(

@@ -9,18 +9,18 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dpcore.accountants.records import CERTIFIED
+from dpcore.central_limit.convergence import ABOVE, BELOW, OPEN
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.composition.convergence import ABOVE, BELOW, OPEN
-from dpcore.errors import DomainError
-from dpcore.kinds import WORDS
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import WORDS
+from dpcore.training.accountants import CERTIFIED
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from dpcore.accountants import Judgement
+    from dpcore.training import Judgement
 
 TRUTH = "true δ(ε)"
 SIDES: Final = {OPEN: "the truth, as far as is known", BELOW: "below the truth: no promise", ABOVE: "above the truth"}
@@ -37,7 +37,7 @@ def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Fig
 
     Parameters
     ----------
-    found : what `dpcore.accountants.judge` returns.
+    found : what `dpcore.training.judge` returns.
     options : those of `dpcore.charts.profile_chart`.
     """
     ends = [value for value in (found.epsilon, *found.epsilon_bounds) if math.isfinite(value)]
@@ -113,7 +113,7 @@ def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, loo
 
     Parameters
     ----------
-    frame : what `dpcore.accountants.reports` returns.
+    frame : what `dpcore.training.reports` returns.
     claimed : an epsilon to mark with a second line.
     """
     takeaway = accountants_takeaway(frame)

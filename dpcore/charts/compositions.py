@@ -13,13 +13,13 @@ from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dpcore.composition.ways import Way
+    from dpcore.theorems.composition.ways import Way
 
     Points = Callable[[Way], pd.DataFrame]
 
@@ -96,7 +96,7 @@ def composition_figure(
 
     Parameters
     ----------
-    ways : what `dpcore.composition.ways` returns; those that do not apply are left out.
+    ways : what `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
     log : both axes logarithmic down to 1e-12.
     points : makes the points of one theorem; for a caller that keeps them.
     """

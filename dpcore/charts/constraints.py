@@ -14,11 +14,11 @@ from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_BARS = 120
 P0, P1 = "not in the data (P0)", "in the data (P1)"

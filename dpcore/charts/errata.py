@@ -10,12 +10,12 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errata import FALSE, KINDS, rows, sources
+from dpcore.labs.errata import FALSE, KINDS, rows, sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.errata import Row
+    from dpcore.labs.errata import Row
 
 BAR = 20
 COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
@@ -23,7 +23,7 @@ WORDS = {"false": "false", "misprint": "misprint", "reading": "reading", "note":
 
 
 def errata_table(chosen: Sequence[Row]) -> pd.DataFrame:
-    """Return rows as a table like `dpcore.errata.table`, with the whole sentence as evidence."""
+    """Return rows as a table like `dpcore.labs.errata.table`, with the whole sentence as evidence."""
     cells = [
         (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.evidence()[0], r.added, r.fails)
         for r in chosen

@@ -15,7 +15,7 @@ import altair as alt
 
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
 
 if TYPE_CHECKING:
     import types

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

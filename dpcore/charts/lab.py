@@ -13,10 +13,10 @@ from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import MEASURED, utility_chart, utility_notes
-from dpcore.foundations.base import Plot
+from dpcore.labs.base import Plot
 
 if TYPE_CHECKING:
-    from dpcore.foundations.base import Picture
+    from dpcore.labs.base import Picture
 
 HEIGHT = 380
 LINE = 26  # of a legend

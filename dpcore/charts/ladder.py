@@ -12,8 +12,8 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.composition.verdict import best_place
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.theorems.composition.verdict import best_place
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def ladder_figure(
 
     Parameters
     ----------
-    frame : what `dpcore.composition.ladder` returns.
+    frame : what `dpcore.theorems.composition.ladder` returns.
     delta : the delta it was asked at.
     k : the number of mechanisms chosen at the moment, drawn as a dotted line.
     titles : theorems to draw, all by default; their colours follow this order.

@@ -12,9 +12,9 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.composition.verdict import best
-from dpcore.errors import DomainError
-from dpcore.kinds import WORDS, labelled
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import WORDS, labelled
+from dpcore.theorems.composition.verdict import best
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:

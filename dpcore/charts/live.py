@@ -18,16 +18,16 @@ from dpcore.charts.figure import Figure, Series
 from dpcore.charts.profiles import profile_takeaway
 from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
-from dpcore.kinds import facts, kinds
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import facts, kinds
+from dpcore.core.parameter import one_of
+from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
 from dpcore.language import parse
-from dpcore.parameter import one_of
-from dpcore.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 View = Literal["region", "profile"]
 POINTS: Final = 400

@@ -8,17 +8,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dpcore import gate
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.kinds import facts
 from dpcore.curves.polygon import Polygon
-from dpcore.kinds import facts
+from dpcore.regions import gate
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_BARS = 200
 _NEGLIGIBLE = 1e-7

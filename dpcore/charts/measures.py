@@ -11,23 +11,23 @@ import pandas as pd
 from dpcore import risk
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.charts.utility import utility_figure
-from dpcore.errors import DomainError
-from dpcore.kinds import kind
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import kind
+from dpcore.core.parameter import one_of
+from dpcore.core.registry import shown
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import fill
-from dpcore.limits import checkpoint
-from dpcore.parameter import one_of
-from dpcore.registry import shown
-from dpcore.tradeoff import literal
+from dpcore.regions.tradeoff import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpcore.charts.figure import Figure
+    from dpcore.core.kinds import Side
     from dpcore.curves.base import Bounds
-    from dpcore.kinds import Side
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS: Final = ("label", "region", "parameter", "value", "low", "high", "kind", "theorem", "neighbours")
 

@@ -12,14 +12,14 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.words import about
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpcore.audit.threshold import Test
     from dpcore.curves.base import FloatArray
-    from dpcore.threshold import Test
 
 MOST_BARS = 60  # more integers than this are drawn as a line
 GRID = 241

@@ -10,9 +10,9 @@ import pandas as pd
 from dpcore.charts.figure import Figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_notes, utility_takeaway
-from dpcore.errors import DomainError
-from dpcore.kinds import WORDS
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import WORDS
 from dpcore.utility.simulate import moved, simulate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Split, level_table
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,16 +12,16 @@ from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.sampling import Regions, named
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.domains import POSITIVE
+from dpcore.core.effort import checkpoint
+from dpcore.core.kinds import WORDS, facts, kind, kinds
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.domains import POSITIVE
-from dpcore.kinds import WORDS, facts, kind, kinds
-from dpcore.limits import checkpoint
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_SENTENCES = 4
 MOST_EPSILON = 1e5

@@ -11,9 +11,9 @@ import pandas as pd
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, checked, number
 from dpcore.charts.theme import PLAIN, Look
-from dpcore.domains import ALPHA
-from dpcore.errors import DomainError
-from dpcore.parameter import shown
+from dpcore.core.domains import ALPHA
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

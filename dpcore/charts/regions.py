@@ -12,7 +12,7 @@ from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.sampling import Regions, area, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.parameter import one_of
+from dpcore.core.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.utility.choosing import Choosing
 
 if TYPE_CHECKING:

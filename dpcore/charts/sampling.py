@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpcore import frames, gate
+from dpcore import frames
 from dpcore.charts import pixels
 from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import EXACT, FACTS, facts, kinds
 from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.kinds import EXACT, FACTS, facts, kinds
-from dpcore.tradeoff import TradeOff
+from dpcore.regions import gate
+from dpcore.regions.tradeoff import TradeOff
 from dpcore.words import grouped
 
 if TYPE_CHECKING:

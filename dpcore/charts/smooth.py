@@ -8,9 +8,9 @@ import numpy as np
 
 from dpcore.charts import pixels
 from dpcore.charts.thinning import Path
+from dpcore.core.effort import checkpoint
 from dpcore.curves.base import Curve
 from dpcore.curves.possible import betas
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

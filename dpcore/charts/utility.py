@@ -11,8 +11,8 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
-from dpcore.kinds import FACTS, labelled
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import FACTS, labelled
 from dpcore.words import outward
 
 COLUMNS = ("parameter", "value", "kind", "low", "high")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,16 +7,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from dpcore.domains import POSITIVE, TOLERANCE
-from dpcore.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.domains import POSITIVE, TOLERANCE
+from dpcore.core.errors import DomainError, DpcoreError, ParseError
+from dpcore.language.lists import parse_list
 from dpcore.language.numbers import read_value
-from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpcore.parameter import Parameter
+    from dpcore.core.parameter import Parameter
 
 _DEADLINE = POSITIVE.but(name="deadline")
 _NEGATIVE = re.compile(r"-(?:[0-9.]|inf\b)")

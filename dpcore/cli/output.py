@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, TextIO
 
-from dpcore.csv_files import plain_rows, write_frame
+from dpcore.files.csv_writer import plain_rows, write_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.options import number_list
-from dpcore.domains import COUNT
-from dpcore.errors import DomainWarning, ParseError
+from dpcore.core.domains import COUNT
+from dpcore.core.errors import DomainWarning, ParseError
 
 if TYPE_CHECKING:
     import argparse
@@ -109,7 +109,7 @@ def _first(data: Dataset, n: int) -> Dataset:
 
 def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
     """Return the column of the file, and warn of what was lost."""
-    from dpcore.utility.sheet import open_csv  # noqa: PLC0415  # needed with --data only
+    from dpcore.files.sheet import open_csv  # noqa: PLC0415  # needed with --data only
 
     if (arguments.lower is None) != (arguments.upper is None):
         msg = "--lower and --upper belong together: the public bounds of the column."

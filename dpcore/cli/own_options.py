@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from dpcore.errors import ParseError
+from dpcore.core.errors import ParseError
+from dpcore.language.lists import parse_list
 from dpcore.language.problems import nearest, quoted
-from dpcore.lists import parse_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.registry import Parameter
+    from dpcore.core.registry import Parameter
 
 
 def own_options(owner: str, parameters: Iterable[Parameter], words: list[str]) -> dict[str, list[Any]]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol, cast
 from dpcore.cli import commands, output
 from dpcore.cli.options import Parser, add_common, join_negative
 from dpcore.cli.several import Answers
-from dpcore.errors import DpcoreError, ParseError
+from dpcore.core.effort import effort
+from dpcore.core.errors import DpcoreError, ParseError
 from dpcore.language.problems import nearest, quoted
-from dpcore.limits import limits
 
 if TYPE_CHECKING:
     import argparse
@@ -136,7 +136,7 @@ def _execute(name: str, words: list[str]) -> int:
 
 def _compute(command: Command, arguments: argparse.Namespace) -> Outcome:
     """Run a command within the limits asked."""
-    with limits(tolerance=arguments.tolerance, deadline=arguments.deadline):
+    with effort(tolerance=arguments.tolerance, deadline=arguments.deadline):
         return command.run(arguments)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.language import parse
-from dpcore.tradeoff import shorten
+from dpcore.regions.tradeoff import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pandas as pd
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.constraints.hull import Point, chord, lower_hull, mirror, share
-from dpcore.kinds import EXACT, FACTS, labelled
+from dpcore.core.kinds import EXACT, FACTS, labelled
 from dpcore.words import outward
 
 if TYPE_CHECKING:

@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import gate
 from dpcore.constraints.hull import chord, mirror, polygon, symmetric_hull
+from dpcore.core.effort import checkpoint
+from dpcore.core.registry import COUNT
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import ROUNDING
 from dpcore.engine import enumeration, profile
 from dpcore.engine.binomial import binomial_masses
-from dpcore.given import Given
-from dpcore.limits import checkpoint
-from dpcore.registry import COUNT
+from dpcore.regions import gate
+from dpcore.regions.custom import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dpcore.constraints.statements import Constraint, Constraints
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
     Part = tuple[FloatArray, FloatArray, FloatArray]
     Counts = tuple[int, ...]

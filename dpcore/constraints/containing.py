@@ -23,18 +23,18 @@ from dpcore.constraints.hull import polygon, symmetric_hull
 from dpcore.constraints.levels import product_polygon
 from dpcore.constraints.pair import corners
 from dpcore.constraints.splitting import product_of, split
+from dpcore.core.effort import checkpoint
+from dpcore.core.kinds import FACTS, labelled
+from dpcore.core.registry import COUNT
 from dpcore.curves.polygon import Polygon
-from dpcore.guarantees import DP
-from dpcore.kinds import FACTS, labelled
-from dpcore.limits import checkpoint
-from dpcore.registry import COUNT
+from dpcore.regions.guarantees import DP
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_FACTORS = 6
 RANDOM_STARTS = 6

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.composition.tables import statements
-from dpcore.composition.ways import Way
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.kinds import labelled
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import BudgetError, DomainError
-from dpcore.kinds import labelled
-from dpcore.tradeoff import shorten
+from dpcore.regions.tradeoff import shorten
+from dpcore.theorems.composition.delta_table import statements
+from dpcore.theorems.composition.ways import Way
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_LEVELS = 100_000
 MOST_ROWS = 1000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpcore.constraints.levels import Levels, Sums
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray

@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.algebra import Loose, SelfComposing
-from dpcore.algebra import factors as parts_of
 from dpcore.constraints.levels import SAME, Sums, levels_of, product_polygon
 from dpcore.constraints.pair import polygon_of
 from dpcore.constraints.peeling import Peeled, peel
+from dpcore.core.domains import PROBABILITY
+from dpcore.core.kinds import FACTS, labelled
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
-from dpcore.domains import PROBABILITY
-from dpcore.guarantees import DP, TV
-from dpcore.kinds import FACTS, labelled
-from dpcore.tradeoff import Atom, shorten
+from dpcore.regions.algebra import Loose, SelfComposing
+from dpcore.regions.algebra import factors as parts_of
+from dpcore.regions.guarantees import DP, TV
+from dpcore.regions.tradeoff import Atom, shorten
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
     Factors = tuple[tuple[float, int], ...]
 

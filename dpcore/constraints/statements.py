@@ -8,16 +8,16 @@ from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP, DPTV, TV
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import DELTA, EPSILON
 from dpcore.language import parse
-from dpcore.registry import DELTA, EPSILON
-from dpcore.tradeoff import shorten
+from dpcore.regions.guarantees import DP, DPTV, TV
+from dpcore.regions.tradeoff import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST = 40
 LONGEST = 4000

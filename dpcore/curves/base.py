@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.errors import BudgetError
+from dpcore.core.errors import BudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Bounds, Curve, FloatArray
-from dpcore.errors import BudgetError
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

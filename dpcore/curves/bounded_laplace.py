@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, Curve, FloatArray, check_shift, mirrored_delta
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint
 
 _PLACES = 200
 _STEPS = 32  # to 2e-7 of a cell: what that misses of a maximum is below rounding

@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint, current
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, Curve, FloatArray, largest_loss, mirrored_delta
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint, current
 
 _LOST = 1e-14
 """Rounding of one step: about ten roundings of terms up to e^h times their sum, with cells of width h <= 1."""

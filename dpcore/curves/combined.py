@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
+from dpcore.core.question import question
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
-from dpcore.errors import BudgetError
-from dpcore.limits import checkpoint
-from dpcore.question import question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint, current
+from dpcore.core.lazy import Lazy
 from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint, current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
+from dpcore.core.effort import checkpoint
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
-from dpcore.limits import checkpoint
 
 _LEGENDRE = np.polynomial.legendre.leggauss(20)
 _MANY = 100_000  # numbers, as a lattice asks for them: a round over so many takes milliseconds

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri_exp
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
 from dpcore.curves.possible import betas, deltas
 from dpcore.curves.tangents import corners, gaussian_through, power
-from dpcore.errors import BudgetError
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import lambertw
 
+from dpcore.core.effort import checkpoint
 from dpcore.curves.symmetric_noise import SymmetricNoise
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
+from dpcore.core.effort import checkpoint
 from dpcore.curves.symmetric_noise import SymmetricNoise
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.engine import profile
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
 from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

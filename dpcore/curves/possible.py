@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import ImpossibleError
+from dpcore.core.errors import ImpossibleError
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 from dpcore.curves.binary_divergence import (
     ULP,
@@ -34,8 +36,6 @@ from dpcore.curves.binary_divergence import (
     tangent,
     touching_delta,
 )
-from dpcore.errors import DomainError
-from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

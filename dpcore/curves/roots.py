@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint, current
+from dpcore.core.question import question
 from dpcore.curves import sketch
-from dpcore.limits import checkpoint, current
-from dpcore.question import question
 
 if TYPE_CHECKING:
     from collections.abc import Callable

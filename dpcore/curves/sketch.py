@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.core.effort import current
 from dpcore.engine.contour_local import Rates
-from dpcore.limits import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.gaussian import Gaussian
 from dpcore.engine import mixture_mgf
 from dpcore.engine.trimmed_mixture import Trimmed
-from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from dpcore.engine.contour_table import Factor

@@ -12,6 +12,8 @@ import math
 import numpy as np
 from scipy.special import erfinv, ndtr, ndtri_exp
 
+from dpcore.core.effort import checkpoint, current, effort
+from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Curve, FloatArray
 from dpcore.curves.bound import Outer
 from dpcore.curves.combined import Both, ByBeta, Grouped
@@ -19,8 +21,6 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import betas, deltas
-from dpcore.errors import BudgetError
-from dpcore.limits import checkpoint, current, limits
 
 _FIRST = 41
 _FAN = np.linspace(0.0, 1.0, 9)
@@ -114,7 +114,7 @@ def _lowest(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 def _roughly(curve: Curve, epsilon: FloatArray) -> FloatArray:
     """Return safe deltas of a wider bracket: enough to find a place, and faster."""
-    with limits(tolerance=max(current().tolerance, _ROUGH)):
+    with effort(tolerance=max(current().tolerance, _ROUGH)):
         return upper_deltas(curve, epsilon)
 
 
@@ -187,7 +187,7 @@ def area(curve: Curve) -> tuple[float, bool]:
     if isinstance(curve, ByBeta) or type(curve).power_bounds is not Curve.power_bounds:
         alpha = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, _AREA_RATES) * middle))
         return _steps(alpha, np.asarray(1.0 - power(curve, alpha), dtype=np.float64)), False
-    with limits(tolerance=max(current().tolerance, _AREA_ROUGH)):
+    with effort(tolerance=max(current().tolerance, _AREA_ROUGH)):
         end = _reach(curve)
         grid = np.linspace(0.0, end, _AREA_TANGENTS)
         last = upper_deltas(curve, np.array([end])).item()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 from dpcore.engine.halves import Halves
-from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcore import limits
-from dpcore.domains import COUNT, LOSS_OR_INF
+from dpcore.core import effort
+from dpcore.core.domains import COUNT, LOSS_OR_INF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,7 +204,7 @@ def binomial_masses(
     if full:
         pieces = [(0, k)]
     count = sum(high - low + 1 for low, high in pieces)
-    limits.claim(40.0 * count, f"A binomial law of {count} losses")
+    effort.claim(40.0 * count, f"A binomial law of {count} losses")
     index = np.concatenate([np.arange(high, low - 1, -1, dtype=np.int64) for low, high in reversed(pieces)])
     q = np.zeros(count)
     # index descends: the positions with first <= i <= last are one stretch
@@ -214,5 +214,5 @@ def binomial_masses(
             part = slice(low, min(low + _CHUNK, int(stop)))
             q[part] = np.exp(_log_mass(law, index[part]))
             if low % (16 * _CHUNK) == 0:
-                limits.checkpoint(low / count)
+                effort.checkpoint(low / count)
     return index, q[::-1].copy(), q

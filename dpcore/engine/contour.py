@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
+from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
@@ -37,9 +40,6 @@ from dpcore.engine.contour_share import (
 )
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
 from dpcore.engine.contour_table import Branch, Factor, Outline, Product, crossings, mirrored, outline, saddle_table
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint
-from dpcore.question import shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

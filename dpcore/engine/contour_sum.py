@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
 from dpcore.engine.contour_plan import bump_weight
-from dpcore.limits import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpcore.errors import BudgetError
-from dpcore.lazy import Lazy
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
+from dpcore.core.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

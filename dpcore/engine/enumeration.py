@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import limits
-from dpcore.domains import COUNT
+from dpcore.core import effort
+from dpcore.core.domains import COUNT
 from dpcore.engine.binomial import deviance, stirling_error
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def product(parts: Sequence[Columns]) -> Part:
     with np.errstate(under="ignore"):
         for done, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: len(part[0]))):
             size += float(np.max(np.abs(more), initial=0.0))
-            limits.claim(80.0 * loss.size * len(more), f"A list of {loss.size * len(more)} combinations of losses")
+            effort.claim(80.0 * loss.size * len(more), f"A list of {loss.size * len(more)} combinations of losses")
             loss = np.add.outer(more, loss).ravel()
             p = np.multiply.outer(more_p, p).ravel()
             q = np.multiply.outer(more_q, q).ravel()
@@ -85,7 +85,7 @@ def product(parts: Sequence[Columns]) -> Part:
                 before = loss.size
                 loss, p, q = merge(loss, p, q, len(parts), size=size)
                 merged = 0 if loss.size < 0.75 * before else 32 * loss.size
-                limits.checkpoint(done / len(parts))
+                effort.checkpoint(done / len(parts))
     return merge(loss, p, q, len(parts), size=size)
 
 
@@ -249,7 +249,7 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tupl
     if k == 0 or m == 0:
         return (np.zeros(1), np.ones(1), np.ones(1)) if k == 0 else (loss, p, q)
     atoms = count([(m, k)])
-    limits.claim(100.0 * min(atoms, 1e300), f"The list of {atoms} combinations of {k} copies of {m} losses")
+    effort.claim(100.0 * min(atoms, 1e300), f"The list of {atoms} combinations of {k} copies of {m} losses")
     left = np.full(1, k, dtype=np.int64)
     total = np.zeros(1)
     lost_p, lost_q = infinite or (None, None)
@@ -266,6 +266,6 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tupl
         total = total + used * loss[i]
         log_p = log_p + table_p[used]
         log_q = log_q + table_q[used]
-        limits.checkpoint(i / m)
+        effort.checkpoint(i / m)
     with np.errstate(under="ignore"):
         return merge(total, np.exp(log_p), np.exp(log_q), m, size=k * float(np.max(np.abs(loss))))

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcore import limits
+from dpcore.core import effort
+from dpcore.core.lazy import Lazy
 from dpcore.engine import profile
 from dpcore.engine.enumeration import Listed, Signed, few, product, signed
-from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class Halves:
     def __init__(self, parts: Sequence[Columns], *, symmetric: bool = False) -> None:
         sizes = [len(part[0]) for part in parts]
         dealt = _deal(sizes)
-        limits.claim(100.0 * min(_most(sizes, dealt), 1e300), f"Half the list of combinations of {len(parts)} parts")
+        effort.claim(100.0 * min(_most(sizes, dealt), 1e300), f"Half the list of combinations of {len(parts)} parts")
         first, second = ([parts[place] for place in half] for half in dealt)
         if few(first) and few(second):
             kind = Signed if symmetric and signed(first) and signed(second) else Listed
@@ -143,7 +143,7 @@ class Halves:
                 if stop is not None and some.size == 1 and threshold[0, 0] >= stop:
                     break
                 visit(row, some.size, part, threshold, self._places(threshold))
-            limits.checkpoint(row / values.size)
+            effort.checkpoint(row / values.size)
 
     def _places(self, threshold: FloatArray) -> IntArray:
         """Return how many losses of the other half are at most each threshold."""

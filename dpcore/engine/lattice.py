@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import limits
-from dpcore.domains import COUNT
+from dpcore.core import effort
+from dpcore.core.domains import COUNT
+from dpcore.core.errors import DomainError
 from dpcore.engine import lattice_windows
-from dpcore.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,7 +193,7 @@ def _power(law: Stretch, k: int) -> Stretch:
     start, mass = _trimmed(2 * start, _convolve(half, half))
     if k % 2:
         start, mass = _trimmed(start + law[0], _convolve(mass, law[1]))
-    limits.checkpoint(0.0)
+    effort.checkpoint(0.0)
     return start, mass
 
 
@@ -213,7 +213,7 @@ def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
         a, b = b, a
     if b.size < _BLOCK:
         return np.asarray(np.convolve(a, b), dtype=np.float64)
-    limits.claim(24.0 * (a.size + b.size), f"A lattice law of {a.size + b.size} losses")
+    effort.claim(24.0 * (a.size + b.size), f"A lattice law of {a.size + b.size} losses")
     out = np.zeros(a.size + b.size - 1)
     for start in range(0, a.size, _BLOCK):
         block = a[start : start + _BLOCK]

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcore import limits
-from dpcore.errors import BudgetError
+from dpcore.core import effort
+from dpcore.core.errors import BudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,7 +201,7 @@ class _Sum:
         """Return the masses at low..high by one transform of the tilted law."""
         around = self.origin + round(tilt.mean + self.rest)
         length = self._length(tilt, max(high - around, around - low))
-        limits.claim(64.0 * length, f"A transform of length {length}")
+        effort.claim(64.0 * length, f"A transform of length {length}")
         transform = self._whole(tilt.theta, length, around) if self._wide else self._nodes(tilt.theta, length, around)
         raw = np.fft.irfft(transform, length)
         position = np.arange(low, high + 1, dtype=np.int64)
@@ -224,7 +224,7 @@ class _Sum:
                 if bit == "1":
                     total *= one
                 one *= one
-            limits.checkpoint(0.0)
+            effort.checkpoint(0.0)
         turn = np.arange(total.size) * (around % length) % length
         return np.asarray(total * np.exp(2j * pi / length * turn), dtype=np.complex128)
 
@@ -235,7 +235,7 @@ class _Sum:
         values = max(part.offset.size for part in self.parts)
         chunk = max(1, min(_CHUNK, _CELLS // (4 * values)))
         for start in range(0, transform.size, chunk):
-            limits.checkpoint()
+            effort.checkpoint()
             node = np.arange(start, min(transform.size, start + chunk))
             t = np.asarray(2.0 * pi / length * node, dtype=np.float64)
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
@@ -387,7 +387,7 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
                 raise Irregular(_IRREGULAR)
         tilt = following
         tilts.append(tilt)
-        limits.checkpoint(0.0)
+        effort.checkpoint(0.0)
     return tilts, False
 
 
@@ -436,7 +436,7 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
     upper = min(law.span + 1, max(law.end_size(upper=True), law.span - last + _OVERLAP)) if high_end else 0
     start = 0 if low_end else min(first, law.span + 1 - upper)
     stop = law.span if high_end else max(last, lower - 1)
-    limits.claim(40.0 * (stop - start + 1), f"A lattice law of {stop - start + 1} losses")
+    effort.claim(40.0 * (stop - start + 1), f"A lattice law of {stop - start + 1} losses")
     out = np.zeros(stop - start + 1)
     edges = [first, *[bound + 1 for bound in bounds], last + 1]
     # Neighbours are both computed on a few positions, a small part of a standard deviation, and compared there.
@@ -446,7 +446,7 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
             low, high = max(first, edges[n] - shared[n]), min(last, edges[n + 1] - 1 + shared[n + 1])
             if low <= high:
                 _put(out, low - start, law.window(tilt, low, high), 2 * shared[n])
-            limits.checkpoint((n + 1) / len(tilts))
+            effort.checkpoint((n + 1) / len(tilts))
         if lower:
             _put(out, 0, law.end(tilts[0], lower, upper=False), -_OVERLAP)
         if upper:

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]

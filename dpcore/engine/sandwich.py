@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcore import limits
+from dpcore.core import effort
+from dpcore.core.errors import BudgetError
+from dpcore.core.lazy import Lazy
+from dpcore.core.question import shared
 from dpcore.engine.lattice_store import STORE
 from dpcore.engine.sandwich_fold import LONGEST, Fold
 from dpcore.engine.sandwich_measure import Profile, kinks, pair, reach
-from dpcore.errors import BudgetError
-from dpcore.lazy import Lazy
-from dpcore.question import shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +66,7 @@ class _Lattice:
         for n, ((profile, k), (low, high)) in enumerate(zip(parts, ends, strict=True)):
             pairs.append((pair(profile, h, low, high), k))
             self.work += _EACH * profile.work * (high - low) / h
-            limits.checkpoint((n + 1) / (len(parts) + 1))
+            effort.checkpoint((n + 1) / (len(parts) + 1))
         self.inner = Fold([(both[0], k) for both, k in pairs], h)
         self.outer = Fold([(both[1], k) for both, k in pairs], h)
         self.longest = max(law.mass.size for law in self.outer.laws)
@@ -149,10 +149,10 @@ class Sandwich:
             if not search.open.any():
                 break
             for level, finer, index in search.groups():
-                limits.checkpoint(stage / _STAGES)
+                effort.checkpoint(stage / _STAGES)
                 lattice = self._lattice(level, finer, tolerance)
                 reached = lattice.bounds(epsilon[index], tolerance)
-                limits.spend(lattice.work + float(np.sum(reached.points)))
+                effort.spend(lattice.work + float(np.sum(reached.points)))
                 self._keep(level, finer, tolerance, lattice)
                 self._advance(search, index, lattice, reached, tolerance)
         return np.minimum(search.lower, search.upper), search.upper

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcore import limits
+from dpcore.core import effort
+from dpcore.core.errors import BudgetError
+from dpcore.core.lazy import Lazy
 from dpcore.engine import profile
 from dpcore.engine.sandwich_measure import UNIT, Measure
-from dpcore.errors import BudgetError
-from dpcore.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,8 +175,8 @@ class Fold:
                 out.error[at[away]] = np.inf
                 for i in at[~(out.error[at] <= tolerance * out.value[at])].tolist():
                     self._own_windows(out, i, epsilon, tolerance)
-                    limits.checkpoint(i / epsilon.size)
-                limits.checkpoint(float(at[-1]) / epsilon.size)
+                    effort.checkpoint(i / epsilon.size)
+                effort.checkpoint(float(at[-1]) / epsilon.size)
         slack = 1e-15 * (4.0 + sum(law.k for law in self.laws))
         return out._replace(value=out.value + self.infinite, error=out.error + slack * self.infinite)
 
@@ -355,7 +355,7 @@ class Fold:
 
     def _transform(self, weights: list[FloatArray], length: int) -> tuple[NDArray[np.complex128], float]:
         """Return the transform of the product and a bound of the error of each of its masses."""
-        limits.claim(96.0 * length, f"A transform of length {length}")
+        effort.claim(96.0 * length, f"A transform of length {length}")
         each = UNIT * np.log2(length)
         product = np.ones(length // 2 + 1, dtype=np.complex128)
         size, share = np.ones(length // 2 + 1), np.ones(length // 2 + 1)
@@ -365,7 +365,7 @@ class Fold:
             size = size * above**law.k
             product = product * (z if law.k == 1 else _power(z, law.k))
             share = share + law.k / above
-            limits.checkpoint(0.5)
+            effort.checkpoint(0.5)
         noise = each * float(np.mean(size * share)) * 1.01
         return product, noise
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from dpcore import limits
+from dpcore.core import effort
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def values(profile: Profile, epsilon: FloatArray) -> tuple[FloatArray, FloatArra
     for start in range(0, epsilon.size, at_once):
         part = slice(start, start + at_once)
         low[part], high[part] = _raw(profile, epsilon[part])
-        limits.checkpoint(start / epsilon.size)
+        effort.checkpoint(start / epsilon.size)
     with np.errstate(divide="ignore"):
         slack = 1e-15 * (2.0 + 0.5 * np.abs(np.log(np.maximum(high, 1e-320))))
     return np.maximum(low * (1.0 - slack) - 1e-322, 0.0), np.where(high > 0, high * (1.0 + slack) + 1e-322, 0.0)
@@ -124,17 +124,17 @@ def pair(profile: Profile, h: float, low: float, high: float) -> tuple[Measure, 
     """Return (inner, outer) measures on the lattice h Z for the losses from `low` < 0 to `high` > 0."""
     # one more cell than needed, so that an end that is a lattice point up to rounding lies inside
     first, last = -int(np.ceil(-low / h - 1e-9)) - 1, int(np.ceil(high / h - 1e-9)) + 1
-    limits.claim(160.0 * (last - first), f"A lattice of {last - first} losses")
+    effort.claim(160.0 * (last - first), f"A lattice of {last - first} losses")
     loss = np.asarray(np.arange(first, last + 1) * h, dtype=np.float64)
     below, above = values(profile, loss)
-    limits.checkpoint()
+    effort.checkpoint()
     # a lattice point is known to a unit in its last place only, which matters where the profile is steep
     steep = np.abs(np.diff(above)) / h
     moved = 2.0 * UNIT * np.abs(loss) * np.maximum(np.append(steep, 0.0), np.append(0.0, steep))
     below, above = np.maximum(below - moved, 0.0), above + moved
-    limits.checkpoint()
+    effort.checkpoint()
     outer = _outer(first, loss, above)
-    limits.checkpoint()
+    effort.checkpoint()
     inner = _inner(profile, first, (loss, below, above))
     return inner, outer
 
@@ -153,7 +153,7 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
     if loss[1] - loss[0] > _WIDEST:
         return _nothing(floor)  # a line over a cell whose ends differ by more than any double
     left, right = _tangents(profile, known, floor)
-    limits.checkpoint()
+    effort.checkpoint()
     least = np.where(loss > 0.0, floor, ground)
     least[loss == 0.0] = min(floor, float(ground[loss == 0.0][0]))
     sunk = (left < least[:-1]) & (right < least[1:])
@@ -244,7 +244,7 @@ def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     node is -inf and gets nothing; after the last one the function is constant.
     """
     kept = _envelope(node, value)
-    limits.checkpoint()
+    effort.checkpoint()
     turn, slack = _turns(node[kept], value[kept])
     mass = np.zeros(node.size)
     mass[kept[1:-1]] = np.maximum(turn + widen * slack, 0.0)
@@ -272,7 +272,7 @@ def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
     while todo:  # a round either ends one entry or removes a node and adds two: at most three for each node
         j = todo.pop()
         if j % _LOOKS == 0:
-            limits.checkpoint()
+            effort.checkpoint()
         i, k = int(before[j]), int(after[j])
         if gone[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
             continue

@@ -41,9 +41,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import bdtrc
 
-from dpcore.domains import COUNT, POSITIVE
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint, claim
+from dpcore.core.domains import COUNT, POSITIVE
+from dpcore.core.effort import checkpoint, claim
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

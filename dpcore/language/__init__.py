@@ -10,7 +10,7 @@ from dpcore.language.grammar import parse_syntax
 from dpcore.language.problems import pointer
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 __all__ = ["Cost", "cost", "parse", "pointer"]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcore import algebra, registry
-from dpcore.errors import DpcoreError, ParseError
+from dpcore.core import registry
+from dpcore.core.errors import DpcoreError, ParseError
 from dpcore.language.problems import PlacedError, caret, nearest, quoted
 from dpcore.language.syntax import Both, Call, Items, Number, Power, Product, Text, Unknown
+from dpcore.regions import algebra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dpcore.core.registry import Entry
     from dpcore.language.syntax import Region, Value
-    from dpcore.registry import Entry
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 
 def build(tree: Region, text: str = "") -> TradeOff:

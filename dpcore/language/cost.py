@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcore.errors import BudgetError
+from dpcore.core.errors import BudgetError
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import Both, Call, Items, Power, Product, Unknown
 

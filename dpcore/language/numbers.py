@@ -7,11 +7,11 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.language.grammar import parse_number
 
 if TYPE_CHECKING:
-    from dpcore.parameter import Parameter
+    from dpcore.core.parameter import Parameter
 
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from dpcore.errors import ParseError
+from dpcore.core.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.errors import DpcoreError
+    from dpcore.core.errors import DpcoreError
 
 EXCERPT = 60
 

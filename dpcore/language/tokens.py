@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dpcore.errors import DomainError, ParseError
+from dpcore.core.errors import DomainError, ParseError
 from dpcore.language.problems import PlacedError, quoted
 
 LONGEST = 64 * 1024

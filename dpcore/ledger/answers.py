@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpcore.composition.verdict import best, gaps
-from dpcore.domains import DELTA
-from dpcore.errors import DpcoreError
-from dpcore.kinds import kind as kind_of
+from dpcore.core.domains import DELTA
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import kind as kind_of
 from dpcore.ledger.bounds import theorems
 from dpcore.ledger.costs import costs
-from dpcore.limits import checkpoint
 from dpcore.theorems import theorem
+from dpcore.theorems.composition.verdict import best, gaps
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:

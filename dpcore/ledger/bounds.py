@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.composition.table import TITLES, Total, composed_total, theorem_rows
-from dpcore.domains import DELTA
-from dpcore.limits import current
+from dpcore.core.domains import DELTA
+from dpcore.core.effort import current
+from dpcore.theorems.composition.theorem_table import TITLES, Total, composed_total, theorem_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
     -------
     DataFrame
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem; see
-        `dpcore.composition.theorem_table`, which says the same of an expression.
+        `dpcore.theorems.composition.theorem_table`, which says the same of an expression.
     """
     wanted = DELTA.check(delta)
     rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted))

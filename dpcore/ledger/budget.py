@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import gate
-from dpcore.domains import DELTA, LOSS
-from dpcore.errors import DomainError
-from dpcore.kinds import settled
+from dpcore.core.domains import DELTA, LOSS
+from dpcore.core.effort import checkpoint, current, effort
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import settled
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import About, Quick
 from dpcore.ledger.records import LARGEST_COUNT
-from dpcore.limits import checkpoint, current, limits
+from dpcore.regions import gate
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from dpcore.ledger.bounds import Total
     from dpcore.ledger.records import Ledger
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 MOST_MORE = 10**9
 _FINER = (1e-9, 1e-12)
@@ -248,7 +248,7 @@ class _Search:
             for tolerance in _FINER:
                 if low > self.budget.delta or high <= self.budget.delta:
                     break
-                with limits(tolerance=min(tolerance, current().tolerance)):
+                with effort(tolerance=min(tolerance, current().tolerance)):
                     low, high = self.known[fails] = self.asked(fails)
             if low > self.budget.delta:
                 return fits, "exact", low

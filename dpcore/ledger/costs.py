@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.domains import DELTA
-from dpcore.errors import DpcoreError
-from dpcore.kinds import FACTS
+from dpcore.central_limit.gaussians import epsilons_of
+from dpcore.core.domains import DELTA
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import FACTS
+from dpcore.core.parameter import one_of
+from dpcore.core.rounding import sum_up
 from dpcore.ledger.bounds import total
 from dpcore.ledger.groups import essential
 from dpcore.ledger.quick import Quick
-from dpcore.limits import checkpoint
-from dpcore.parameter import one_of
-from dpcore.rounding import sum_up
 from dpcore.theorems.basic import basic_epsilon
-from dpcore.theorems.gaussians import epsilons_of
 from dpcore.theorems.releases import Statements, statements
 from dpcore.theorems.step import steps_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from dpcore.algebra import Factors
     from dpcore.ledger.bounds import Total
     from dpcore.ledger.records import Ledger
+    from dpcore.regions.algebra import Factors
 
 COLUMNS = (
     "row",

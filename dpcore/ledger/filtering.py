@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError
-from dpcore.kinds import FACTS, labelled
+from dpcore.core.effort import checkpoint, current
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import FACTS, labelled
 from dpcore.ledger.filters import Filter, Price, as_float, filters
-from dpcore.limits import checkpoint, current
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:

@@ -27,24 +27,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.domains import OPEN_ORDER, PROBABILITY
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import up
 from dpcore.curves.gaussian import Gaussian
-from dpcore.divergences import concentrated
-from dpcore.domains import OPEN_ORDER, PROBABILITY
-from dpcore.errors import DomainError
-from dpcore.guarantees import RDP
-from dpcore.rounding import up
+from dpcore.regions.guarantees import RDP
+from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.divergence_sums import divergences
+from dpcore.theorems.divergences import concentrated
 from dpcore.theorems.renyi import rdp_delta, zcdp_delta
 from dpcore.theorems.step import steps_at
-from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.algebra import Factors
     from dpcore.ledger.budget import Budget
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
 
 TITLES = {"basic": "Basic filter", "rdp": "Rényi filter", "zcdp": "Concentrated filter", "gdp": "Gaussian filter"}
 UNITS = {"basic": "ε", "rdp": "D", "zcdp": "ρ", "gdp": "μ²"}

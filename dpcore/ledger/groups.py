@@ -22,16 +22,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpcore.algebra import Loose, Union
-from dpcore.errors import DpcoreError
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DpcoreError
 from dpcore.ledger.inside import maximal
-from dpcore.limits import checkpoint
+from dpcore.regions.algebra import Loose, Union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.curves.base import Curve
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 ORDERED_AT = 1e-6  # the delta at whose epsilon rows are ordered; every order gives a valid bound
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.algebra import Assume, factors
-from dpcore.tradeoff import Atom, parameters_of
+from dpcore.regions.algebra import Assume, factors
+from dpcore.regions.tradeoff import Atom, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 Size = tuple[float, ...]
 

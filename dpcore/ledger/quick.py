@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.algebra import Loose, SelfComposing
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
+from dpcore.regions.algebra import Loose, SelfComposing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from dpcore.algebra import Factors
     from dpcore.curves.base import Curve, FloatArray
+    from dpcore.regions.algebra import Factors
 
     ComplexArray = NDArray[np.complex128]
     Rough = dict[bool, FloatArray]

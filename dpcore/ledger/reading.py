@@ -8,12 +8,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dpcore.documents import json_of
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.registry import RELATIONS, shown
+from dpcore.files.documents import json_of
+from dpcore.files.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
 from dpcore.ledger.records import COLUMNS, MOST_ROWS, NEEDED, Ledger, Release
-from dpcore.limits import checkpoint
-from dpcore.registry import RELATIONS, shown
-from dpcore.utility.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:

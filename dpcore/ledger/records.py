@@ -6,21 +6,21 @@ from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dpcore.algebra import Assume, Power, factors
-from dpcore.domains import COUNT
-from dpcore.errors import DomainError, RelationError
+from dpcore.core.domains import COUNT
+from dpcore.core.errors import DomainError, RelationError
+from dpcore.core.notices import collected, notice
+from dpcore.core.registry import RELATIONS, shown
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
 from dpcore.ledger.groups import group_factors
-from dpcore.notices import collected, notice
-from dpcore.registry import RELATIONS, shown
+from dpcore.regions.algebra import Assume, Power, factors
+from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.releases import composed
-from dpcore.tradeoff import shorten
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from dpcore.algebra import Factors
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS = ("label", "expression", "count", "date", "note", "group", "group_limit")
 NEEDED = COLUMNS[:3]

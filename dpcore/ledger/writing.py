@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore.csv_files import write_rows
+from dpcore.files.csv_writer import write_rows
 from dpcore.ledger.reading import FORMAT, Reading
 from dpcore.ledger.records import COLUMNS, NEEDED, Ledger
 

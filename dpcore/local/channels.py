@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.algebra import Union
-from dpcore.domains import PROBABILITY
-from dpcore.errors import DomainError
-from dpcore.guarantees import Pmf
+from dpcore.core.domains import PROBABILITY
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
 from dpcore.local.hypotheses import SUM_TOLERANCE
-from dpcore.registry import shown
-from dpcore.tradeoff import exponent
+from dpcore.regions.algebra import Union
+from dpcore.regions.guarantees import Pmf
+from dpcore.regions.tradeoff import exponent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
     from dpcore.local.hypotheses import Hypotheses, Promise
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 ERASED = "erased"
 _DIGITS = 13  # pairs of rows that agree to so many digits have one region

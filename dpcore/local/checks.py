@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpcore.kinds import FACTS
+from dpcore.core.kinds import FACTS
+from dpcore.core.rounding import up
 from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Bound, Case
-from dpcore.rounding import up
 
 if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcore.domains import PROBABILITY
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP, DPTV, TV, largest_eta
-from dpcore.registry import DELTA, EPSILON, ETA, shown
+from dpcore.core.domains import PROBABILITY
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import DELTA, EPSILON, ETA, shown
+from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 SUM_TOLERANCE = 1e-9  # how far probabilities may be from adding up to 1; they are divided by their sum
 MOST_LETTERS = 64

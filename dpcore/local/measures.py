@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dpcore.errors import BudgetError
-from dpcore.kinds import ROUNDING, kind
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
+from dpcore.core.kinds import ROUNDING, kind
 from dpcore.local.channels import Channel, binary, randomized_response, silence
 from dpcore.local.extremal import ABSENT, MOST_APPROXIMATE, MOST_PURE, columns
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainc
 
-from dpcore.errors import BudgetError
-from dpcore.guarantees import Pmf
-from dpcore.limits import checkpoint
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import BudgetError
+from dpcore.core.registry import Parameter
 from dpcore.local.measures import MEASURES
-from dpcore.registry import Parameter
+from dpcore.regions.guarantees import Pmf
 from dpcore.words import grouped, of_100
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.domains import LOSS
-from dpcore.kinds import FACTS, kind
-from dpcore.limits import checkpoint
+from dpcore.core.domains import LOSS
+from dpcore.core.effort import checkpoint
+from dpcore.core.kinds import FACTS, kind
 from dpcore.local.bounds import NEIGHBOURS, Case
 from dpcore.local.channels import binary, randomized_response
 from dpcore.local.checks import stated

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpcore.algebra import Loose
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.registry import entries
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import BudgetError, DomainError
-from dpcore.guarantees import DP, pmf_polygon
 from dpcore.mechanisms.law import Inverse, Law
 from dpcore.mechanisms.log_concave import Noise, Shifted
-from dpcore.registry import entries
-from dpcore.tradeoff import Atom, parameters_of, written
+from dpcore.regions.algebra import Loose
+from dpcore.regions.guarantees import DP, pmf_polygon
+from dpcore.regions.tradeoff import Atom, parameters_of, written
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.mechanisms.law import Draws
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 Attacker = Callable[["Generator", int, bool], "FloatArray"]
 """Scores of so many people, drawn with a generator: of members (True) or of outsiders."""

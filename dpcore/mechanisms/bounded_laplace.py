@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.domains import REAL
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
 from dpcore.curves.bounded_laplace import BoundedLaplace as BoundedLaplaceCurve
-from dpcore.domains import REAL
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP, three_point
 from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
-from dpcore.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
+from dpcore.regions.guarantees import DP, three_point
 from dpcore.words import outward
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpcore.algebra import Loose, SelfComposing
+from dpcore.core.registry import EPSILON, SENSITIVITY, Oracle, Parameter, register
 from dpcore.curves.bounded_range import AdaptiveRange, BoundedRange
-from dpcore.guarantees import NO_PRIVACY, Pmf, three_point
 from dpcore.mechanisms.base import Mechanism
-from dpcore.registry import EPSILON, SENSITIVITY, Oracle, Parameter, register
+from dpcore.regions.algebra import Loose, SelfComposing
+from dpcore.regions.guarantees import NO_PRIVACY, Pmf, three_point
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore import renyi_curves
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
+from dpcore.curves import renyi_divergence
 from dpcore.curves.gaussian import Gaussian as GaussianCurve
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP, gaussian_curve
 from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, opened
 from dpcore.mechanisms.law import Law
-from dpcore.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
+from dpcore.regions.guarantees import DP, gaussian_curve
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class GaussianNoise(Mechanism):
 
     def renyi(self, order: float) -> float | None:
         """Return order mu^2 / 2."""
-        return renyi_curves.gaussian(self.gaussian_mu, order)
+        return renyi_divergence.gaussian(self.gaussian_mu, order)
 
     @property
     def law(self) -> NormalLaw:

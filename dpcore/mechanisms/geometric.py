@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.registry import EPSILON, Oracle, Parameter, register
 from dpcore.curves.polygon import Polygon
-from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, Offer, check_noise
 from dpcore.mechanisms.law import Law
-from dpcore.registry import EPSILON, Oracle, Parameter, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from numpy.random import Generator

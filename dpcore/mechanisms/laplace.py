@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpcore import renyi_curves
-from dpcore.compose import compose
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter, register
+from dpcore.curves import renyi_divergence
+from dpcore.curves.composition import compose
 from dpcore.curves.laplace import Laplace as LaplaceCurve
-from dpcore.errors import DomainError
-from dpcore.guarantees import NO_PRIVACY, three_point
 from dpcore.mechanisms.base import Claim, Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
-from dpcore.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter, register
+from dpcore.regions.guarantees import NO_PRIVACY, three_point
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Laplace(Mechanism):
 
     def renyi(self, order: float) -> float | None:
         """Return the Rényi divergence of the given order, closed form."""
-        return None if math.isinf(self.epsilon_) else renyi_curves.laplace(self.epsilon_, order)
+        return None if math.isinf(self.epsilon_) else renyi_divergence.laplace(self.epsilon_, order)
 
     @property
     def law(self) -> LaplaceLaw:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpcore.algebra import Loose
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import SENSITIVITY, shown
 from dpcore.curves.combined import ByBeta
-from dpcore.errors import DomainError
-from dpcore.given import Given
-from dpcore.registry import SENSITIVITY, shown
+from dpcore.regions.algebra import Loose
+from dpcore.regions.custom import Given
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves.base import check_shift
 from dpcore.curves.normal_laplace import NormalLaplace as NormalLaplaceCurve
-from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.law import Law
-from dpcore.registry import SCALE, SENSITIVITY, SIGMA, Oracle, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import PROBABILITY, SIGMA, Oracle, register
 from dpcore.curves.gaussian import Gaussian as GaussianCurve
 from dpcore.curves.subsampled import Subsampled
-from dpcore.errors import DomainError
-from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.gaussian import NormalLaw
 from dpcore.mechanisms.law import Law
-from dpcore.registry import PROBABILITY, SIGMA, Oracle, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import EPSILON, Oracle, Parameter, register
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.guarantees import three_point
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, drawn
 from dpcore.mechanisms.law import Masses
-from dpcore.registry import EPSILON, Oracle, Parameter, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from numpy.random import Generator

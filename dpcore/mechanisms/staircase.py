@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.guarantees import three_point
+from dpcore.core.registry import EPSILON, Oracle, Parameter, register
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, scored
 from dpcore.mechanisms.law import Law
-from dpcore.registry import EPSILON, Oracle, Parameter, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.guarantees import three_point
+from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, register
 from dpcore.mechanisms.base import Mechanism, Offer
 from dpcore.mechanisms.law import Law
-from dpcore.registry import SCALE, SENSITIVITY, Oracle, register
+from dpcore.regions.guarantees import three_point
 
 if TYPE_CHECKING:
     from numpy.random import Generator

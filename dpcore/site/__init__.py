@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 
 for _name, _package in (
     ("jinja2", "jinja2"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.registry import shown
+from dpcore.files.data import data_folder
+from dpcore.files.paths import inside, link
 from dpcore.language.problems import nearest, quoted
-from dpcore.paths import inside, link
-from dpcore.registry import shown
 from dpcore.specs import SpecError, load
 from dpcore.specs.base import NAME
-from dpcore.specs.presets import data_folder
 from dpcore.specs.reading import lines_above, place_of, source_text
 
 if TYPE_CHECKING:

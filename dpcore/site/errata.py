@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcore import errata
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
+from dpcore.labs import errata
 from dpcore.site.pages import EVIDENCE, Job, Page
 from dpcore.site.tables import plain_rows, table_of
 

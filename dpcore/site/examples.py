@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
+from dpcore.files.data import data_folder
 from dpcore.specs import SpecError
-from dpcore.specs.presets import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.charts.export import picture
-from dpcore.csv_files import frame_text
+from dpcore.files.csv_writer import frame_text
 from dpcore.site.colours import adaptable
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import Table, parameters_of, plain_columns, table_of

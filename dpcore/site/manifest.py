@@ -11,13 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.documents import json_of, text_of
-from dpcore.errors import DomainError, DpcoreError
-from dpcore.paths import inside
+from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.files.data import data_folder
+from dpcore.files.documents import json_of, text_of
+from dpcore.files.paths import inside
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import Drawn
 from dpcore.site.pages import FIGURE
-from dpcore.specs.presets import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from dpcore.documents import MOST_INLINE, DocumentError
-from dpcore.errors import DpcoreError
-from dpcore.paths import link
+from dpcore.core.errors import DpcoreError
+from dpcore.files.documents import MOST_INLINE, DocumentError
+from dpcore.files.paths import link
 from dpcore.site.maths import mathml
 from dpcore.specs import Spec, SpecError, block
 from dpcore.specs.reading import FENCE, unique

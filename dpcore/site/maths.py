@@ -9,7 +9,7 @@ from typing import Final
 
 from latex2mathml.converter import convert
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.language.problems import quoted
 
 # MathML Core knows no alphabets by attribute: a script N is a character of its own

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.documents import bytes_of
-from dpcore.errors import DomainError
-from dpcore.paths import inside
-from dpcore.registry import shown
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
+from dpcore.files.documents import bytes_of
+from dpcore.files.paths import inside
 from dpcore.site import markdown
 from dpcore.site.examples import check as check_examples
 from dpcore.site.examples import is_own, numbers

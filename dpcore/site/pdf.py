@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Final
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
     from pathlib import Path

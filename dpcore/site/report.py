@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from dpcore.errors import DpcoreError
-from dpcore.registry import shown
+from dpcore.core.errors import DpcoreError
+from dpcore.core.registry import shown
 from dpcore.site import markdown, shared
 from dpcore.site.compose import Composer, Site
 from dpcore.site.config import APP, Config, app_address

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
 from dpcore.charts.theme import PLAIN
-from dpcore.domains import COUNT, TOLERANCE
-from dpcore.errors import DpcoreError, InternalError
+from dpcore.core.domains import COUNT, TOLERANCE
+from dpcore.core.effort import effort
+from dpcore.core.errors import DpcoreError, InternalError
+from dpcore.core.registry import shown
 from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
-from dpcore.limits import limits
-from dpcore.registry import shown
 from dpcore.specs import recipes
 from dpcore.specs.fields import ValueProblem, required
 from dpcore.specs.presets import several
@@ -28,7 +28,7 @@ from dpcore.specs.presets import several
 if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
     from dpcore.charts.theme import Look
-    from dpcore.parameter import Parameter
+    from dpcore.core.parameter import Parameter
 
 TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
 LOOKS: Final = (
@@ -162,7 +162,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     if "height" in given:
         look = replace(look, height=_height(given))
     try:
-        with limits(tolerance=_tolerance(given)):
+        with effort(tolerance=_tolerance(given)):
             made: Figure = recipes.run(drawer.recipe(), look)
     except (SpecError, InternalError):  # an error of ours is not one of the spec
         raise

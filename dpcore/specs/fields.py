@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field
 from typing import Any, Final
 
-from dpcore.domains import REAL
-from dpcore.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.domains import REAL
+from dpcore.core.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.registry import Parameter, shown
 from dpcore.language import parse
 from dpcore.language.grammar import parse_syntax
+from dpcore.language.lists import parse_list
 from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
 from dpcore.language.syntax import unknowns
-from dpcore.lists import parse_list
-from dpcore.registry import Parameter, shown
 
 REQUIRED: Final = object()
 SHORT: Final = 8  # numbers that are written out

@@ -6,18 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.documents import bytes_of
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.files.documents import bytes_of
+from dpcore.files.sheet import open_csv
 from dpcore.language.problems import nearest
 from dpcore.ledger import read_ledger
 from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers
-from dpcore.utility.sheet import open_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.composition import Way
     from dpcore.ledger import Ledger
+    from dpcore.theorems.composition import Way
     from dpcore.utility import Dataset
 
 MOST_NAMED = 5

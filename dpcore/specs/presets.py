@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from dpcore.files.data import data_folder
 from dpcore.language.problems import nearest, quoted
 
 if TYPE_CHECKING:
@@ -54,13 +54,6 @@ def _flat(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():  # as sliders write them: 1, not 1.0
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def data_folder() -> Path:
-    """Return the folder of presets and texts: beside the package in a checkout, inside it in a wheel."""
-    package = Path(__file__).resolve().parents[1]
-    bundled = package / "_bundle" / "data"
-    return bundled if bundled.is_dir() else package.parent / "data"
 
 
 @lru_cache(maxsize=1)

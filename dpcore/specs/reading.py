@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.documents import DocumentError, text_of, toml_of
-from dpcore.errors import DpcoreError
-from dpcore.registry import shown
+from dpcore.core.errors import DpcoreError
+from dpcore.core.registry import shown
+from dpcore.files.documents import DocumentError, text_of, toml_of
 from dpcore.specs.base import Spec, SpecError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import importlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from dpcore.errors import DomainError
-from dpcore.paths import inside
+from dpcore.core.errors import DomainError
+from dpcore.files.paths import inside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,7 +129,7 @@ def written(node: Any, tolerance: float | None = None) -> str:
     last = writer.text(node, len("figure = "))
     lines = [*writer.lines, f"figure = {last}"]
     if tolerance is not None:
-        opened = f"with {writer.need('dpcore.limits:limits')}(tolerance={tolerance!r}):"
+        opened = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={tolerance!r}):"
         lines = [opened, *(f"    {line}" for text in lines for line in text.split("\n"))]
     ours = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(writer.imports.items())]
     first = [line for line in ours if not line.startswith("from dpcore")]

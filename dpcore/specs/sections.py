@@ -6,7 +6,7 @@ import re
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Final
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import kinds
 
 if TYPE_CHECKING:

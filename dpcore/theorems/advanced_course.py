@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.domains import COPIES, LOSS, SHARE
-from dpcore.errors import DomainError
-from dpcore.rounding import up
+from dpcore.core.domains import COPIES, LOSS, SHARE
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import up
 from dpcore.theorems.advanced_drv import against_sum
 from dpcore.theorems.record import ADAPTIVE, AtDelta, Oracle, Stated, Theorem
 from dpcore.theorems.releases import equal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.domains import COPIES, DELTA, LOSS, SLACK
-from dpcore.rounding import sum_up, up
+from dpcore.core.domains import COPIES, DELTA, LOSS, SLACK
+from dpcore.core.rounding import sum_up, up
 from dpcore.theorems.record import Account, Oracle, Stated, Theorem
 from dpcore.theorems.releases import equal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.rounding import sum_up
+from dpcore.core.rounding import sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
 from dpcore.theorems.sharing import statement_epsilon

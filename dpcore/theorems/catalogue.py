@@ -10,7 +10,7 @@ import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ LISTS = (
 def every_theorem() -> tuple[Theorem, ...]:
     """Return all theorems, in the order of the reference."""
     folder = importlib.import_module("dpcore.theorems")
-    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
+    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if not module.ispkg)
     modules = [importlib.import_module(f"dpcore.theorems.{name}") for name in names]
     return _sorted([module.THEOREM for module in modules if hasattr(module, "THEOREM")], REFERENCE)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.central_limit import limit
-from dpcore.guarantees import DP
-from dpcore.theorems.gaussians import epsilons_of, joined
+from dpcore.central_limit.gaussians import epsilons_of, joined
+from dpcore.regions.guarantees import DP
 from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
 from dpcore.theorems.releases import MOST_DIFFERENT
 from dpcore.words import grouped, outward

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.divergences import renyi
-from dpcore.limits import checkpoint
-from dpcore.rounding import UNIT, up
-from dpcore.tradeoff import shorten
+from dpcore.core.effort import checkpoint
+from dpcore.core.rounding import UNIT, up
+from dpcore.regions.tradeoff import shorten
+from dpcore.theorems.divergences import renyi
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from dpcore.algebra import Factors
     from dpcore.curves.base import FloatArray
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.releases import Releases
-    from dpcore.tradeoff import TradeOff
 
 
 def divergence_sum(factors: Factors, orders: FloatArray) -> FloatArray:

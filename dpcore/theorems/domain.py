@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpcore.domains import COPIES, COUNT, DELTA, LOSS
-from dpcore.errors import DomainError
+from dpcore.core.domains import COPIES, COUNT, DELTA, LOSS
+from dpcore.core.errors import DomainError
 
 LATTICE_COPIES = COUNT.but(high=10**9)
 """How many copies a list of all corners takes."""

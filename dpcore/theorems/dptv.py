@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import DELTA, ETA, LOSS
-from dpcore.guarantees import DP, DPTV
-from dpcore.notices import collected, notice
-from dpcore.rounding import failure, sum_up
+from dpcore.core.domains import DELTA, ETA, LOSS
+from dpcore.core.notices import collected, notice
+from dpcore.core.rounding import failure, sum_up
+from dpcore.regions.guarantees import DP, DPTV
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpcore.algebra import Factors
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.listing import Listing
     from dpcore.theorems.record import AtDelta, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements
     from dpcore.theorems.step import Step
-    from dpcore.tradeoff import TradeOff
 
 
 def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:

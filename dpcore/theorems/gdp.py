@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import gate
+from dpcore.central_limit.gaussians import epsilons_of, joined
+from dpcore.core.domains import LOSS
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import failure
 from dpcore.curves.gaussian import Gaussian
-from dpcore.domains import LOSS
-from dpcore.errors import DomainError
-from dpcore.guarantees import GDP
-from dpcore.rounding import failure
-from dpcore.theorems.gaussians import epsilons_of, joined
+from dpcore.regions import gate
+from dpcore.regions.guarantees import GDP
 from dpcore.theorems.optimal import SAFE
 from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
 from dpcore.theorems.table import table

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import COPIES, DELTA, LOSS
-from dpcore.rounding import sum_up, up
+from dpcore.core.domains import COPIES, DELTA, LOSS
+from dpcore.core.rounding import sum_up, up
 from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
 from dpcore.theorems.table import table
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import DELTA, LOSS
-from dpcore.rounding import sum_up
+from dpcore.core.domains import DELTA, LOSS
+from dpcore.core.rounding import sum_up
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.group import log_geometric
 from dpcore.theorems.lattice import reserve

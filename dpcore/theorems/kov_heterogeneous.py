@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import LOSS
-from dpcore.errors import BudgetError
-from dpcore.rounding import failure, sum_up
+from dpcore.core.domains import LOSS
+from dpcore.core.errors import BudgetError
+from dpcore.core.rounding import failure, sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import deltas_at_drops, reserve, sum_of_binomials
 from dpcore.theorems.optimal import corner_table

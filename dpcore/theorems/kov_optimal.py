@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import DELTA, LOSS
-from dpcore.guarantees import DP
-from dpcore.rounding import failure, sum_up
+from dpcore.core.domains import DELTA, LOSS
+from dpcore.core.rounding import failure, sum_up
+from dpcore.regions.guarantees import DP
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpcore.algebra import Factors
+    from dpcore.regions.algebra import Factors
     from dpcore.theorems.listing import Listing
     from dpcore.theorems.record import AtDelta, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcore.domains import DELTA, SLACK
-from dpcore.rounding import UNIT, failure, log_keep, sum_up, up
+from dpcore.core.domains import DELTA, SLACK
+from dpcore.core.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
 from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem

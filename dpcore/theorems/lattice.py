@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import limits
+from dpcore.core import effort
+from dpcore.core.errors import BudgetError
 from dpcore.engine.binomial import binomial_masses
 from dpcore.engine.profile import tables
-from dpcore.errors import BudgetError
 from dpcore.theorems.table import LARGEST_TABLE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def reserve(count: int, what: str) -> None:
     if count > LARGEST_TABLE:
         msg = f"{what} has {count} corners; at most {LARGEST_TABLE} are listed."
         raise BudgetError(msg)
-    limits.claim(_BYTES_PER_ATOM * count, f"{what} with {count} corners")
+    effort.claim(_BYTES_PER_ATOM * count, f"{what} with {count} corners")
 
 
 def deltas_at_drops(drop: FloatArray, mass: FloatArray) -> FloatArray:
@@ -80,7 +80,7 @@ def _ratios(k: int, keep: float, back: float) -> FloatArray:
             value = ((k - n + 1) * keep + (2 * k - n + 2) * back / value) / n
             chunk.append(value)
         out[start - 1 : stop - 1] = chunk
-        limits.checkpoint(0.5 * stop / (k + 1))
+        effort.checkpoint(0.5 * stop / (k + 1))
     return out
 
 

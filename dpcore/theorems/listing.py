@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.domains import COPIES, LOSS, PROBABILITY, SLACK
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.domains import COPIES, LOSS, PROBABILITY, SLACK
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.theorems.catalogue import listing
 from dpcore.theorems.table import stack
 

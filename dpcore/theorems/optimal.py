@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import gate
+from dpcore.core.effort import current, effort
 from dpcore.curves.polygon import Polygon
-from dpcore.limits import current, limits
+from dpcore.regions import gate
 from dpcore.theorems.record import AtDelta, PromisedRegion
 from dpcore.theorems.releases import composed
 from dpcore.theorems.table import table
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from dpcore.algebra import Factors
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.releases import Statements
-    from dpcore.tradeoff import TradeOff
 
     FloatArray = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: b
             return AtDelta(few + 0.0, "exact", note)
         return AtDelta(float(gate.epsilon_bounds(region, np.array([delta]))[1][0]) + 0.0, region.kind, note)
     if few is None:
-        with limits(tolerance=max(current().tolerance, _ENOUGH)):
+        with effort(tolerance=max(current().tolerance, _ENOUGH)):
             few = float(region.epsilon(delta))
     return AtDelta(few * SAFE + 0.0, "upper", note)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.guarantees import GDP
-from dpcore.rounding import up
+from dpcore.core.rounding import up
+from dpcore.regions.guarantees import GDP
 from dpcore.theorems.divergence_sums import divergence_sum, infinite
 from dpcore.theorems.rdp_tight import tight_epsilon
 from dpcore.theorems.record import AtDelta, Oracle, Theorem

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from dpcore.errors import BudgetError, DomainError, DpcoreError
-from dpcore.guarantees import DP
-from dpcore.limits import checkpoint, limits
-from dpcore.rounding import sum_up
+from dpcore.core.effort import checkpoint, effort
+from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.rounding import sum_up
+from dpcore.regions.guarantees import DP
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.sharing import ROUNDING, statement_epsilon
 from dpcore.theorems.table import stack, table
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.domain import Statement
     from dpcore.theorems.listing import Listing
-    from dpcore.tradeoff import TradeOff
 
 ADAPTIVE = (
     "The mechanisms use fresh randomness. Which mechanism comes next may depend on earlier answers; the list of strengths may "
@@ -292,7 +292,7 @@ class Theorem:
 
 def counted() -> AbstractContextManager[object]:
     """Return the context in which one row of a table is computed: more operations than allowed refuse it."""
-    return limits(work=ROW_WORK)
+    return effort(work=ROW_WORK)
 
 
 def reason(error: DpcoreError) -> str:

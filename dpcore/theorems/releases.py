@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erf
 
-from dpcore.algebra import Power, Product
-from dpcore.errors import DomainError, DpcoreError
-from dpcore.guarantees import DP, largest_eta
-from dpcore.limits import checkpoint
-from dpcore.rounding import sum_up
-from dpcore.theorems.gaussians import epsilons_of
+from dpcore.central_limit.gaussians import epsilons_of
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.rounding import sum_up
+from dpcore.regions.algebra import Power, Product
+from dpcore.regions.guarantees import DP, largest_eta
+from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.sharing import share
 from dpcore.theorems.step import Step, step_of, steps_at, taken_as
-from dpcore.tradeoff import shorten
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dpcore.algebra import Factors
     from dpcore.curves.base import Curve
+    from dpcore.regions.algebra import Factors
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.domain import Statement
-    from dpcore.tradeoff import TradeOff
 
 MOST_DIFFERENT = 400  # different releases that are composed or looked up numerically beside the regions themselves
 _EVERY = 200  # releases between two reports of progress

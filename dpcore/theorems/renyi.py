@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.domains import LOSS, OPEN_ORDER, SHARE
+from dpcore.core.domains import LOSS, OPEN_ORDER, SHARE
 from dpcore.theorems.catalogue import routes
 from dpcore.theorems.table import stack
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import sum_up
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import DomainError
-from dpcore.guarantees import largest_eta
-from dpcore.rounding import sum_up
+from dpcore.regions.guarantees import largest_eta
+from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.sharing import share
-from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 _SAME = 1e-12
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.core.effort import claim
 from dpcore.engine import profile
-from dpcore.limits import claim
 
 if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray

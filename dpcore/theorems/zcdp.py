@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.divergences import concentrated
-from dpcore.errors import DomainError
-from dpcore.guarantees import GDP
-from dpcore.limits import checkpoint
-from dpcore.rounding import up
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.rounding import up
+from dpcore.regions.guarantees import GDP
+from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.divergence_sums import infinite
+from dpcore.theorems.divergences import concentrated
 from dpcore.theorems.record import AtDelta, Oracle, Theorem
 from dpcore.theorems.zcdp_tight import best_epsilon
-from dpcore.tradeoff import shorten
 from dpcore.words import outward
 
 if TYPE_CHECKING:

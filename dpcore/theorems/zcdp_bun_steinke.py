@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpcore.rounding import UNIT, exp_up, up
+from dpcore.core.rounding import UNIT, exp_up, up
 from dpcore.theorems.record import SINGLE, Account, Oracle, Route, Theorem
 
 

@@ -6,7 +6,7 @@ Every file of this package describes pairs of a query and a mechanism; importing
 from importlib import import_module
 from pkgutil import iter_modules
 
-from dpcore.registry import Choice
+from dpcore.core.registry import Choice
 from dpcore.utility.base import PAIRS, Fact, Measure, Pair, enter, pair
 from dpcore.utility.dataset import Dataset
 from dpcore.utility.inverse import Needed, needed

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.guarantees import DP
-from dpcore.registry import SENSITIVITY, Parameter
+from dpcore.core.registry import SENSITIVITY, Parameter
+from dpcore.regions.guarantees import DP
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
 from dpcore.utility.choosing import BINS, WITHIN, Choosing, cells
 from dpcore.utility.neighbourhood import Bound
@@ -27,7 +27,7 @@ from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 THRESHOLD = Parameter("threshold", label="T", meaning="what an answer is compared with", example=100.0)

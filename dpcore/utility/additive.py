@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpcore.algebra import Assume
+from dpcore.core.registry import DELTA, Choice
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
-from dpcore.registry import DELTA, Choice
+from dpcore.regions.algebra import Assume
 from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, Measure, Pair
 from dpcore.utility.noise import Noise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts, off_quantile
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 ADD_REMOVE, SUBSTITUTION = "add/remove", "substitution"

@@ -15,7 +15,7 @@ from dpcore.words import of_100
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 

@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
-from dpcore.domains import REAL
-from dpcore.errors import DomainError
-from dpcore.parameter import one_of
-from dpcore.registry import EPSILON, Parameter, check_names, unknown
-from dpcore.tradeoff import parameters_of
+from dpcore.core.domains import REAL
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
+from dpcore.core.registry import EPSILON, Parameter, check_names, unknown
+from dpcore.regions.tradeoff import parameters_of
 from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.inverse import Needed
 
 KINDS: Final = ("exact", "upper", "lower", "approximate")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter
 from dpcore.mechanisms.exponential import Exponential
-from dpcore.registry import Parameter
+from dpcore.regions.guarantees import DP
 from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
 from dpcore.utility.choosing import Choosing
 from dpcore.utility.dataset import OTHER
@@ -27,7 +27,7 @@ from dpcore.words import of_100
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 CUT = Parameter(

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint
-from dpcore.parameter import one_of
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
 from dpcore.utility.simulate import RELEASES, cases_table, facts
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpcore.errors import DomainError
-from dpcore.registry import Parameter, shown
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter, shown
 from dpcore.utility.base import QUANTILE, Fact, Measure, Pair
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter, shown
+from dpcore.files.sheet import LONGEST_NAME
 from dpcore.mechanisms.geometric import Geometric as GeometricRegion
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Parameter, shown
+from dpcore.regions.guarantees import DP
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     NEIGHBOURS,
@@ -26,12 +27,11 @@ from dpcore.utility.additive import (
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, enter
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
-from dpcore.utility.sheet import LONGEST_NAME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 AT_LEAST = Parameter("at_least", label="at least", meaning="numbers of this size or more are counted", example=65.0)

@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln
 
-from dpcore.domains import PRIOR
-from dpcore.errors import DomainError
-from dpcore.given import Given
-from dpcore.registry import PROBABILITY, Choice, Parameter
+from dpcore.core.domains import PRIOR
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import PROBABILITY, Choice, Parameter
+from dpcore.regions.custom import Given
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
 from dpcore.utility.spread import Spread, spread_delta
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 BASIC, OPTIMAL, EXACT = "basic", "optimal", "exact"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from scipy.special import ndtri
 
-from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Choice, Parameter
 from dpcore.mechanisms.geometric import Geometric as GeometricRegion
 from dpcore.mechanisms.laplace import Histogram as TwoCells
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
     ADD_REMOVE,
     GAUSSIAN_FLOOR,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 COUNTS, FREQUENCIES = "counts", "frequencies"

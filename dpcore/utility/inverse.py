@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.domains import REAL
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint
-from dpcore.registry import Parameter, shown
+from dpcore.core.domains import REAL
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter, shown
 from dpcore.utility.simulate import moved
 from dpcore.words import outward
 

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Choice, Parameter
 from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
-from dpcore.registry import Choice, Parameter
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     PURE_FLOOR,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 EMPIRICAL, STATISTICAL = "empirical", "statistical"
 MOST_COLUMNS: Final = 1000

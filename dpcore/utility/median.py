@@ -31,7 +31,7 @@ from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 MORE_RECORDS = "sum over the values of distance times largest chance: it only falls with n"

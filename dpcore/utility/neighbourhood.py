@@ -14,9 +14,9 @@ import numpy as np
 
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
-from dpcore.given import Given
-from dpcore.guarantees import three_point
-from dpcore.tradeoff import TradeOff
+from dpcore.regions.custom import Given
+from dpcore.regions.guarantees import three_point
+from dpcore.regions.tradeoff import TradeOff
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray

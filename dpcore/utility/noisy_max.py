@@ -21,7 +21,7 @@ from dpcore.utility.winners import MOST, winners
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 _MOST_NEIGHBOURS = {"gumbel": 40_000, "exponential": 150, "laplace": 150}

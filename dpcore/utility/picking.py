@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from dpcore.guarantees import DP
 from dpcore.mechanisms.exponential import Exponential
+from dpcore.regions.guarantees import DP
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure
 from dpcore.utility.choosing import WITHIN, Choosing, softmax
 from dpcore.utility.neighbourhood import Bound, Found, hull
@@ -19,7 +19,7 @@ from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 _SUBSETS: Final = {"gumbel": 12, "exponential": 7, "laplace": 7}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 _DEEPEST = 746.0

@@ -32,7 +32,7 @@ from dpcore.curves.bound import Outer
 from dpcore.utility.neighbourhood import Found, hull
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 _POINTS = 129

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.kinds import FACTS
+from dpcore.core.kinds import FACTS
+from dpcore.core.registry import COUNT, Choice
 from dpcore.mechanisms.gaussian import Gaussian as GaussianRegion
-from dpcore.registry import COUNT, Choice
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     SMALL_DELTA,
@@ -36,7 +36,7 @@ from dpcore.utility.noise import Gaussian, Noise
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 GDP, ZCDP, KOV = "gdp", "zcdp", "kov"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint
-from dpcore.parameter import one_of
-from dpcore.registry import shown
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
+from dpcore.core.registry import shown
+from dpcore.files.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
 from dpcore.utility.dataset import OTHER, Dataset
-from dpcore.utility.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dpcore.domains import COUNT
-from dpcore.errors import DomainError
-from dpcore.registry import shown
+from dpcore.core.domains import COUNT
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
+from dpcore.files.data import data_folder
+from dpcore.files.sheet import open_csv
 from dpcore.utility.dataset import Dataset
 from dpcore.utility.reading import read_labels, read_numbers
-from dpcore.utility.sheet import open_csv
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,10 @@ class Sample:
     provenance: str
 
 
-def _folder() -> Path:
-    """Return the folder of the datasets: inside the package in a wheel, beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    bundled = package / "_bundle" / "data"
-    return (bundled if bundled.is_dir() else package.parent / "data") / "datasets"
-
-
 @lru_cache(maxsize=1)
 def samples() -> dict[str, Sample]:
     """Return name -> sample, for every column of every sample dataset."""
-    described = tomllib.loads((_folder() / "datasets.toml").read_text(encoding="utf-8"))
+    described = tomllib.loads((data_folder() / "datasets" / "datasets.toml").read_text(encoding="utf-8"))
     found = {}
     for dataset, facts in described.items():
         for column, about in facts["columns"].items():
@@ -59,7 +56,7 @@ def samples() -> dict[str, Sample]:
                 name,
                 f"{facts['title']}: {about['title']}",
                 about["kind"],
-                _folder() / facts["file"],
+                data_folder() / "datasets" / facts["file"],
                 column,
                 float(about.get("low", 0.0)),
                 float(about.get("high", 0.0)),

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from dpcore.core.registry import SENSITIVITY, Choice, Parameter
 from dpcore.mechanisms.exponential import Exponential
-from dpcore.registry import SENSITIVITY, Choice, Parameter
 from dpcore.utility.base import enter
 from dpcore.utility.picking import ByExponential, ByGumbel, ByLaplace, Picking, score_box
 from dpcore.utility.winners import MOST
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.base import Fact
     from dpcore.utility.dataset import Dataset
 

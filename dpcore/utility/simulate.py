@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpcore.domains import COUNT
-from dpcore.errors import DomainError
-from dpcore.limits import checkpoint, claim
-from dpcore.registry import Parameter
+from dpcore.core.domains import COUNT
+from dpcore.core.effort import checkpoint, claim
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import Parameter
 from dpcore.utility.base import QUANTILE, RATE, Fact, Measure, Pair
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def simulate(
 ) -> pd.DataFrame:
     """Return what `releases` simulated releases say of every measure, with standard errors.
 
-    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.limits` hears of every chunk.
+    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.core.effort` hears of every chunk.
 
     Parameters
     ----------

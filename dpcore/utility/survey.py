@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.registry import Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse, from_gamma, from_nu
-from dpcore.registry import Parameter
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
 from dpcore.utility.binary_median import CUT, yes
 from dpcore.utility.binomials import TwoBinomials
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 OFF = Parameter(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
 from dpcore.utility.binomials import TwoBinomials
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpcore.errors import DomainError
-from dpcore.parameter import one_of
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
 from dpcore.utility.choosing import softmax
 
 if TYPE_CHECKING:

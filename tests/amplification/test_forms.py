@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import RelationError, parse
-from dpcore.amplification import FIXED, POISSON, form_table, forms, sampled
 from dpcore.charts.amplified import forms_figure
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.training import FIXED, POISSON, form_table, forms, sampled
 
 LAWS = settings(max_examples=40, deadline=None)
 

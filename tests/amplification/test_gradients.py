@@ -12,16 +12,16 @@ from pandas.testing import assert_frame_equal
 from scipy.special import ndtr, ndtri
 
 import dpcore
-from dpcore.amplification import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
-from dpcore.amplification.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, FPR, MOMENTS, RENYI, WHOLE, Training
+from dpcore.central_limit.convergence import ABOVE, BELOW
 from dpcore.charts.amplified import rate_figure, steps_figure
-from dpcore.composition.convergence import ABOVE, BELOW
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.training import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
+from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, FPR, MOMENTS, RENYI, WHOLE, Training
 
 
 def test_the_number_of_2250_steps_is_certified_and_narrow() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         rows = gradients(1.5, 0.04, 2250, 1e-5).set_index("theorem")
     low, high = rows.loc[CERTIFIED, "epsilon_lower"], rows.loc[CERTIFIED, "epsilon"]
     assert low <= 6.76878 <= high
@@ -44,7 +44,7 @@ def test_the_accountants_number_is_the_published_one() -> None:
     """A thousand steps, sigma 1, q 0.01: GDP accountants print 1.6177, the truth is 1.8282."""
     assert clt_mu(1.0, 0.01, 1000) == pytest.approx(0.01 * math.sqrt(1000 * (math.e - 1)), rel=1e-14)
     assert dpcore.gdp(clt_mu(1.0, 0.01, 1000)).epsilon(1e-5) == pytest.approx(1.6177, abs=1e-4)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         rows = gradients(1.0, 0.01, 1000, 1e-5).set_index("theorem")
     assert rows.loc[CERTIFIED, "epsilon"] == pytest.approx(1.8282367, abs=1e-5)
     assert rows.loc[ACCOUNTANT, "epsilon"] == pytest.approx(1.6177, abs=1e-4)
@@ -77,7 +77,7 @@ def test_renyi_without_sampling_is_gaussian() -> None:
 @pytest.mark.parametrize(("sigma", "q", "steps"), [(1.0, 0.01, 1000), (0.8, 0.001, 10_000), (3.0, 0.5, 50)])
 def test_the_renyi_bound_is_above_the_truth_and_the_best_of_its_orders(sigma: float, q: float, steps: int) -> None:
     bound, order = renyi_epsilon(sigma, q, steps, 1e-6)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         truth = float(Training(sigma, q, steps).region.epsilon_bounds(np.array([1e-6]))[0][0])
     assert truth <= bound <= 2 * truth
     for other in (order * 0.9, order * 1.1):
@@ -98,7 +98,7 @@ def test_one_step_has_rates_of_the_best_threshold() -> None:
 
 
 def test_rates_after_many_steps() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         found = rates(1.5, 0.04, 2250)
     assert np.all((found["tpr"] - found["tpr_lower"]) <= 1e-3 * found["tpr"])
     assert np.all(found["renyi"] >= found["tpr"])
@@ -121,7 +121,7 @@ def test_rates_by_simulation() -> None:
     outside, inside = losses(inside=False), losses(inside=True)
     cut = float(np.quantile(outside, 0.9))
     alpha, power = float((outside > cut).mean()), float((inside > cut).mean())
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         row = rates(sigma, q, steps, [alpha]).iloc[0]
     room = 4 * math.sqrt(0.25 / runs) * 2
     assert power <= row["tpr"] + room
@@ -129,19 +129,19 @@ def test_rates_by_simulation() -> None:
 
 
 def test_the_ladder_of_steps() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         frame = gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
     assert list(frame.columns) == ["k", "title", "epsilon", "epsilon_lower", "note", "kind", "theorem", "neighbours"]
     assert frame.loc[frame["theorem"] == CERTIFIED, "k"].tolist() == [1, 1000]
     assert frame.loc[frame["kind"] != "none", "k"].size == len(frame)
-    with pytest.raises(BudgetError, match="time allowed"), limits(deadline=0.0):
+    with pytest.raises(BudgetError, match="time allowed"), effort(deadline=0.0):
         gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
     with pytest.raises(DomainError, match="at least one"):
         gradient_ladder(1.5, 0.04, 1e-5, [])
 
 
 def test_the_figure_of_rates() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         figure = rate_figure(rates(1.5, 0.04, 2250, FINE_FPR))
     assert "wrongly accuses 1 of 1 000 000 people outside the data finds at most 47 of 100 000" in figure.takeaway
     assert "the CLT says about 43 of 100 000 (approximation, below the truth)" in figure.takeaway
@@ -149,7 +149,7 @@ def test_the_figure_of_rates() -> None:
 
 
 def test_the_figure_of_steps_speaks_of_steps() -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         figure = steps_figure(gradient_ladder(1.5, 0.04, 1e-5, [1, 1000]), delta=1e-5, steps=1000)
     assert "4.29 for T = 1 000 (certified, an upper bound)" in figure.takeaway
     assert "Number of steps T" in figure.chart.to_json()
@@ -172,11 +172,11 @@ def test_full_batches_are_gaussian_privacy() -> None:
 
 
 def test_the_clock_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         slow = gradient_ladder(10.0, 1e-4, 1e-5, [1, 1000, 10_000, 30_000])
     clock = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: 8 * clock())
-    with limits(tolerance=1e-3, deadline=1e4):
+    with effort(tolerance=1e-3, deadline=1e4):
         fast = gradient_ladder(10.0, 1e-4, 1e-5, [1, 1000, 10_000, 30_000])
     assert_frame_equal(slow, fast, check_exact=True)
     certified = slow[slow["theorem"] == CERTIFIED].set_index("k")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpcore import parse
-from dpcore.app import audit, audit_data, composition, mechanism, page, utility, work
+from dpcore.app import audit, audit_data, composition, mechanisms, page, privacy_and_utility, work
 from dpcore.audit import read_audit
 from dpcore.audit.examples import example
 from tests.app import visits
@@ -131,7 +131,7 @@ def test_a_second_run_computes_nothing() -> None:
 def test_no_other_page_uses_the_same_keys() -> None:
     other = sources_without("12_Audit.py", "audit.py", "audit_data.py", "audit_panels.py")
     assert not [key for key in audit.DEFAULTS if f'key="{key}"' in other]
-    assert not set(audit.DEFAULTS) & {*composition.DEFAULTS, *mechanism.DEFAULTS, *utility.DEFAULTS}
+    assert not set(audit.DEFAULTS) & {*composition.DEFAULTS, *mechanisms.DEFAULTS, *privacy_and_utility.DEFAULTS}
 
 
 # ---- an upload -----------------------------------------------------------------------------------------------

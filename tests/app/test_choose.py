@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from dpcore import parse
-from dpcore.app import choosing, work
+from dpcore.app import choose_your_noise, work
 from dpcore.app.page import Preset, presets
 from dpcore.calibration.answers import Question
 from dpcore.calibration.wishes import Advantage
@@ -56,11 +56,11 @@ def test_the_first_view() -> None:
 
 
 def test_every_answer_links_to_its_mechanism() -> None:
-    for one in choosing.found(Question("noise", Advantage(0.2), k=3, width=2.0)):
+    for one in choose_your_noise.found(Question("noise", Advantage(0.2), k=3, width=2.0)):
         if one.trouble:
-            assert choosing.link(one) == ""
+            assert choose_your_noise.link(one) == ""
         else:
-            page, text = choosing.link(one).split("?expression=")
+            page, text = choose_your_noise.link(one).split("?expression=")
             assert (ROOT / "pages" / f"3_{page}.py").exists()
             assert str(parse(unquote(text))) == one.one
             assert str(parse(unquote(text)) ** 3) == one.total
@@ -70,7 +70,7 @@ def test_every_answer_links_to_its_mechanism() -> None:
 def test_every_example(preset: Preset) -> None:
     app = opened(**preset.state)
     assert not app.error
-    assert set(preset.state) <= set(choosing.DEFAULTS)
+    assert set(preset.state) <= set(choose_your_noise.DEFAULTS)
     assert SHOWN[preset.name] in said(app)
     assert preset.meaning[:40] in said(app)
     assert len(app.get("vega_lite_chart")) == 1
@@ -88,7 +88,7 @@ def test_what_is_unknown_changes_what_can_be_wanted() -> None:
     assert "one answer is off by more than 10" in said(app)
     app.segmented_control(key="choose_unknown").set_value("answers k").run()
     assert not app.exception
-    assert app.session_state["choose_wish"] in choosing.wishes_for("k")
+    assert app.session_state["choose_wish"] in choose_your_noise.wishes_for("k")
     app.segmented_control(key="choose_unknown").set_value("noise").run()
     app.segmented_control(key="choose_wish").set_value("posterior").run()
     app.text_input(key="choose_accused").set_value("0.01").run()
@@ -153,8 +153,8 @@ def test_the_code_shown_makes_the_chart_shown(picture: str, tmp_path: Path, monk
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    other = sources_without("11_Choose_your_noise.py", "choosing.py", "choosing_panels.py")
-    assert not [key for key in choosing.DEFAULTS if f'"{key}"' in other]
+    other = sources_without("11_Choose_your_noise.py", "choose_your_noise.py", "choose_your_noise_panels.py")
+    assert not [key for key in choose_your_noise.DEFAULTS if f'"{key}"' in other]
 
 
 def test_the_verdict_speaks_of_all_rows() -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dpcore.accountants import SAFE, WRONG
-from dpcore.app import claimed, work
+from dpcore.app import claimed_and_true, work
 from dpcore.app.page import Preset, presets
-from dpcore.domains import LOSS
+from dpcore.core.domains import LOSS
+from dpcore.core.effort import effort
 from dpcore.language.numbers import read_value
-from dpcore.limits import limits
+from dpcore.training import SAFE, WRONG
 from tests.app import visits
 from tests.app.visits import errors, said, sources_without
 
@@ -37,20 +37,20 @@ VERDICTS = {
 }
 
 
-def asked(preset: Preset) -> claimed.Asked:
-    state = {**claimed.DEFAULTS, **preset.state}
+def asked(preset: Preset) -> claimed_and_true.Asked:
+    state = {**claimed_and_true.DEFAULTS, **preset.state}
     epsilon = read_value(claimed_range(), state["claimed_epsilon"]) if state["claimed_epsilon"] else None
-    return claimed.Asked(
+    return claimed_and_true.Asked(
         state["claimed_mechanism"],
         int(state["claimed_k"]),
         epsilon,
         float(state["claimed_delta"]),
-        claimed.NAMES.get(state["claimed_by"], ""),
+        claimed_and_true.NAMES.get(state["claimed_by"], ""),
     )
 
 
 def claimed_range() -> Any:
-    return LOSS.but(high=claimed.LARGEST_EPSILON)
+    return LOSS.but(high=claimed_and_true.LARGEST_EPSILON)
 
 
 def test_the_first_view() -> None:
@@ -75,11 +75,11 @@ def test_the_first_view() -> None:
 @pytest.mark.parametrize("name", OWN)
 def test_what_every_example_shows(name: str) -> None:
     preset = OWN[name]
-    assert set(preset.state) <= set(claimed.DEFAULTS)
+    assert set(preset.state) <= set(claimed_and_true.DEFAULTS)
     verdict, words = VERDICTS[name]
-    with limits(tolerance=work.TOLERANCE):
-        wrong, sentences = claimed.sentences(asked(preset))
-        assert claimed.judged(asked(preset)).verdict == verdict
+    with effort(tolerance=work.TOLERANCE):
+        wrong, sentences = claimed_and_true.sentences(asked(preset))
+        assert claimed_and_true.judged(asked(preset)).verdict == verdict
     assert wrong == (verdict == WRONG)
     assert words in " ".join(sentences)
 
@@ -94,7 +94,7 @@ def test_examples_on_the_page(name: str) -> None:
     assert VERDICTS[name][1] in said(app)
     assert preset.meaning[:40] in said(app)
     assert len(app.get("vega_lite_chart")) == (2 if name == "claimed_group" else 3)
-    assert app.selectbox(key="claimed_by").value == {**claimed.DEFAULTS, **preset.state}["claimed_by"]
+    assert app.selectbox(key="claimed_by").value == {**claimed_and_true.DEFAULTS, **preset.state}["claimed_by"]
     if name == "claimed_group":
         assert "No accountant reports a finite ε" in said(app)
     if name == "claimed_clt":
@@ -164,5 +164,5 @@ def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pyte
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    other = sources_without("10_Claimed_and_true.py", "claimed.py", "claimed_panels.py")
-    assert not [key for key in claimed.DEFAULTS if f'"{key}"' in other]
+    other = sources_without("10_Claimed_and_true.py", "claimed_and_true.py", "claimed_and_true_panels.py")
+    assert not [key for key in claimed_and_true.DEFAULTS if f'"{key}"' in other]

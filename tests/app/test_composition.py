@@ -10,10 +10,10 @@ import pytest
 
 from dpcore.app import composition, inputs
 from dpcore.app.page import Preset, presets
-from dpcore.composition import TITLES
-from dpcore.domains import COUNT, LOSS
-from dpcore.errors import DomainError
+from dpcore.core.domains import COUNT, LOSS
+from dpcore.core.errors import DomainError
 from dpcore.language.numbers import read_value
+from dpcore.theorems.composition import TITLES
 from tests.app import visits
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def test_numbers_are_typed_as_the_language_writes_them() -> None:
 def test_downloads_keep_infinity_and_every_digit() -> None:
     from dpcore.app.figure import csv_of, json_of
     from dpcore.charts import ladder_figure
-    from dpcore.composition import ladder
+    from dpcore.theorems.composition import ladder
 
     frame = ladder("dp(0.6, 0.05)", 0.25, [1, 5, 9])
     body = json.loads(json_of(ladder_figure(frame, delta=0.25), frame))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dpcore import parse
-from dpcore.app import constraints, page, work
-from dpcore.app.constraints import DELTA, EPSILON
+from dpcore.app import page, several_constraints, work
+from dpcore.app.several_constraints import DELTA, EPSILON
 from dpcore.charts.constraints import pair_figure
 from dpcore.charts.peeling import peeling_figure
 from dpcore.constraints import Constraints, containing, split
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
 
@@ -56,8 +56,8 @@ def test_each_preset(name: str) -> None:
     preset = PRESETS[name]
     app = opened(**preset.state)
     assert not errors(app)
-    assert set(preset.state) <= set(constraints.DEFAULTS)
-    state = {**constraints.DEFAULTS, **preset.state}
+    assert set(preset.state) <= set(several_constraints.DEFAULTS)
+    state = {**several_constraints.DEFAULTS, **preset.state}
     assert app.text_input(key="cons_list").value == state["cons_list"]
     assert app.text_input(key="cons_split").value == state["cons_split"]
     promised = {
@@ -148,12 +148,14 @@ def test_the_editor_writes_the_list() -> None:
         "added_rows": [{EPSILON: 1, DELTA: 1e-6}, {EPSILON: 2}],
         "deleted_rows": [1],
     }
-    assert constraints.edited(text, changes) == "0.6, 0.1; 1, 1e-06"
-    assert constraints.edited(text, {}) == text
-    assert constraints.edited(text, {"edited_rows": {7: {DELTA: 0.1}, 0: {"status": "x", EPSILON: None}}}) == text
+    assert several_constraints.edited(text, changes) == "0.6, 0.1; 1, 1e-06"
+    assert several_constraints.edited(text, {}) == text
+    assert (
+        several_constraints.edited(text, {"edited_rows": {7: {DELTA: 0.1}, 0: {"status": "x", EPSILON: None}}}) == text
+    )
     with pytest.raises(DpcoreError, match="from 1 to 40"):
-        constraints.edited(text, {"deleted_rows": [0, 1]})
-    shown = constraints.editor_table(Constraints.read("1, 0.1; 2, 0.2; 3, 1"))
+        several_constraints.edited(text, {"deleted_rows": [0, 1]})
+    shown = several_constraints.editor_table(Constraints.read("1, 0.1; 2, 0.2; 3, 1"))
     assert shown["status"].tolist() == ["active", "implied by 1", "implied by 1"]
 
 
@@ -162,14 +164,18 @@ def test_the_editor_writes_the_list() -> None:
 
 def test_the_code_makes_the_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    view = constraints.View(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
+    view = several_constraints.View(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
     region = parse("rr(1.0, 5)")
-    around = constraints.product_around(region, 2)
+    around = several_constraints.product_around(region, 2)
     drawn = [
-        (constraints.code(view), constraints.picture(view, dark=False), "constraints.svg"),
-        (constraints.pair_code(view), constraints.pair_picture(view, dark=False), "pair.svg"),
-        (constraints.split_code(split(region), 1), peeling_figure(split(region), 1), "peeling.svg"),
-        (constraints.product_code(region, 2), constraints.product_picture(region, around, dark=False), "product.svg"),
+        (several_constraints.code(view), several_constraints.picture(view, dark=False), "constraints.svg"),
+        (several_constraints.pair_code(view), several_constraints.pair_picture(view, dark=False), "pair.svg"),
+        (several_constraints.split_code(split(region), 1), peeling_figure(split(region), 1), "peeling.svg"),
+        (
+            several_constraints.product_code(region, 2),
+            several_constraints.product_picture(region, around, dark=False),
+            "product.svg",
+        ),
     ]
     for lines, figure, file in drawn:
         space: dict[str, Any] = {}
@@ -212,12 +218,12 @@ def test_ticks_of_the_peeling_lie_on_their_axis() -> None:
 
 def test_words_about_a_search() -> None:
     region = parse("dptv(1, 0, 0.2)")
-    assert "proved" in constraints.product_words(containing(region, 1), 1)
-    outer = constraints.product_words(containing(parse("gdp(1)"), 1), 1)
+    assert "proved" in several_constraints.product_words(containing(region, 1), 1)
+    outer = several_constraints.product_words(containing(parse("gdp(1)"), 1), 1)
     assert "nothing proves" in outer
     assert "approximation" in outer
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    other = sources_without("5_Several_constraints.py", "constraints.py", "constraints_panels.py")
-    assert not [key for key in constraints.DEFAULTS if f'"{key}"' in other]
+    other = sources_without("5_Several_constraints.py", "several_constraints.py", "several_constraints_panels.py")
+    assert not [key for key in several_constraints.DEFAULTS if f'"{key}"' in other]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.app import errata as view
 from dpcore.app.page import presets
-from dpcore.errata import rows
+from dpcore.labs.errata import rows
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_Errata.py"
 

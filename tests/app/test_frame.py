@@ -57,7 +57,7 @@ def waits() -> None:
     import streamlit as st
 
     from dpcore.app import work
-    from dpcore.limits import checkpoint
+    from dpcore.core.effort import checkpoint
 
     work.begin()
     for words in ("Computing", "Computing", "Drawing"):

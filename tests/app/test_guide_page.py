@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import guide, guide_page
+from dpcore.app import guide, guide_texts
 from dpcore.specs import draw
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ def opened(**state: str) -> AppTest:
 def test_every_text_opens_with_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """One picture stands for all here; that every one can be drawn is for the tests of the site."""
     one = draw({"draw": "regions", "regions": ["dp(1)"], "title": "One region"})
-    monkeypatch.setattr(guide, "picture", lambda _spec, *, dark: one)  # noqa: ARG005  the real one's signature
+    monkeypatch.setattr(guide_texts, "picture", lambda _spec, *, dark: one)  # noqa: ARG005  the real one's signature
     app = opened()
-    for name, title in guide.titles().items():
-        app.selectbox(key=guide_page.KEY).set_value(title).run()
+    for name, title in guide_texts.titles().items():
+        app.selectbox(key=guide.KEY).set_value(title).run()
         assert not app.exception, name
         assert not app.error, (name, [error.value for error in app.error])
         assert app.header[0].value == title
-        drawn = [part for part in guide.parts(name) if part.spec is not None]
+        drawn = [part for part in guide_texts.parts(name) if part.spec is not None]
         charts = app.get("vega_lite_chart")
         assert len(charts) == len(drawn), name
         assert all(len(chart.proto.alt) > 20 for chart in charts), name
-        assert [sub.value for sub in app.subheader] == guide.headings(name)
+        assert [sub.value for sub in app.subheader] == guide_texts.headings(name)
 
 
 def test_the_default_answers_what_1_1e5_means() -> None:
@@ -46,13 +46,13 @@ def test_the_default_answers_what_1_1e5_means() -> None:
     said = "\n".join(part.value for part in app.code)
     assert app.title[0].value == "Guide"
     assert "finds at most 14 of 100 people inside it" in said
-    assert app.query_params.get(guide_page.KEY) in (None, [], [guide_page.DEFAULTS[guide_page.KEY]])
+    assert app.query_params.get(guide.KEY) in (None, [], [guide.DEFAULTS[guide.KEY]])
 
 
 def test_contents_link_to_headings_of_the_page() -> None:
-    for name in guide.titles():
-        links = re.findall(r"\(#([^)]+)\)", guide.contents(name))
-        anchors = [part.anchor for part in guide.parts(name) if part.heading]
+    for name in guide_texts.titles():
+        links = re.findall(r"\(#([^)]+)\)", guide_texts.contents(name))
+        anchors = [part.anchor for part in guide_texts.parts(name) if part.heading]
         assert len(links) in (0, len(anchors))
         assert set(links) <= set(anchors)
         assert len(set(anchors)) == len(anchors), f"two headings of {name} have one anchor"
@@ -69,13 +69,13 @@ def test_a_door_leads_to_its_text() -> None:
 def test_garbage_in_the_link_gives_the_first_text() -> None:
     app = opened(guide_text="<script>")
     assert not app.exception
-    assert app.header[0].value == guide.titles()[guide_page.FIRST]
+    assert app.header[0].value == guide_texts.titles()[guide.FIRST]
 
 
 def test_parts_keep_all_of_a_text() -> None:
-    for name in guide.titles():
-        text = (guide.page.data_folder() / "guide" / f"{name}.md").read_text(encoding="utf-8")
-        shown = "".join(part.heading + part.markdown + part.code for part in guide.parts(name))
+    for name in guide_texts.titles():
+        text = (guide_texts.page.data_folder() / "guide" / f"{name}.md").read_text(encoding="utf-8")
+        shown = "".join(part.heading + part.markdown + part.code for part in guide_texts.parts(name))
         plain = re.sub(r"```[ \t]*figure.*?```", "", text, flags=re.DOTALL)
         plain = re.sub(r"^```\w*", "", plain, flags=re.MULTILINE)
         assert len(re.sub(r"\s|#", "", shown)) == len(re.sub(r"\s|#", "", plain))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dpcore.app import story
+from dpcore.app import start
 from tests.app import visits
 from tests.app.visits import ROOT, alts
 
@@ -42,38 +42,38 @@ def said(app: AppTest) -> str:
 
 
 def test_errors_are_those_of_the_laplace_tail() -> None:
-    test = story.Story(1.0, 41.0).test
+    test = start.Story(1.0, 41.0).test
     assert test.alpha == pytest.approx(math.exp(-1) / 2, rel=1e-14)
     assert test.beta == pytest.approx(0.5, rel=1e-14)
 
 
 def test_errors_are_those_of_a_simulation() -> None:
-    told = story.Story(0.5, 40.5)
+    told = start.Story(0.5, 40.5)
     noise = np.random.default_rng(7).laplace(0.0, 2.0, 200_000)
     assert told.test.alpha == pytest.approx(np.mean(40 + noise > 40.5), abs=5e-3)
     assert told.test.beta == pytest.approx(np.mean(41 + noise <= 40.5), abs=5e-3)
 
 
-@pytest.mark.parametrize("epsilon", story.EPSILONS)
+@pytest.mark.parametrize("epsilon", start.EPSILONS)
 def test_the_point_lies_on_the_border(epsilon: float) -> None:
     for threshold in (33.0, 39.2, 40.5, 41.0, 48.0):
-        told = story.Story(epsilon, threshold)
+        told = start.Story(epsilon, threshold)
         assert told.test.beta == pytest.approx(told.mechanism.beta(told.test.alpha), abs=1e-12)
 
 
 def test_the_verdict_knows_the_best_threshold() -> None:
-    best = story.Story(1.0, 40.5).verdict()
+    best = start.Story(1.0, 40.5).verdict()
     assert "no other threshold does better" in best
     assert "60.7 of 100" in best  # e^-1/2
-    other = story.Story(1.0, 43.0).verdict()
+    other = start.Story(1.0, 43.0).verdict()
     assert "no threshold gets below 60.6" in other
     assert min(
-        s.test.alpha + s.test.beta for s in (story.Story(1.0, t / 10) for t in range(330, 480))
+        s.test.alpha + s.test.beta for s in (start.Story(1.0, t / 10) for t in range(330, 480))
     ) == pytest.approx(math.exp(-0.5))
 
 
 def test_answers_are_the_same_for_the_same_number() -> None:
-    told = story.Story(1.0, 40.5)
+    told = start.Story(1.0, 40.5)
     assert told.answer(3) == told.answer(3)
     assert told.answer(3) != told.answer(4)
     for number in range(1, 30):
@@ -85,7 +85,7 @@ def test_answers_are_the_same_for_the_same_number() -> None:
 
 
 def test_a_bad_threshold_is_not_called_privacy() -> None:
-    words = story.Story(5.0, 48.0).verdict()
+    words = start.Story(5.0, 48.0).verdict()
     assert words.startswith("Both together are 100 of 100")
     assert "no threshold gets below 8.2" in words  # 100 e^-5/2
     assert "a bad guess hides nobody" in words
@@ -149,7 +149,7 @@ def test_a_broken_link_shows_the_default(value: str) -> None:
 @pytest.mark.parametrize("number", [0, 2])
 def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = story.Story(0.7, 41.5)
+    told = start.Story(0.7, 41.5)
     for code, name, figure in (
         (told.noise_code(number), "noise.svg", told.noise(number)),
         (told.region_code(), "region.svg", told.region()),
@@ -164,7 +164,7 @@ def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: p
 
 
 def test_every_page_has_a_door_with_a_purpose() -> None:
-    found = story.doors(ROOT / "pages")
+    found = start.doors(ROOT / "pages")
     files = {f"pages/{file.name}" for file in (ROOT / "pages").glob("*.py")}
     assert {door.path for door in found} == files
     assert all(door.purpose.endswith(".") for door in found)
@@ -180,8 +180,8 @@ def test_doors_follow_the_files(tmp_path: Path) -> None:
     (folder / "2_Composition.py").write_text('"""Composition: many answers."""\n')
     (folder / "3_Broken.py").write_text("def (")
     (folder / "_hidden.py").write_text("")
-    assert story.doors(folder) == [
-        story.Door("pages/2_Composition.py", "Composition", "Many answers."),
-        story.Door("pages/3_Broken.py", "Broken", ""),
-        story.Door("pages/10_Last_one.py", "Last one", "What comes at the end."),
+    assert start.doors(folder) == [
+        start.Door("pages/2_Composition.py", "Composition", "Many answers."),
+        start.Door("pages/3_Broken.py", "Broken", ""),
+        start.Door("pages/10_Last_one.py", "Last one", "What comes at the end."),
     ]

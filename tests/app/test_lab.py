@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import lab as page_of_labs
+from dpcore.app import statistics_lab as page_of_labs
 from dpcore.app import work
 from dpcore.app.page import presets
 from dpcore.app.settings import written
 from dpcore.charts.lab import lab_figure, labelled
-from dpcore.errors import DomainError
-from dpcore.foundations import LABS, Plot, lab, series, together
+from dpcore.core.errors import DomainError
+from dpcore.labs import LABS, Plot, lab, series, together
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "13_Statistics_lab.py"
 OWN = {preset.state["lab"]: preset for preset in presets() if preset.page == "Statistics_lab"}

@@ -11,7 +11,7 @@ import pytest
 from dpcore.app import ledger, page, work
 from dpcore.app.ledger import DEFAULTS, LONG, View
 from dpcore.charts.ledger import budget_figure, cost_figure
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.ledger import Budget, Ledger, costs, may_words, read_ledger, spending, theorems, to_csv, to_json
 from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
@@ -231,7 +231,7 @@ def view_of(name: str, more: int | None = 0) -> View:
 def test_the_code_makes_the_pictures(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     view = view_of(name)
-    with work.limits(tolerance=work.TOLERANCE):
+    with work.effort(tolerance=work.TOLERANCE):
         drawn = [
             (ledger.budget_code(view), ledger.budget_picture(view, dark=False), "budget.svg"),
             (ledger.cost_code(view), ledger.cost_picture(view, dark=False), "costs.svg"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dpcore.app import limits_page, work
+from dpcore.app import limits, work
 from dpcore.app.page import Preset, presets
 from tests.app import visits
 from tests.app.visits import errors
@@ -55,7 +55,7 @@ def test_every_example(preset: Preset) -> None:
     app = opened(**preset.state)
     assert not app.error
     assert preset.meaning[:40] in said(app)
-    assert set(preset.state) <= set(limits_page.DEFAULTS)
+    assert set(preset.state) <= set(limits.DEFAULTS)
     if preset.name == "limits_few":
         assert "linear-closed" not in specs(app)[0]
         assert "No band is drawn" in said(app)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from dpcore.app import composition, local, local_panels, mechanism, page, work
-from dpcore.errors import DomainError
+from dpcore.app import composition, local_privacy, local_privacy_panels, mechanisms, page, work
+from dpcore.core.errors import DomainError
 from dpcore.local import MEASURES, Hypotheses, Promise, binary, optimum
 from tests.app import visits
 from tests.app.visits import alts, errors, said, sources_without
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_explained(state: dict[str, str], words: tuple[st
 )
 def test_lists_that_cannot_be_read(text: str, words: str) -> None:
     with pytest.raises(DomainError, match=words):
-        local.read_masses(text, "P0")
+        local_privacy.read_masses(text, "P0")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_lists_that_cannot_be_read(text: str, words: str) -> None:
         {"local_show": "garbage", "local_channel": "garbage", "local_search": "garbage", "local_epsilon": "0"},
         {"local_epsilon": "1e-9", "local_eta": "0", "local_show": "chi-square divergence"},
         {"local_p0": "1, 0", "local_p1": "0, 1", "local_delta": "0.1", "local_epsilon": "20"},
-        {"local_p0": "0.4, 0.6", "local_p1": "0.4, 0.6", "local_show": local.RATIO},
+        {"local_p0": "0.4, 0.6", "local_p1": "0.4, 0.6", "local_show": local_privacy.RATIO},
     ],
     ids=["garbage", "tiny", "infinite", "equal"],
 )
@@ -143,50 +143,54 @@ def test_the_table_writes_into_the_texts() -> None:
         "t": {"edited_rows": {0: {"p0": "0.4"}}, "added_rows": [{"letter": "x", "p0": "0.1"}], "deleted_rows": [1]},
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_panels.st, "session_state", session)
-        local_panels._take_table("t", frame)
+        patch.setattr(local_privacy_panels.st, "session_state", session)
+        local_privacy_panels._take_table("t", frame)
     assert session["local_p0"] == "0.4, 0.2, 0.1"
     assert session["local_p1"] == "0.2, 0.45, 0"
     assert session["local_names"] == "1, 3, x"
 
 
 VIEWS = [
-    local.View(QUESTION, Promise(2.0, 0.01, 0.4), "total variation", local.TWO, 3),
-    local.View(Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")), Promise(0.5), local.RATIO, local.MANY, 2),
+    local_privacy.View(QUESTION, Promise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
+    local_privacy.View(
+        Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")), Promise(0.5), local_privacy.RATIO, local_privacy.MANY, 2
+    ),
 ]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=range(len(VIEWS)))
 def test_the_code_makes_what_is_shown(
-    view: local.View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    view: local_privacy.View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for make, draw, file in (
-        (local.sweep_code, local.sweep_picture, "local.svg"),
-        (local.region_code, local.region_picture, "region.svg"),
+        (local_privacy.sweep_code, local_privacy.sweep_picture, "local.svg"),
+        (local_privacy.region_code, local_privacy.region_picture, "region.svg"),
     ):
         space: dict[str, Any] = {}
         exec(make(view), space)  # noqa: S102  the lines the page shows
         assert (tmp_path / file).stat().st_size > 1000
         assert space["figure"].table.equals(draw(view, dark=False).table)
     space = {}
-    exec(local.channel_code(view), space)  # noqa: S102  as above
-    assert space["channel"] == local.chosen(view)
+    exec(local_privacy.channel_code(view), space)  # noqa: S102  as above
+    assert space["channel"] == local_privacy.chosen(view)
     assert "People(needed=" in capsys.readouterr().out
 
 
 def test_fractions_and_names_are_read() -> None:
-    assert local.read_masses("1/3, 2/3", "P0") == pytest.approx((1 / 3, 2 / 3))
-    assert local.read_names(" a , b c ") == ("a", "b c")
-    assert local.read_names("  ") == ()
+    assert local_privacy.read_masses("1/3, 2/3", "P0") == pytest.approx((1 / 3, 2 / 3))
+    assert local_privacy.read_names(" a , b c ") == ("a", "b c")
+    assert local_privacy.read_names("  ") == ()
 
 
 def test_counting_exactly_narrows_the_bounds() -> None:
-    view = local.View(QUESTION, Promise(1.0), channel=local.MANY)
-    assert "people (exact" in local.people_sentence(view)
-    wide = local.View(QUESTION, Promise(0.5), channel=local.MANY)
-    assert "lower bound" in local.people_sentence(wide)
-    assert binary(QUESTION, Promise(0.5)) == local.chosen(local.View(QUESTION, Promise(0.5), channel=local.TWO))
+    view = local_privacy.View(QUESTION, Promise(1.0), channel=local_privacy.MANY)
+    assert "people (exact" in local_privacy.people_sentence(view)
+    wide = local_privacy.View(QUESTION, Promise(0.5), channel=local_privacy.MANY)
+    assert "lower bound" in local_privacy.people_sentence(wide)
+    assert binary(QUESTION, Promise(0.5)) == local_privacy.chosen(
+        local_privacy.View(QUESTION, Promise(0.5), channel=local_privacy.TWO)
+    )
 
 
 def test_a_second_run_computes_nothing() -> None:
@@ -197,6 +201,6 @@ def test_a_second_run_computes_nothing() -> None:
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
-    other = sources_without("8_Local_privacy.py", "local.py", "local_panels.py")
-    assert not [key for key in local.DEFAULTS if f'"{key}"' in other]
-    assert not set(local.DEFAULTS) & {*composition.DEFAULTS, *mechanism.DEFAULTS}
+    other = sources_without("8_Local_privacy.py", "local_privacy.py", "local_privacy_panels.py")
+    assert not [key for key in local_privacy.DEFAULTS if f'"{key}"' in other]
+    assert not set(local_privacy.DEFAULTS) & {*composition.DEFAULTS, *mechanisms.DEFAULTS}

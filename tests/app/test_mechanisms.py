@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from dpcore import parse, registry
-from dpcore.app import composition, forms, mechanism, page, work
+from dpcore import parse
+from dpcore.app import composition, forms, mechanisms, page, work
 from dpcore.calibration import calibrate
-from dpcore.claims import calibration_text, claim, statements
-from dpcore.comparison import compare_curves
-from dpcore.errors import DomainError
-from dpcore.limits import limits
+from dpcore.core import registry
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
+from dpcore.regions.comparison import compare_curves
+from dpcore.theorems.conversion.claims import calibration_text, claim, statements
 from tests.app import visits
 from tests.app.visits import alts, errors, said, sources_without
 
@@ -37,8 +38,8 @@ EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
 DELTA = 1e-5
 
 
-def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanism.View:
-    return mechanism.View(mechanism.read(text)[0], alpha, delta)
+def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanisms.View:
+    return mechanisms.View(mechanisms.read(text)[0], alpha, delta)
 
 
 # ---- statements and claims -----------------------------------------------------------------------------------
@@ -48,7 +49,7 @@ def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanism.View
 def test_statements_contain_the_region(text: str) -> None:
     region = parse(text)
     alpha = np.linspace(0.0, 1.0, 41)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         found = statements(region, DELTA)
         border = region.beta_bounds(alpha)[1]
     assert [statement.notion for statement in found] == ["(ε, δ)-DP", "DP-TV", "μ-GDP"]
@@ -70,7 +71,7 @@ def test_exact_statements_cannot_be_smaller(text: str) -> None:
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_claims_are_judged_by_the_region(text: str) -> None:
     region: Any = parse(text)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         found = claim(region)
         if found is None:
             assert region.claimed_epsilon is None
@@ -84,11 +85,11 @@ def test_claims_are_judged_by_the_region(text: str) -> None:
 
 
 def test_the_classical_gaussian() -> None:
-    fails: Any = claim(mechanism.read("gaussian_classic(10, 1e-5)")[0])
+    fails: Any = claim(mechanisms.read("gaussian_classic(10, 1e-5)")[0])
     assert fails.holds is False
     assert "the true δ is 2.265e-5" in fails.words
     assert "2.26 times the claimed" in fails.words
-    holds: Any = claim(mechanism.read("gaussian_classic(1, 1e-5)")[0])
+    holds: Any = claim(mechanisms.read("gaussian_classic(1, 1e-5)")[0])
     assert holds.holds is True
     assert "4.115e-8" in holds.words or "4.114e-8" in holds.words
     assert "3.7307" in holds.words  # the exact calibration
@@ -96,7 +97,7 @@ def test_the_classical_gaussian() -> None:
 
 
 def test_the_histogram_is_smaller_than_one_answer() -> None:
-    found: Any = claim(mechanism.read("histogram(1)")[0])
+    found: Any = claim(mechanisms.read("histogram(1)")[0])
     assert str(found.region) == "laplace(1.0)"
     assert "0.3935" in found.words
     assert "0.2419" in found.words
@@ -108,7 +109,7 @@ def test_every_mechanism_is_calibrated(text: str) -> None:
     unknown = calibration_text(region, 2)
     assert unknown.count("?") == 1
     assert unknown.endswith("^2")
-    with limits(tolerance=1e-2):
+    with effort(tolerance=1e-2):
         row = calibrate(calibration_text(region), epsilon=1.0, delta=1e-3).iloc[0]
     assert 0 < row["value"] < math.inf
     assert parse(row["expression"]).delta(1.0) <= 1e-3
@@ -153,11 +154,11 @@ def test_each_preset(name: str) -> None:
     preset = PRESETS[name]
     app = opened(**preset.state)
     assert not errors(app)
-    state = {**mechanism.DEFAULTS, **preset.state}
+    state = {**mechanisms.DEFAULTS, **preset.state}
     assert app.text_input(key="expression").value == state["expression"]
     assert app.select_slider(key="test_alpha").value == pytest.approx(state["test_alpha"])
-    assert state["test_alpha"] in mechanism.RATES
-    assert set(preset.state) <= set(mechanism.DEFAULTS)
+    assert state["test_alpha"] in mechanisms.RATES
+    assert set(preset.state) <= set(mechanisms.DEFAULTS)
     assert PROMISED.get(name, "") in said(app)
     assert set(PROMISED) <= set(PRESETS)
     other = opened()
@@ -209,7 +210,7 @@ def test_the_slider_moves_the_threshold_and_the_point() -> None:
     assert "above 0.9163" in alts(app)[0]  # -log(0.4)
     assert alts(app)[1] != before[1]
     points = json.dumps(json.loads(app.get("vega_lite_chart")[1].proto.spec))
-    assert mechanism.PICK in points
+    assert mechanisms.PICK in points
 
 
 def test_the_goal_can_be_looked_at() -> None:
@@ -253,7 +254,7 @@ def test_a_link_of_a_megabyte() -> None:
 @pytest.mark.parametrize("value", ["nan", "-1", "2", "inf", "", "1e400", "<b>", "9" * 100_000])
 def test_hostile_numbers_are_explained(value: str) -> None:
     app = opened(test_alpha=value, stated_delta=value, goal_epsilon=value, goal_delta=value, goal_k=value)
-    assert app.select_slider(key="test_alpha").value in mechanism.RATES
+    assert app.select_slider(key="test_alpha").value in mechanisms.RATES
     assert "must be" in errors(app) or value in {"2", ""}
     assert len(errors(app)) < 2000
 
@@ -296,10 +297,10 @@ def test_the_code_makes_the_pictures(text: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     seen = view(text, 0.2)
     for make, draw, file in (
-        (mechanism.noise_code, mechanism.noise_picture, "noise.svg"),
-        (mechanism.region_code, mechanism.region_picture, "mechanism.svg"),
-        (mechanism.profile_code, mechanism.profile_picture, "profile.svg"),
-        (mechanism.loss_code, mechanism.loss_picture, "loss.svg"),
+        (mechanisms.noise_code, mechanisms.noise_picture, "noise.svg"),
+        (mechanisms.region_code, mechanisms.region_picture, "mechanism.svg"),
+        (mechanisms.profile_code, mechanisms.profile_picture, "profile.svg"),
+        (mechanisms.loss_code, mechanisms.loss_picture, "loss.svg"),
     ):
         space: dict[str, Any] = {}
         exec(make(seen), space)  # noqa: S102  the lines the page shows
@@ -309,7 +310,7 @@ def test_the_code_makes_the_pictures(text: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_calibration_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(mechanism.goal_code("gaussian(?)", 1.0, 1e-5), {})  # noqa: S102  the lines the page shows
+    exec(mechanisms.goal_code("gaussian(?)", 1.0, 1e-5), {})  # noqa: S102  the lines the page shows
     assert "3.7306" in capsys.readouterr().out
 
 
@@ -324,9 +325,9 @@ def test_a_second_run_computes_nothing() -> None:
 
 def test_no_other_page_uses_the_same_keys() -> None:
     """A key set by a callback outlives its page, and would be another page's value."""
-    other = sources_without("3_Mechanisms.py", "mechanism.py", "mechanism_panels.py")
-    assert not [key for key in mechanism.DEFAULTS if f'key="{key}"' in other]
-    assert not set(mechanism.DEFAULTS) & {"eps", "t", *composition.DEFAULTS}
+    other = sources_without("3_Mechanisms.py", "mechanisms.py", "mechanisms_panels.py")
+    assert not [key for key in mechanisms.DEFAULTS if f'key="{key}"' in other]
+    assert not set(mechanisms.DEFAULTS) & {"eps", "t", *composition.DEFAULTS}
 
 
 def test_another_mechanism_keeps_the_epsilon_that_was_typed() -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dpcore import frames, parse, registry
-from dpcore.app import catalogue, listing, pictures, work
+from dpcore import frames, parse
+from dpcore.app import catalogue, listing, privacy_regions, work
+from dpcore.core import registry
 from dpcore.theorems import kov_simplified
 from tests.app import visits
 from tests.app.visits import errors
@@ -182,8 +183,8 @@ def test_a_bound_is_called_one_in_the_sentence_and_in_the_tables(expression: str
     assert "(exact)" not in chart(app).alt
     line = listing.read(text(app))[0]
     region = parse(line.expression)
-    assert set(pictures.statements(region)[0]["kind"]) == {"upper"}
-    corners = pictures.vertices(region)
+    assert set(privacy_regions.statements(region)[0]["kind"]) == {"upper"}
+    corners = privacy_regions.vertices(region)
     assert corners is not None
     assert set(corners["kind"].iloc[:-1]) == {"lower"}
 

@@ -10,16 +10,16 @@ import pytest
 
 from dpcore.app import (
     composition,
-    mechanism,
+    mechanisms,
     page,
+    privacy_and_utility,
+    privacy_and_utility_data,
+    privacy_and_utility_panels,
+    privacy_and_utility_results,
     settings,
-    utility,
-    utility_data,
-    utility_panels,
-    utility_results,
     work,
 )
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.utility import PAIRS, pair
 from dpcore.utility.samples import part, sample
 from tests.app import visits
@@ -44,14 +44,16 @@ def click(app: AppTest, label: str) -> AppTest:
 
 def figures(setting: str, data: str) -> int:
     """Return how many figures there are: three, and a fourth where bounds are a choice."""
-    known = utility_data.options()[data]
-    return 3 + (utility.read(setting).wide_costs and not (known and sample(known).categories))
+    known = privacy_and_utility_data.options()[data]
+    return 3 + (privacy_and_utility.read(setting).wide_costs and not (known and sample(known).categories))
 
 
-def source(name: str, **cut: Any) -> utility_data.Source:
+def source(name: str, **cut: Any) -> privacy_and_utility_data.Source:
     typed = "".join(f", {key}={value!r}" for key, value in cut.items())
     imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
-    return utility_data.Source(sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(), imports, code)
+    return privacy_and_utility_data.Source(
+        sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(), imports, code
+    )
 
 
 # ---- the setting as text -------------------------------------------------------------------------------------
@@ -59,9 +61,15 @@ def source(name: str, **cut: Any) -> utility_data.Source:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_text_of_a_pair_is_that_pair(name: str) -> None:
-    assert utility.read(settings.written(pair(name))) == pair(name)
-    moved = [p.name for p in pair(name).parameters() if p.kind in ("number", "integer") and p.name != utility.COLUMNS]
-    assert list(utility.movable(pair(name)))[: len(moved)] == sorted(moved, key=lambda n: n != pair(name).main)
+    assert privacy_and_utility.read(settings.written(pair(name))) == pair(name)
+    moved = [
+        p.name
+        for p in pair(name).parameters()
+        if p.kind in ("number", "integer") and p.name != privacy_and_utility.COLUMNS
+    ]
+    assert list(privacy_and_utility.movable(pair(name)))[: len(moved)] == sorted(
+        moved, key=lambda n: n != pair(name).main
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +90,7 @@ def test_the_text_of_a_pair_is_that_pair(name: str) -> None:
 )
 def test_a_wrong_setting_is_explained(text: str, words: str) -> None:
     with pytest.raises(DomainError) as found:
-        utility.read(text)
+        privacy_and_utility.read(text)
     assert words in str(found.value)
 
 
@@ -99,7 +107,7 @@ def test_reset_brings_a_broken_page_back() -> None:
 
 
 def test_numbers_may_be_written_as_in_the_language() -> None:
-    assert utility.read("survey_rr epsilon=log(3)").epsilon == pytest.approx(math.log(3), rel=1e-15)  # type: ignore[attr-defined]  # a survey
+    assert privacy_and_utility.read("survey_rr epsilon=log(3)").epsilon == pytest.approx(math.log(3), rel=1e-15)  # type: ignore[attr-defined]  # a survey
 
 
 # ---- the page ------------------------------------------------------------------------------------------------
@@ -121,12 +129,16 @@ def test_the_first_view() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_preset(name: str) -> None:
     preset = PRESETS[name]
-    assert set(preset.state) <= set(utility.DEFAULTS)
+    assert set(preset.state) <= set(privacy_and_utility.DEFAULTS)
     app = opened(**preset.state)
     assert not errors(app)
-    state = {**utility.DEFAULTS, **preset.state}
+    state = {**privacy_and_utility.DEFAULTS, **preset.state}
     assert len(alts(app)) == figures(state["utility"], state["utility_data"])
-    assert app.text_input(key="utility").value == state["utility"] == settings.written(utility.read(state["utility"]))
+    assert (
+        app.text_input(key="utility").value
+        == state["utility"]
+        == settings.written(privacy_and_utility.read(state["utility"]))
+    )
     assert app.selectbox(key="utility_data").value == state["utility_data"]
     PROMISED[name] = alts(app)[0] + said(app)
     if name == "utility_thesis_3_2":  # the one that sets most fields, by its button
@@ -161,17 +173,19 @@ def test_what_the_presets_promise(name: str, words: str) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_pair_can_be_chosen_and_drawn(name: str) -> None:
     """With the data that the menu chooses with it; without the page, for speed."""
-    assert name in utility_panels._queries()[PAIRS[name].query]
-    option = utility_data.fitting(pair(name), utility_data.FIRST)
-    known = utility_data.options()[option]
+    assert name in privacy_and_utility_panels._queries()[PAIRS[name].query]
+    option = privacy_and_utility_data.fitting(pair(name), privacy_and_utility_data.FIRST)
+    known = privacy_and_utility_data.options()[option]
     public = source(known) if known and PAIRS[name].uses_data else source("ages.age")
-    view = utility.View(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
-    for draw in (utility.utility_picture, utility.release_picture):
+    view = privacy_and_utility.View(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
+    for draw in (privacy_and_utility.utility_picture, privacy_and_utility.release_picture):
         assert draw(view, dark=False).takeaway
     assert next(iter(view.regions)) in ("exact region", "bound for all data")
-    assert "An attacker who wrongly accuses" in utility.words(view)
-    assert utility.known_facts(view)
-    assert utility_results._steps(view, utility.numbers_of(view.pair)[view.moves], getattr(view.pair, view.moves))
+    assert "An attacker who wrongly accuses" in privacy_and_utility.words(view)
+    assert privacy_and_utility.known_facts(view)
+    assert privacy_and_utility_results._steps(
+        view, privacy_and_utility.numbers_of(view.pair)[view.moves], getattr(view.pair, view.moves)
+    )
 
 
 def test_another_query_brings_its_data_and_measure() -> None:
@@ -183,7 +197,7 @@ def test_another_query_brings_its_data_and_measure() -> None:
     assert not errors(app)
     assert len(alts(app)) == 3
     click(app, "Undo")
-    assert app.text_input(key="utility").value == utility.DEFAULTS["utility"]
+    assert app.text_input(key="utility").value == privacy_and_utility.DEFAULTS["utility"]
     assert app.text_input(key="utility_measure").value == "l1"
 
 
@@ -191,10 +205,12 @@ def test_a_mechanism_keeps_the_parameters_of_the_query() -> None:
     app = opened(utility="histogram_laplace epsilon=0.7 bins=7")
     app.selectbox(key="utility_mechanism").select("histogram_gaussian")
     ran(app)
-    kept: Any = utility.read(app.text_input(key="utility").value)
+    kept: Any = privacy_and_utility.read(app.text_input(key="utility").value)
     assert (kept.epsilon, kept.bins, kept.delta) == (0.7, 7, 1e-5)
     click(app, "Undo")
-    assert utility.read(app.text_input(key="utility").value) == pair("histogram_laplace", epsilon=0.7, bins=7)
+    assert privacy_and_utility.read(app.text_input(key="utility").value) == pair(
+        "histogram_laplace", epsilon=0.7, bins=7
+    )
 
 
 def test_slider_field_and_parameters_write_the_setting() -> None:
@@ -202,7 +218,7 @@ def test_slider_field_and_parameters_write_the_setting() -> None:
     options = app.select_slider(key="utility_slide").options
     app.select_slider(key="utility_slide").set_value(float(options[-1]))
     ran(app)
-    assert utility.read(app.text_input(key="utility").value).epsilon == 5.0  # type: ignore[attr-defined]  # a histogram
+    assert privacy_and_utility.read(app.text_input(key="utility").value).epsilon == 5.0  # type: ignore[attr-defined]  # a histogram
     app.text_input(key="utility_exact").set_value("log(3)")
     ran(app)
     assert "epsilon=log(3)" in app.text_input(key="utility").value
@@ -247,7 +263,7 @@ def test_the_inverse_question() -> None:
     app = opened(utility="count_laplace", utility_target="3")
     assert "ε from 0.9986" in said(app)  # log(20) / 3, rounded up
     click(app, "Look at epsilon = 0.998577")
-    found: Any = utility.read(app.text_input(key="utility").value)
+    found: Any = privacy_and_utility.read(app.text_input(key="utility").value)
     assert found.epsilon == pytest.approx(math.log(20) / 3, rel=1e-9)
     assert found.epsilon >= math.log(20) / 3
     no = opened(utility="count_laplace", utility_target="-1")
@@ -276,10 +292,10 @@ def test_data_that_do_not_fit_are_explained() -> None:
 
 
 def test_every_name_of_data_is_a_sample() -> None:
-    for option, name in utility_data.options().items():
-        assert bool(name) == (option not in (utility_data.MADE_UP, utility_data.UPLOAD))
-        assert utility_data.fitting(pair("histogram_laplace"), option) == option
-    assert not errors(opened(utility_data=utility_data.MADE_UP, utility_releases="0"))
+    for option, name in privacy_and_utility_data.options().items():
+        assert bool(name) == (option not in (privacy_and_utility_data.MADE_UP, privacy_and_utility_data.UPLOAD))
+        assert privacy_and_utility_data.fitting(pair("histogram_laplace"), option) == option
+    assert not errors(opened(utility_data=privacy_and_utility_data.MADE_UP, utility_releases="0"))
 
 
 def test_part_cuts_and_clips() -> None:
@@ -293,7 +309,12 @@ def test_part_cuts_and_clips() -> None:
 
 
 def test_made_up_data_reach_a_million() -> None:
-    app = opened(utility="mean_laplace", utility_data=utility_data.MADE_UP, utility_n="1000000", utility_releases="100")
+    app = opened(
+        utility="mean_laplace",
+        utility_data=privacy_and_utility_data.MADE_UP,
+        utility_n="1000000",
+        utility_releases="100",
+    )
     assert not errors(app)
     assert "and n = 1000000 the released mean is within" in said(app)
     app.text_input(key="utility_n").set_value("1000001")
@@ -303,11 +324,13 @@ def test_made_up_data_reach_a_million() -> None:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 VIEWS = {
-    "histogram": utility.View(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1),
-    "median": utility.View(pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2),
-    "sum": utility.View(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
-    "mean": utility.View(pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1),
-    "survey": utility.View(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
+    "histogram": privacy_and_utility.View(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1),
+    "median": privacy_and_utility.View(
+        pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2
+    ),
+    "sum": privacy_and_utility.View(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
+    "mean": privacy_and_utility.View(pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1),
+    "survey": privacy_and_utility.View(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
 }
 
 
@@ -318,9 +341,9 @@ def test_the_code_makes_the_pictures(
     monkeypatch.chdir(tmp_path)
     view = VIEWS[name]
     for make, draw, file in (
-        (utility.utility_code, utility.utility_picture, "utility.svg"),
-        (utility.region_code, utility.region_picture, "region.svg"),
-        (utility.release_code, utility.release_picture, "release.svg"),
+        (privacy_and_utility.utility_code, privacy_and_utility.utility_picture, "utility.svg"),
+        (privacy_and_utility.region_code, privacy_and_utility.region_picture, "region.svg"),
+        (privacy_and_utility.release_code, privacy_and_utility.release_picture, "release.svg"),
     ):
         space: dict[str, Any] = {}
         code = make(view)
@@ -328,13 +351,13 @@ def test_the_code_makes_the_pictures(
         exec(code if name == "histogram" else code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
         assert name != "histogram" or (tmp_path / file).stat().st_size > 1000
         assert space["figure"].table.equals(draw(view, dark=False).table)
-    if utility.has_bounds(view):
+    if privacy_and_utility.has_bounds(view):
         space = {}
-        exec(utility.bound_code(view, "upper").rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
-        assert space["figure"].table.equals(utility.bound_picture(view, "upper", dark=False).table)
+        exec(privacy_and_utility.bound_code(view, "upper").rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+        assert space["figure"].table.equals(privacy_and_utility.bound_picture(view, "upper", dark=False).table)
     capsys.readouterr()
     target = 0.5 if name != "mean" else 100.0
-    exec(utility.needed_code(view, view.measure, target, view.pair.main), {})  # noqa: S102  the lines the page shows
+    exec(privacy_and_utility.needed_code(view, view.measure, target, view.pair.main), {})  # noqa: S102  the lines the page shows
     assert f"{target:g}" in capsys.readouterr().out
 
 
@@ -349,8 +372,12 @@ def test_a_second_run_computes_nothing() -> None:
 def test_no_other_page_uses_the_same_keys() -> None:
     """A key set by a callback outlives its page, and would be another page's value."""
     other = sources_without(
-        "4_Privacy_and_utility.py", "utility.py", "utility_data.py", "utility_panels.py", "utility_results.py"
+        "4_Privacy_and_utility.py",
+        "privacy_and_utility.py",
+        "privacy_and_utility_data.py",
+        "privacy_and_utility_panels.py",
+        "privacy_and_utility_results.py",
     )
     assert "utility_" not in other.replace("utility_figure", "")
-    assert not set(utility.DEFAULTS) & {"eps", "t", *composition.DEFAULTS, *mechanism.DEFAULTS}
-    assert set(utility_panels.CHOICES) <= set(utility.DEFAULTS)
+    assert not set(privacy_and_utility.DEFAULTS) & {"eps", "t", *composition.DEFAULTS, *mechanisms.DEFAULTS}
+    assert set(privacy_and_utility_panels.CHOICES) <= set(privacy_and_utility.DEFAULTS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dpcore.app import utility_data, work
+from dpcore.app import privacy_and_utility_data, work
 from tests.app.test_utility import opened, ran
 from tests.app.visits import alts, errors, said
 
@@ -21,7 +21,7 @@ CSV = b"age;answer\n51;yes\n74;no\nold;yes\n130;no\n;yes\n"
 
 
 def uploaded(content: bytes, **parameters: Any) -> AppTest:
-    app = opened(utility_data=utility_data.UPLOAD, **parameters)
+    app = opened(utility_data=privacy_and_utility_data.UPLOAD, **parameters)
     assert "Choose a file" in said(app)
     assert not alts(app)
     app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")
@@ -129,15 +129,17 @@ def test_an_upload_is_kept_by_its_session_alone() -> None:
     assert set(work.shelf().kept) <= before
     assert "_utility_own" in app.session_state
     assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
-    other = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace")
+    other = opened(
+        utility_data=privacy_and_utility_data.UPLOAD, utility_low="0", utility_high="100", utility="count_laplace"
+    )
     assert not alts(other)
-    app.selectbox(key="utility_data").select(utility_data.MADE_UP)
+    app.selectbox(key="utility_data").select(privacy_and_utility_data.MADE_UP)
     ran(app)
     assert "_utility_own" not in app.session_state
 
 
 def test_files_that_cannot_be_used_are_explained() -> None:
-    app = opened(utility_data=utility_data.UPLOAD, utility_low="0", utility_high="100")
+    app = opened(utility_data=privacy_and_utility_data.UPLOAD, utility_low="0", utility_high="100")
     for content, words in (
         (b"", "The file has no row"),
         (b"age\n", "0 rows of data"),

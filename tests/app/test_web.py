@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 from dpcore.app import uploads, web, web_protocol
 from dpcore.app.web import LongLinks, SecurityHeaders
 from dpcore.app.web_protocol import LONGEST_HEAD, MOST_WAITING, BoundedProtocol
-from dpcore.documents import MOST_DATA
+from dpcore.files.documents import MOST_DATA
 from tests.browser.visitor import ROOT, start_server, stop_server
 
 if TYPE_CHECKING:

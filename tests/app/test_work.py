@@ -18,9 +18,9 @@ from dpcore import dp, parse
 from dpcore.app import cache, upkeep, work, worker
 from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
-from dpcore.effort import effort
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.regions.cost import operations
 from dpcore.specs.presets import presets
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_a_worker_gives_the_same_bits() -> None:
     def make() -> Any:
         return sample(parse("subsample(laplace(1), 0.1)^20"))
 
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         packed, _ = worker.run(make, quiet)
         here = make()
     there: Any = unpack(packed)
@@ -72,7 +72,7 @@ def test_a_worker_gives_the_same_bits() -> None:
 
 def test_endless_work_ends_with_its_time() -> None:
     before = children()  # a browser of other tests may be among them
-    with limits(deadline=0.2), pytest.raises(BudgetError, match="time allowed"):
+    with effort(deadline=0.2), pytest.raises(BudgetError, match="time allowed"):
         worker.run(endless, quiet)
     assert children() == before
 
@@ -117,7 +117,7 @@ def test_a_mistake_of_ours_is_not_hidden() -> None:
 
 
 def test_progress_is_told_from_the_worker() -> None:
-    from dpcore.limits import checkpoint
+    from dpcore.core.effort import checkpoint
 
     heard: list[float] = []
 
@@ -141,7 +141,7 @@ def test_results_made_on_the_way_come_back_too() -> None:
 
 
 def test_work_that_turns_out_to_be_heavy_is_given_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.limits import checkpoint
+    from dpcore.core.effort import checkpoint
 
     monkeypatch.setattr(work, "SLACK", 0.05)
 
@@ -169,8 +169,8 @@ def _page_with_work_outside() -> None:
     import streamlit as st
 
     from dpcore.app import work
-    from dpcore.errors import BudgetError
-    from dpcore.limits import checkpoint
+    from dpcore.core.effort import checkpoint
+    from dpcore.core.errors import BudgetError
 
     work.begin()
     try:
@@ -190,8 +190,8 @@ def _page_that_fails_late() -> None:
     import streamlit as st
 
     from dpcore.app import figure, work
-    from dpcore.errors import BudgetError, DpcoreError
-    from dpcore.limits import checkpoint
+    from dpcore.core.effort import checkpoint
+    from dpcore.core.errors import BudgetError, DpcoreError
 
     work.begin()
     try:
@@ -245,12 +245,12 @@ HEAVY_ONES = (
 
 @pytest.mark.parametrize("text", LIGHT)
 def test_what_takes_milliseconds_is_light(text: str) -> None:
-    assert effort(parse(text)) <= work.LIGHT
+    assert operations(parse(text)) <= work.LIGHT
 
 
 @pytest.mark.parametrize("text", HEAVY_ONES)
 def test_what_takes_seconds_is_heavy(text: str) -> None:
-    assert effort(parse(text)) > work.LIGHT
+    assert operations(parse(text)) > work.LIGHT
 
 
 # ---- what is kept --------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def two_waits() -> None:
     import streamlit as st
 
     from dpcore.app import work
-    from dpcore.limits import current
+    from dpcore.core.effort import current
 
     work.begin()
     st.text(repr(time.monotonic()))
@@ -374,4 +374,4 @@ def test_one_deadline_for_all_waits_of_a_run() -> None:
 def test_no_preset_needs_hours(key: str) -> None:
     for preset in presets():
         if preset.state.get(key):
-            assert effort(parse(str(preset.state[key]))) < work.MOST, preset.name
+            assert operations(parse(str(preset.state[key]))) < work.MOST, preset.name

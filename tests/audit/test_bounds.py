@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import parse, registry
+from dpcore import parse
 from dpcore.app import forms
 from dpcore.audit import Audit, Counts, Scores, audit, bounds_table, consistent, report, sentence, simulate, verdict
 from dpcore.audit.bounds import envelope, epsilons, etas, mus
@@ -16,9 +16,10 @@ from dpcore.audit.confidence import simultaneous_limits, upper_limits
 from dpcore.audit.measurements import either, errors_of
 from dpcore.audit.simulate import attack_on
 from dpcore.audit.statements import ceiling_sentence, epsilon_if_gaussian
-from dpcore.claims import statements
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
+from dpcore.core import registry
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.theorems.conversion.claims import statements
 
 RUNS = 1000
 RISK = 0.05
@@ -285,7 +286,7 @@ def test_the_simulated_attack_is_the_best_one(text: str) -> None:
 
 def test_an_attack_is_described_before_its_curve_is_computed() -> None:
     region = parse("subsample(laplace(2), 0.1)^20")
-    with limits(deadline=0.0):
+    with effort(deadline=0.0):
         attack = attack_on(region)
         assert "p-value" in attack.words
         with pytest.raises(BudgetError, match="time allowed"):

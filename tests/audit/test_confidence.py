@@ -12,7 +12,7 @@ from scipy.special import smirnov
 
 from dpcore.audit import confidence
 from dpcore.audit.confidence import chance_of_a_miss, local_level, ranks, simultaneous_limits, upper_limits
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 LEVEL = 0.025
 

@@ -12,7 +12,7 @@ import pytest
 from dpcore.audit import Counts, Scores, audit, read_audit
 from dpcore.audit.examples import example
 from dpcore.cli import main
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -45,7 +45,7 @@ def moved(expression: str, units: int) -> str:
 
 def product(task: Task, units: int) -> Any:
     """Return the product of different statements, made from numbers as the peers get them and not from a long text."""
-    from dpcore.guarantees import DP
+    from dpcore.regions.guarantees import DP
 
     numbers = different_parts(int(task.name.removeprefix("different_")))
     parts = [DP(shifted(numbers[0][0], units), numbers[0][1]), *(DP(epsilon, delta) for epsilon, delta in numbers[1:])]
@@ -57,10 +57,10 @@ def ask(task: Task, units: int, at: Any) -> tuple[Any, Any]:
     import numpy as np
 
     from dpcore import parse
-    from dpcore.limits import limits
+    from dpcore.core.effort import effort
 
     expression = moved(task.expression, units)
-    with limits(tolerance=task.tolerance):
+    with effort(tolerance=task.tolerance):
         if task.measure == "calibrate":
             from dpcore.calibration import calibrate
 

@@ -16,7 +16,7 @@ from dpcore import charts
 from dpcore.charts import theme
 from dpcore.charts.export import renumbered, specification
 from dpcore.charts.regions import region_chart
-from dpcore.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError, DpcoreError
 
 TEXTS = ("dp(0.6, 0.05)", "dp(0.6, 0.05)^5", "gdp(1.2)", "dp(3, 0.25)")
 REGIONS = [dpcore.parse(text) for text in TEXTS]

@@ -16,7 +16,7 @@ from dpcore.charts.audit import audit_figure
 from dpcore.charts.export import specification
 from dpcore.charts.figure import Figure, Series
 from dpcore.charts.references import with_references
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 
 def layers(figure: Figure, kind: str) -> list[dict[str, Any]]:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from dpcore import charts, parse
+from dpcore.audit.threshold import Pair, pair_of
 from dpcore.charts.export import specification
 from dpcore.charts.noise import COLUMNS, marked, noise_chart, noise_figure, noise_table, noise_takeaway
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import TwoAnswers
 from dpcore.mechanisms.law import Masses
-from dpcore.threshold import Pair, pair_of
 from dpcore.words import about
 from tests.mechanisms import every
 

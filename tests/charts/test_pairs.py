@@ -15,7 +15,7 @@ from dpcore import charts
 from dpcore.charts.export import specification
 from dpcore.charts.pairs import COLUMNS, SIMULATION, pair_figure, pair_grid, pair_table
 from dpcore.charts.releases import MOST_BARS, release_figure, release_table
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.utility import Dataset, pair
 from dpcore.utility.samples import sample
 

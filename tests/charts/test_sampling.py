@@ -11,7 +11,7 @@ import dpcore
 from dpcore import parse
 from dpcore.charts import loss_figure, pixels, profile_figure, region_figure
 from dpcore.charts.sampling import named, note, sample
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 import dpcore
-from dpcore.composition import KS, TITLES, best, ladder, limit, rungs, statements, step_of, verdict, ways
-from dpcore.errors import DomainError
-from dpcore.limits import limits
+from dpcore.central_limit.gaussians import epsilons_of
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
 from dpcore.theorems import advanced_course, advanced_drv, kov_simplified_epsilon
-from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.composition import KS, TITLES, best, ladder, limit, rungs, statements, step_of, verdict, ways
 from dpcore.theorems.sharing import statement_epsilon
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ def test_total_variation_paper_figure_4() -> None:
 
 def test_a_thousand_laplace_answers() -> None:
     state = preset("laplace_1000")
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         rows = ladder(state["mechanism"], 1e-6, [int(state["k"])])
         region = dpcore.parse(state["mechanism"]) ** int(state["k"])
         assert epsilon_of(rows, "exact") == pytest.approx(float(region.epsilon(1e-6)))
@@ -327,7 +327,7 @@ def test_a_thousand_laplace_answers() -> None:
 
 def test_noisy_gradients() -> None:
     state = preset("dp_sgd")
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         rows = ladder(state["mechanism"], float(state["at_delta"]), [int(state["k"])])
     top = best(rows)
     assert top is not None

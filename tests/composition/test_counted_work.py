@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dpcore.composition import ladder, theorem_table
-from dpcore.errors import BudgetError
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError
 from dpcore.ledger import Ledger, theorems
-from dpcore.limits import limits
+from dpcore.theorems.composition import ladder, theorem_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def test_a_faster_clock_changes_no_row(
 
 
 def test_a_row_that_is_too_dear_says_so_and_the_others_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         before = theorem_table(DEAR, 1e-6).set_index("theorem")
         monkeypatch.setattr("dpcore.theorems.record.ROW_WORK", 1e3)
         rows = theorem_table(DEAR, 1e-6).set_index("theorem")
@@ -67,5 +67,5 @@ def test_a_row_that_is_too_dear_says_so_and_the_others_are_there(monkeypatch: py
 
 def test_a_deadline_refuses_the_whole_table() -> None:
     """It never leaves a row out: what is shown does not depend on it."""
-    with limits(deadline=0.0), pytest.raises(BudgetError, match="time allowed"):
+    with effort(deadline=0.0), pytest.raises(BudgetError, match="time allowed"):
         theorem_table("subsample(laplace(1), 0.01)^50", 1e-6)

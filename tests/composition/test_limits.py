@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import parse
-from dpcore.central_limit.moments import _of_profile, moments
-from dpcore.charts.central_limit import band_table, limit_figure
-from dpcore.composition import limit
-from dpcore.composition.arrays import FAILING, PURE, VARYING, array_distances, arrays
-from dpcore.composition.convergence import (
+from dpcore.central_limit.arrays import FAILING, PURE, VARYING, array_distances, arrays
+from dpcore.central_limit.convergence import (
     ABOVE,
     BELOW,
     OPEN,
@@ -27,9 +24,12 @@ from dpcore.composition.convergence import (
     verdict,
     warning,
 )
-from dpcore.composition.distance import Goal, _bracketed, distance
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
+from dpcore.central_limit.distance import Goal, _bracketed, distance
+from dpcore.central_limit.moments import _of_profile, moments
+from dpcore.charts.central_limit import band_table, limit_figure
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.theorems.composition import limit
 
 NAMES = ("kl", "kappa2", "kappa3", "kappa3_bar")
 LAWS = settings(max_examples=80, deadline=None)
@@ -228,7 +228,7 @@ def test_the_band_holds_around_smooth_curves(text: str, k: int) -> None:
     row = copies(text, k)
     alpha = np.linspace(*row.found.span(k), 40)
     lower, upper = row.found.edges(k, alpha)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         below, above = row.composed.curve.beta_bounds(alpha)
     assert np.all(lower <= above)
     assert np.all(below <= upper)
@@ -284,7 +284,7 @@ def test_the_distance_of_curves_is_that_of_profiles(mechanism: dpcore.TradeOff, 
 def test_brackets_are_narrow() -> None:
     for text, k in (("laplace(0.1)", 100), ("poisson_gaussian(1.0, 0.01)", 1000)):
         row = copies(text, k)
-        with limits(tolerance=1e-3):
+        with effort(tolerance=1e-3):
             found = row.distance()
         assert found.kind == "bracket"
         assert 0 <= found.largest.upper - found.largest.lower <= 5e-3 * found.largest.upper
@@ -344,7 +344,7 @@ def test_a_limit_above_the_truth_is_no_theorem_either() -> None:
 
 def test_noisy_gradients_show_what_accountants_miss() -> None:
     row = copies("poisson_gaussian(1.0, 0.01)", 1000)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         unsafe, words = warning(row, 1e-5, row.distance())
     assert unsafe
     assert "says ε ≈ 1.5846, but the mechanism needs ε ≥ 1.8282 (certified lower bound)" in words
@@ -379,14 +379,14 @@ def test_convergence_says_what_it_is() -> None:
 
 
 def test_rows_that_are_too_dear_say_so_and_a_deadline_refuses_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcore.composition.convergence.ROW_WORK", 1e3)
-    with limits(tolerance=1e-3):
+    monkeypatch.setattr("dpcore.central_limit.convergence.ROW_WORK", 1e3)
+    with effort(tolerance=1e-3):
         frame = convergence("staircase(0.1, 0.3) & gdp(0.2)", 1e-5, [1, 10])
     assert frame["kind"].tolist()[1] == "none"
     assert frame["distance"].tolist()[1] == 1.0
     assert "more than the 1e+03 operations allowed" in frame["note"].tolist()[1]
     assert not frame.isna().any().any()
-    with pytest.raises(BudgetError, match="time allowed"), limits(deadline=0.0):
+    with pytest.raises(BudgetError, match="time allowed"), effort(deadline=0.0):
         convergence("dp(0.1)", 1e-5, [1, 10])
 
 

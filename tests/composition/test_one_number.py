@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dpcore import parse
-from dpcore.accountants import reports
-from dpcore.accountants.records import accountant
-from dpcore.algebra import factors
-from dpcore.composition import best, ladder, theorem_table, ways
-from dpcore.conversion import convert
-from dpcore.guarantees import DP, RDP
 from dpcore.ledger import Ledger
 from dpcore.ledger import theorems as ledger_theorems
-from dpcore.products import theorems as product_theorems
+from dpcore.regions.algebra import factors
+from dpcore.regions.guarantees import DP, RDP
 from dpcore.theorems import THEOREMS, rdp_to_dp, zcdp_to_dp
 from dpcore.theorems.catalogue import composing, drawing, promises, routes
+from dpcore.theorems.composition import best, ladder, theorem_table, ways
+from dpcore.theorems.composition.products import theorems as product_theorems
+from dpcore.theorems.conversion import convert
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.sharing import share, statement_epsilon
+from dpcore.training import reports
+from dpcore.training.accountants import accountant
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore.composition import ladder
+from dpcore.central_limit.gaussians import epsilons_of
 from dpcore.curves.polygon import Polygon
 from dpcore.engine.splines import laplace_power
 from dpcore.theorems import optimal, tails
-from dpcore.theorems.gaussians import epsilons_of
+from dpcore.theorems.composition import ladder
 from dpcore.theorems.tails import epsilon_of_copies
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 AGREE = 1e-10
 

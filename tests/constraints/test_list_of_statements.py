@@ -11,7 +11,7 @@ import pytest
 from dpcore import parse
 from dpcore.constraints import Constraints, activity, conjectured, corners, dominating_pair, gap
 from dpcore.constraints.conjecture import MOST_LOSSES
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.theorems import dptv as dptv_theorem
 
 GRID = np.linspace(0.0, 4.0, 41)

@@ -13,13 +13,13 @@ import pytest
 
 from dpcore import parse
 from dpcore.cli import main
-from dpcore.comparison import compare_curves
 from dpcore.constraints import Constraints, containing, level_table, split
 from dpcore.constraints.containing import _Target
 from dpcore.constraints.levels import product_polygon
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DpcoreError
 from dpcore.curves.polygon import Polygon
-from dpcore.errors import BudgetError, DpcoreError
-from dpcore.limits import limits
+from dpcore.regions.comparison import compare_curves
 from dpcore.theorems import kov_optimal
 
 GRID = np.linspace(0.0, 5.0, 51)
@@ -166,7 +166,7 @@ def test_what_cannot_be_decided_is_said(text: str) -> None:
 def test_a_wrong_tolerance_and_a_deadline() -> None:
     with pytest.raises(DpcoreError, match=r"tolerance must be a number in \[0, 0.01\]"):
         split(parse("dp(1)"), tolerance=0.5)
-    with limits(deadline=0.0), pytest.raises(BudgetError):
+    with effort(deadline=0.0), pytest.raises(BudgetError):
         split(parse("dp(1) * dp(2)"))
 
 
@@ -246,7 +246,7 @@ def test_the_search_is_reproducible_and_bounded() -> None:
     assert again[0] == again[1]
     with pytest.raises(DpcoreError, match="m must be an integer in"):
         containing(region, 7)
-    with limits(deadline=0.0), pytest.raises(BudgetError):
+    with effort(deadline=0.0), pytest.raises(BudgetError):
         containing(region, 2)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import dpcore
 from dpcore import BudgetError, parse
+from dpcore.core.effort import effort
 from dpcore.curves.duality import _closer
-from dpcore.limits import limits
 
 KINKED = (
     "uniform(2) * laplace(1)",
@@ -84,7 +84,7 @@ def test_the_ceiling_of_five_points_is_never_below_the_concave_function() -> Non
 def test_wide_brackets_are_refused_with_their_width(text: str) -> None:
     with pytest.raises(BudgetError, match=r"bracket of beta at alpha = 0\.1 reached the relative width"):
         parse(text).beta_bounds(np.array([0.1]))
-    with limits(tolerance=0.05):
+    with effort(tolerance=0.05):
         lower, upper = parse(text).beta_bounds(np.array([0.1]))
     assert 0 < lower[0] <= upper[0] <= lower[0] * 1.06
 
@@ -97,7 +97,7 @@ def test_a_wide_epsilon_is_refused_with_its_width() -> None:
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_few_adaptive_choices_are_as_narrow_as_asked(k: int) -> None:
     at = np.array([0.0, 0.5, 1.0])
-    with limits(tolerance=1e-4):
+    with effort(tolerance=1e-4):
         rough_low, rough_high = dpcore.exponential(1.0).__pow__(k).delta_bounds(at)
     low, high = dpcore.exponential(1.0).__pow__(k).delta_bounds(at)
     assert (high - low <= 1e-6 * high).all()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore import renyi_curves
+from dpcore.core.errors import DomainError
+from dpcore.curves import renyi_divergence
 from dpcore.curves.renyi import Concentrated, Renyi
-from dpcore.errors import DomainError
 
 REL = 1e-10
 BETA_WIDTH = 1e-12
@@ -374,10 +374,10 @@ def test_closed_divergences_by_quadrature_and_sum(order, epsilon):
         e = mp.mpf(epsilon)
         a = mp.mpf(order) if order > 1 else 1 + mp.mpf(10) ** -25
         laplace = mp.log(a / (2 * a - 1) * mp.exp((a - 1) * e) + (a - 1) / (2 * a - 1) * mp.exp(-a * e)) / (a - 1)
-        assert renyi_curves.laplace(epsilon, order) == pytest.approx(float(laplace), rel=1e-13)
+        assert renyi_divergence.laplace(epsilon, order) == pytest.approx(float(laplace), rel=1e-13)
         coin = mp.exp(e) / (1 + mp.exp(e))
         two = divergence(a, coin, 1 - coin)
-        assert renyi_curves.randomized_response(epsilon, order) == pytest.approx(float(two), rel=1e-13)
+        assert renyi_divergence.randomized_response(epsilon, order) == pytest.approx(float(two), rel=1e-13)
 
 
 @pytest.mark.parametrize("order", [1.5, 2, 6])
@@ -387,9 +387,9 @@ def test_closed_divergences_by_integration(order):
 
     first, second = density(1), density(0)
     total = mp.quad(lambda z: first(z) ** order * second(z) ** (1 - order), [-mp.inf, 0, 1, mp.inf])
-    assert renyi_curves.laplace(1.0, order) == pytest.approx(float(mp.log(total)) / (order - 1), rel=1e-10)
+    assert renyi_divergence.laplace(1.0, order) == pytest.approx(float(mp.log(total)) / (order - 1), rel=1e-10)
     total = mp.quad(lambda z: mp.npdf(z, 0.7) ** order * mp.npdf(z) ** (1 - order), [-mp.inf, 0, 5, mp.inf])
-    assert renyi_curves.gaussian(0.7, order) == pytest.approx(float(mp.log(total)) / (order - 1), rel=1e-10)
+    assert renyi_divergence.gaussian(0.7, order) == pytest.approx(float(mp.log(total)) / (order - 1), rel=1e-10)
 
 
 @pytest.mark.parametrize("order", [1.0, 1.2, 3, 40.0, math.inf])
@@ -401,33 +401,33 @@ def test_divergence_of_vectors(order):
         exact = math.log(4)
     else:
         exact = math.log(sum(a**order * b ** (1 - order) for a, b in zip(q, p, strict=True) if a)) / (order - 1)
-    assert renyi_curves.pmf(q, p, order) == pytest.approx(exact, rel=1e-13)
-    assert renyi_curves.pmf(p, q, order) == math.inf
-    assert renyi_curves.pmf(p, p, order) == 0.0
+    assert renyi_divergence.pmf(q, p, order) == pytest.approx(exact, rel=1e-13)
+    assert renyi_divergence.pmf(p, q, order) == math.inf
+    assert renyi_divergence.pmf(p, p, order) == 0.0
 
 
 def test_vector_divergence_matches_the_region_and_the_ends():
     near = 1e-7
-    got = renyi_curves.pmf([0.5 + near, 0.5 - near], [0.5, 0.5], 3.0)
+    got = renyi_divergence.pmf([0.5 + near, 0.5 - near], [0.5, 0.5], 3.0)
     assert got == pytest.approx(6 * near**2, rel=1e-9)
     curve = Renyi(3, 0.4)
     x = 0.05
     y = curve.beta_bounds(np.array([x]))[0][0]
-    assert renyi_curves.pmf([1 - y, y], [x, 1 - x], 3) == pytest.approx(0.4, rel=1e-13)
-    assert renyi_curves.laplace(0.7, math.inf) == 0.7
-    assert renyi_curves.randomized_response(0.7, math.inf) == 0.7
-    assert renyi_curves.gaussian(0.7, math.inf) == math.inf
-    assert renyi_curves.pmf([0.9, 0.1], [0.1, 0.9], 1e5) == pytest.approx(math.log(9), rel=1e-4)
+    assert renyi_divergence.pmf([1 - y, y], [x, 1 - x], 3) == pytest.approx(0.4, rel=1e-13)
+    assert renyi_divergence.laplace(0.7, math.inf) == 0.7
+    assert renyi_divergence.randomized_response(0.7, math.inf) == 0.7
+    assert renyi_divergence.gaussian(0.7, math.inf) == math.inf
+    assert renyi_divergence.pmf([0.9, 0.1], [0.1, 0.9], 1e5) == pytest.approx(math.log(9), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian", "randomized_response"])
 @pytest.mark.parametrize(("value", "order"), [(1, 0.5), (-1, 2), (math.nan, 2), (1, math.nan)])
 def test_closed_divergence_domains(name, value, order):
     with pytest.raises(DomainError):
-        getattr(renyi_curves, name)(value, order)
+        getattr(renyi_divergence, name)(value, order)
 
 
 @pytest.mark.parametrize("vectors", [([0.5, 0.5], [1.0]), ([0.5, 0.6], [0.5, 0.5]), ([1.5, -0.5], [0.5, 0.5])])
 def test_vector_domains(vectors):
     with pytest.raises(DomainError):
-        renyi_curves.pmf(*vectors, 2)
+        renyi_divergence.pmf(*vectors, 2)

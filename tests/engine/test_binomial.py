@@ -6,10 +6,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.engine import binomial, profile
 from dpcore.engine.binomial import binomial_masses
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
 
 
 def true_mass(epsilon, k, i):
@@ -139,5 +139,5 @@ def test_values_outside_the_domain(epsilon, k):
 
 
 def test_memory_is_claimed_before_it_is_used():
-    with limits(memory=10**6), pytest.raises(BudgetError, match="binomial law"):
+    with effort(memory=10**6), pytest.raises(BudgetError, match="binomial law"):
         binomial_masses(0.01, 10**9)

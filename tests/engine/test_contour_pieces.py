@@ -11,6 +11,7 @@ import pytest
 from scipy.special import bdtrc
 
 from dpcore.calibration.search import Axis, Search
+from dpcore.core.question import question
 from dpcore.curves.combined import closed
 from dpcore.curves.composed import Certified
 from dpcore.curves.gaussian import Gaussian
@@ -20,7 +21,6 @@ from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
 from dpcore.engine.contour_table import Product, crossings
-from dpcore.question import question
 
 
 @pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from dpcore import parse
+from dpcore.core.effort import effort
+from dpcore.core.errors import DpcoreError
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine.lattice_store import STORE, LatticeStore
 from dpcore.engine.sandwich import Sandwich
-from dpcore.errors import DpcoreError
-from dpcore.limits import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 REGIONS = {
     "laplace(0.1)^1000": 20.0,
@@ -61,7 +61,7 @@ def questions(top: float, count: int, seed: int) -> list[Question]:
 def answer(region: TradeOff, question: Question) -> bytes | str:
     name, at, tolerance = question
     try:
-        with limits(tolerance=tolerance):
+        with effort(tolerance=tolerance):
             return np.asarray(getattr(region, name)(np.array(at))).tobytes()
     except DpcoreError as error:
         return str(error)
@@ -106,7 +106,7 @@ def test_the_first_answer_is_the_last_one() -> None:
     first = parse(text).delta(1.0)
     region = parse(text)
     for other in (0.3, 0.6, 1.4):
-        with limits(tolerance=1e-4):
+        with effort(tolerance=1e-4):
             region.delta(other)
     assert region.delta(1.0) == first == pytest.approx(0.486176051, rel=1e-6)
 
@@ -130,7 +130,7 @@ def test_dear_work_looks_at_the_clock_all_the_time(text: str, monkeypatch: pytes
 
     monkeypatch.setattr(time, "monotonic", tick)
     region = parse(text)
-    with limits(deadline=2.0), pytest.raises(DpcoreError):
+    with effort(deadline=2.0), pytest.raises(DpcoreError):
         region.delta(1.0)
 
 

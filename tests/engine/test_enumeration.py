@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.engine import enumeration, profile
 from dpcore.engine.binomial import binomial_masses
 from dpcore.engine.halves import Halves
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
 
 TWELVE = [0.05, 0.11, 0.17, 0.23, 0.31, 0.37, 0.41, 0.53, 0.61, 0.73, 0.89, 1.07]
 
@@ -187,11 +187,11 @@ def test_predicted_sizes():
 
 
 def test_refusals():
-    with limits(memory=10**7), pytest.raises(BudgetError, match="combinations"):
+    with effort(memory=10**7), pytest.raises(BudgetError, match="combinations"):
         enumeration.product([two_point(0.1 + 0.01 * np.sqrt(n)) for n in range(2000)])
     with pytest.raises(BudgetError, match="combinations"):
         enumeration.power(np.arange(10.0), np.full(10, 0.1), np.full(10, 0.1), 1000)
-    with limits(memory=10**6), pytest.raises(BudgetError, match="combinations"):
+    with effort(memory=10**6), pytest.raises(BudgetError, match="combinations"):
         Halves([two_point(0.1)] * 40)
     with pytest.raises(DomainError, match=r"k must be an integer in \[0, inf\), got 1.5"):
         enumeration.power(*two_point(0.1), 1.5)

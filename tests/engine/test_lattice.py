@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.compose import lattice_step
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.curves.composition import lattice_step
 from dpcore.engine import lattice, lattice_windows, profile
 from dpcore.engine.binomial import binomial_masses
 from dpcore.engine.lattice import LatticeMeasure, lattice_power, lattice_product
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
 
 REL = 1e-11
 
@@ -234,7 +234,7 @@ def test_refusals():
         lattice_product([(one, 1), (other, 1)])
     with pytest.raises(DomainError, match=r"The number of copies must be an integer in \[0, inf\), got -1"):
         lattice_product([(one, -1)])
-    with limits(memory=10**5), pytest.raises(BudgetError, match=r"lattice|transform"):
+    with effort(memory=10**5), pytest.raises(BudgetError, match=r"lattice|transform"):
         lattice_product([(one, 10**9)])
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore import parse
-from dpcore.guarantees import three_point
+from dpcore.regions.guarantees import three_point
 
 UNIT = 2.0**-53
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.core.errors import DomainError
 from dpcore.engine import profile
-from dpcore.errors import DomainError
 
 REL = 1e-13
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.compose import compose
 from dpcore.curves.base import Bounds, Curve, FloatArray
 from dpcore.curves.bounded_range import BoundedRange
 from dpcore.curves.combined import Either, Erased, closed
 from dpcore.curves.composed import Certified, Sum
+from dpcore.curves.composition import compose
 from dpcore.curves.gaussian import Gaussian
 from dpcore.curves.laplace import Laplace
 from dpcore.curves.polygon import Polygon

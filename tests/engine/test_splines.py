@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.engine import splines
 from dpcore.engine.splines import LaplacePower, cells_above, cost, laplace_power
-from dpcore.errors import BudgetError, DomainError
-from dpcore.limits import limits
 
 RELATIVE = 1e-11
 TOP_HEAVY = [0.9, 0.99, 0.999]
@@ -222,9 +222,9 @@ def test_domain(loss: float, k: int, cells: int | None) -> None:
 def test_refuses_nan_and_too_much_memory() -> None:
     with pytest.raises(DomainError, match="nan"):
         laplace_power(1.0, 3).delta([0.0, math.nan])
-    with limits(memory=100_000), pytest.raises(BudgetError, match="memory"):
+    with effort(memory=100_000), pytest.raises(BudgetError, match="memory"):
         LaplacePower(1.0, 300)
-    with limits(deadline=0.0), pytest.raises(BudgetError, match="time"):
+    with effort(deadline=0.0), pytest.raises(BudgetError, match="time"):
         LaplacePower(1.0, 300)
 
 

@@ -10,13 +10,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore import errata, parse
-from dpcore.errata import statistics_series, statistics_utility, thesis
-from dpcore.errata.claims import Claim
-from dpcore.errata.moments import absolute_moment
-from dpcore.errata.rows import EVIDENCE, Row
-from dpcore.errors import DomainError
-from dpcore.foundations import mixed_noise_checks, time_series
+from dpcore import parse
+from dpcore.core.errors import DomainError
+from dpcore.labs import errata, mixed_noise_checks, time_series
+from dpcore.labs.errata import statistics_series, statistics_utility, thesis
+from dpcore.labs.errata.claims import Claim
+from dpcore.labs.errata.moments import absolute_moment
+from dpcore.labs.errata.rows import EVIDENCE, Row
 from dpcore.utility.spread import spread_delta
 
 if TYPE_CHECKING:

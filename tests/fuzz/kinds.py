@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore import DomainWarning
-from dpcore.errors import DpcoreError, InternalError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import DpcoreError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ class Finding:
 def attempt(kind: Kind, given: Any) -> Outcome:
     """Ask one input: an answer or one sentence is right, everything else is a problem."""
     try:
-        with limits(tolerance=1e-3, deadline=kind.deadline, memory=MEMORY):
+        with effort(tolerance=1e-3, deadline=kind.deadline, memory=MEMORY):
             answer = kind.ask(given)
     except InternalError as error:
         return Outcome(CONTRADICTION, str(error))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from dpcore import registry
-from dpcore.effort import effort
-from dpcore.errors import BudgetError
+from dpcore.core import registry
+from dpcore.core.errors import BudgetError
 from dpcore.language import parse, pointer
 from dpcore.language.problems import PlacedError
+from dpcore.regions.cost import operations
 from tests.fuzz.kinds import Answer, Kind
 from tests.fuzz.second_routes import verify
 from tests.fuzz.walk import Walker
@@ -20,7 +20,7 @@ from tests.fuzz.walk import Walker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 Question: TypeAlias = tuple[str, str, str]
 """An expression, what is asked of it, and where."""
@@ -28,7 +28,7 @@ Question: TypeAlias = tuple[str, str, str]
 BLOCK: Final = 500  # inputs in a row that start from the same expressions
 STARTS: Final = 60
 QUICK: Final = 2e6
-"""Operations (`dpcore.effort`) up to which a text that names a region is asked, too."""
+"""Operations (`dpcore.regions.cost`) up to which a text that names a region is asked, too."""
 
 NUMBERS: Final = (
     "0", "1", "2", "-1", "0.5", ".5", "5.", "1e-6", "1e-300", "5e-324", "1e-400", "1e308", "1e309", "1e+5", "1e", "0x10", "1_0", "inf",
@@ -115,10 +115,10 @@ def ask_text(text: str) -> Answer:
         raise
     again = parse(region.text)
     assert again.text == region.text, f"read again as {again.text}"
-    return _asked(region, "delta", 0.5) if effort(region) <= QUICK else Answer()
+    return _asked(region, "delta", 0.5) if operations(region) <= QUICK else Answer()
 
 
-QUESTIONS: Final = ("delta", "epsilon", "beta", "power", "total_variation", "area", "corners", "atoms", "effort")
+QUESTIONS: Final = ("delta", "epsilon", "beta", "power", "total_variation", "area", "corners", "atoms", "operations")
 PLACES: Final = (
     "0",
     "1",
@@ -158,8 +158,8 @@ def _asked(region: TradeOff, question: str, place: float) -> Answer:
         return Answer([float(np.atleast_1d(side)[0]) for side in getattr(region, f"{question}_bounds")(place)])
     if question == "epsilon":
         return Answer(others=[float(np.atleast_1d(side)[0]) for side in region.epsilon_bounds(place)])
-    if question == "effort":
-        return Answer(others=[effort(region)])
+    if question == "operations":
+        return Answer(others=[operations(region)])
     if question == "corners":
         losses, deltas = region.corners()
         return Answer(deltas.tolist(), losses.tolist())

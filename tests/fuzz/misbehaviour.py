@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.errors import DomainError, InternalError
+from dpcore.core.errors import DomainError, InternalError
 from tests.fuzz.kinds import ANSWERED, PROBLEMS, REFUSED, Answer, Kind
 
 WAYS: Final = (ANSWERED, REFUSED, *PROBLEMS)

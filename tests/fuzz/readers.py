@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.audit import read_audit
-from dpcore.csv_files import read_frame
-from dpcore.documents import json_of
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.files.csv_writer import read_frame
+from dpcore.files.documents import json_of
+from dpcore.files.sheet import open_csv
 from dpcore.ledger import read_ledger, to_csv, to_json
 from dpcore.site.markdown import Writer, read
 from dpcore.specs import Spec, code, load
 from dpcore.specs import read as read_specs
 from dpcore.specs.base import drawer_of
 from dpcore.utility.reading import read_labels, read_numbers
-from dpcore.utility.sheet import open_csv
 from tests.fuzz.kinds import Kind
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore import BudgetError, DomainError
+from dpcore.core.effort import effort
 from dpcore.curves.polygon import Polygon
-from dpcore.limits import limits
 
 if TYPE_CHECKING:
     from dpcore import TradeOff
@@ -34,7 +34,7 @@ def verify(region: TradeOff, shares: list[float], alphas: list[float], seconds: 
     """
     try:
         # an overflow or a NaN on the way is judged by what comes of it
-        with limits(tolerance=1e-3, deadline=seconds), np.errstate(all="ignore"):
+        with effort(tolerance=1e-3, deadline=seconds), np.errstate(all="ignore"):
             _verify(region, np.array(sorted(shares)), np.array(sorted(alphas)))
     except (BudgetError, DomainError) as refusal:
         return str(refusal)

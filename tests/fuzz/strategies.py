@@ -14,13 +14,14 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import dpcore
-from dpcore import DomainWarning, DpcoreError, registry
+from dpcore import DomainWarning, DpcoreError
+from dpcore.core import registry
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from dpcore import TradeOff
-    from dpcore.registry import Entry, Parameter
+    from dpcore.core.registry import Entry, Parameter
 
 ORDINARY = (1e-2, 8.0)
 _KEEPS = 10  # decades beyond which a positive number without a stated least size is not drawn

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dpcore import TradeOff, parse, registry
+from dpcore import TradeOff, parse
+from dpcore.core import registry
 from tests.fuzz.second_routes import verify
 from tests.fuzz.strategies import entry_regions, regions
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore import DpcoreError, TradeOff, registry
+from dpcore import DpcoreError, TradeOff
+from dpcore.core import registry
 
 if TYPE_CHECKING:
-    from dpcore.registry import Entry, Parameter
+    from dpcore.core.registry import Entry, Parameter
 
 
 class Walker:

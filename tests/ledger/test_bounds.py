@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import divergences, parse
-from dpcore.amplification.gradients import renyi as sampled_renyi
-from dpcore.composition.verdict import best
-from dpcore.errors import DomainError
+from dpcore import parse
+from dpcore.core.errors import DomainError
 from dpcore.ledger import Ledger, headline, reason, theorems, total, verdict
-from dpcore.theorems import kov_simplified_epsilon, rdp_to_dp
+from dpcore.theorems import divergences, kov_simplified_epsilon, rdp_to_dp
+from dpcore.theorems.composition.verdict import best
 from dpcore.theorems.divergence_sums import divergences as moments
 from dpcore.theorems.releases import statements
+from dpcore.training.gradients import renyi as sampled_renyi
 from tests.ledger.test_records import MIXED
 
 DELTA = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.ledger import Budget, Ledger, check_row, more, more_words, spending
 from dpcore.ledger.budget import _Search
 from tests.ledger.test_records import MIXED

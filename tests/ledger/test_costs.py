@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.ledger import Ledger, costs, theorems, total
 from dpcore.theorems.releases import statements
 from tests.ledger.test_records import MIXED

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dpcore import parse
-from dpcore.errors import BudgetError, DomainError
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
 from dpcore.ledger import (
     Budget,
     Filter,
@@ -28,7 +29,6 @@ from dpcore.ledger import (
     read_ledger,
 )
 from dpcore.ledger.filters import best_order, largest_divergence, largest_mu, largest_rho
-from dpcore.limits import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -270,5 +270,5 @@ def test_time_that_ended_is_no_answer_about_a_row(monkeypatch: pytest.MonkeyPatc
         raise BudgetError(msg)
 
     monkeypatch.setattr(Filter, "price", late)
-    with limits(deadline=0.5), pytest.raises(BudgetError, match="time allowed"):
+    with effort(deadline=0.5), pytest.raises(BudgetError, match="time allowed"):
         may_release(ledger, 0, Budget(8.0, 1e-6))

@@ -15,7 +15,7 @@ from dpcore.ledger.inside import maximal
 from dpcore.theorems import parallel_union
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 GRID = np.linspace(0.0, 4.0, 41)
 

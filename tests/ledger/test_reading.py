@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.ledger import Ledger, read_ledger, reading, to_csv, to_frame, to_json
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
-from dpcore.errors import DomainError, DomainWarning, DpcoreError, ParseError, RelationError
+from dpcore.core.errors import DomainError, DomainWarning, DpcoreError, ParseError, RelationError
 from dpcore.ledger import Ledger, Release, read_ledger
 
 MIXED = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore import parse, registry
-from dpcore.errors import DomainError
+from dpcore import parse
+from dpcore.core import registry
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
-    from dpcore.registry import Entry
+    from dpcore.core.registry import Entry
 
 
 def settings(entry: Entry) -> tuple[str, ...]:

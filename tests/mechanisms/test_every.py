@@ -13,23 +13,23 @@ import pytest
 
 from dpcore.audit import audit
 from dpcore.audit.simulate import attack_on, simulate
+from dpcore.audit.threshold import pair_of
 from dpcore.calibration import calibrate
 from dpcore.calibration.answers import Question, answers
 from dpcore.calibration.candidates import candidates
 from dpcore.calibration.wishes import Advantage
 from dpcore.charts.noise import noise_figure
-from dpcore.claims import calibration_text
-from dpcore.divergences import concentrated, renyi
+from dpcore.core.effort import effort
+from dpcore.core.kinds import WORDS
 from dpcore.frames import deltas
-from dpcore.kinds import WORDS
 from dpcore.language import parse
 from dpcore.ledger import Ledger, total
-from dpcore.limits import limits
 from dpcore.mechanisms.base import kinds
 from dpcore.mechanisms.law import Inverse
 from dpcore.risk import risk
 from dpcore.site.reference.names import example, signature
-from dpcore.threshold import pair_of
+from dpcore.theorems.conversion.claims import calibration_text
+from dpcore.theorems.divergences import concentrated, renyi
 from tests.mechanisms.every import ALL, DRAWN, ENTRIES, LAWS, ONE, mechanism
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_it_is_a_mechanism_with_an_offer_and_a_reference(entry: object) -> None:
 def test_claims_and_divergences(text: str) -> None:
     """A claim that holds contains the region; a Rényi divergence lies below concentrated privacy's line and grows."""
     region = mechanism(text)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         claim = region.claim()
         if claim is not None and claim.holds:
             at = np.linspace(0.0, 3.0, 7)
@@ -203,7 +203,7 @@ def test_the_picture_at_every_rate(text: str) -> None:
 @pytest.mark.parametrize("text", ONE)
 def test_it_is_calibrated_and_composed(text: str) -> None:
     region = mechanism(text)
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         row = calibrate(calibration_text(region), advantage=0.2).iloc[0]
         met = parse(row["expression"])
         assert met.total_variation <= 0.2
@@ -243,7 +243,7 @@ def test_it_answers_where_noises_are_chosen(name: str) -> None:
 
 @pytest.mark.parametrize("text", ONE)
 def test_a_ledger_takes_it(text: str) -> None:
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         book = Ledger.of(("first", text, 1), ("second", "dp(0.1)", 2))
         together = total(book, 1e-3)
         low, high = (mechanism(text) * parse("dp(0.1)^2")).epsilon_bounds(1e-3)

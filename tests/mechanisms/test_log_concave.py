@@ -12,7 +12,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 import dpcore
 from dpcore import DomainError
-from dpcore.limits import limits
+from dpcore.core.effort import effort
 from dpcore.mechanisms.log_concave import Added, log_concave
 
 E = np.array([-3.0, -1.0, -0.2, 0.0, 0.1, 0.5, 0.9, 2.0, 5.0])
@@ -148,7 +148,7 @@ def test_scalar_functions_are_enough() -> None:
 
 def test_products_hold_the_truth() -> None:
     normal = log_concave(ndtr, ndtri, 1.0, "normal", symmetric=True)
-    with limits(tolerance=1e-4):
+    with effort(tolerance=1e-4):
         lower, upper = (normal**3).delta_bounds([0.5, 2.0])
         inside(dpcore.gdp(math.sqrt(3)).delta([0.5, 2.0]), lower, upper, 1e-4)
         lower, upper = (normal * dpcore.gaussian(2)).delta_bounds([0.5, 2.0])
@@ -161,7 +161,7 @@ def test_asymmetric_noise_closes_before_it_composes() -> None:
     x = np.linspace(-4, 40, 1761)
     step = x[1] - x[0]
     p0, p1 = (np.exp(-(x - m) - np.exp(-(x - m))) for m in (0.0, 1.0))
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         lower, upper = region.delta_bounds([0.5, 1.5])
     for n, e in enumerate((0.5, 1.5)):
         same = np.maximum(np.multiply.outer(p0, p0) - math.exp(e) * np.multiply.outer(p1, p1), 0).sum() * step**2
@@ -170,7 +170,7 @@ def test_asymmetric_noise_closes_before_it_composes() -> None:
         assert lower[n] <= upper[n]
         assert lower[n] == pytest.approx(same, rel=2e-3)
         assert upper[n] > 1.02 * max(same, mixed)  # one direction alone would be below what the closure allows
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         np.testing.assert_allclose(upper, (gumbel().symmetric() ** 2).delta_bounds([0.5, 1.5])[1], rtol=2e-3)
     assert region.kind == "upper"
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore import DomainError, parse, registry
-from dpcore.guarantees import Pmf
+from dpcore import DomainError, parse
+from dpcore.core import registry
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.exponential import from_scores
 from dpcore.mechanisms.log_concave import Added
+from dpcore.regions.guarantees import Pmf
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from PIL import Image
 
 from dpcore.charts.export import picture
 from dpcore.charts.theme import Look
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.site import build_site
 from dpcore.site.colours import counterparts
 from dpcore.site.docstrings import as_markdown, signature

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dpcore import errata
+from dpcore.labs import errata
 from dpcore.site import build_site
 
 if TYPE_CHECKING:

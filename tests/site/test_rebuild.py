@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from dpcore import errata, specs
+from dpcore import specs
+from dpcore.labs import errata
 from dpcore.site import build_site, manifest
 from dpcore.site.config import read_config
 from dpcore.site.errata import errata_pages

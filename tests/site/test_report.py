@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from dpcore.cli import main
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.site import build_report, is_report, pdf
 from tests.site.test_whole import Reader
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dpcore.errors import DpcoreError
+from dpcore.core.errors import DpcoreError
 from dpcore.site import build_report, build_site
 from dpcore.site.manifest import MANIFEST
 from dpcore.site.markdown import Writer, read

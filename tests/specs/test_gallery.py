@@ -14,7 +14,15 @@ import pytest
 from scipy.special import comb, expit, ndtr, ndtri
 
 from dpcore import parse
-from dpcore.app import composition, listing, local, mechanism, pictures, utility, utility_data
+from dpcore.app import (
+    composition,
+    listing,
+    local_privacy,
+    mechanisms,
+    privacy_and_utility,
+    privacy_and_utility_data,
+    privacy_regions,
+)
 from dpcore.local import Hypotheses
 from dpcore.specs import Spec, SpecError, code, draw, read
 from dpcore.specs.presets import app_link, presets
@@ -138,7 +146,7 @@ def on_regions(spec: Spec, state: Mapping[str, Any]) -> None:
     assert set(state) <= REGIONS
     assert state.get("axes", "f-DP") in ("f-DP", "thesis")
     assert state.get("draw", "filled") in ("filled", "lines")
-    assert state.get("picture", pictures.REGION) in (pictures.REGION, pictures.PROFILE)
+    assert state.get("picture", privacy_regions.REGION) in (privacy_regions.REGION, privacy_regions.PROFILE)
     assert listing.read_leniently(state["regions"])[1] == []
     linked = {str(one.region) for one in listing.resolve(listing.read(state["regions"])) if not one.item.hidden}
     if spec["draw"] in ("regions", "profile", "deltas"):
@@ -151,18 +159,18 @@ def on_regions(spec: Spec, state: Mapping[str, Any]) -> None:
 
 
 def on_mechanisms(spec: Spec, state: Mapping[str, Any]) -> None:
-    assert set(state) <= set(mechanism.DEFAULTS)
-    assert state["test_alpha"] in mechanism.RATES
+    assert set(state) <= set(mechanisms.DEFAULTS)
+    assert state["test_alpha"] in mechanisms.RATES
     assert parse(state["expression"]) == parse(spec["mechanism"])
 
 
 def on_utility(spec: Spec, state: Mapping[str, Any]) -> None:
-    assert set(state) <= set(utility.DEFAULTS)
-    chosen = utility.read(state["utility"])
-    data = utility_data.options()[state.get("utility_data", utility_data.FIRST)]
+    assert set(state) <= set(privacy_and_utility.DEFAULTS)
+    chosen = privacy_and_utility.read(state["utility"])
+    data = privacy_and_utility_data.options()[state.get("utility_data", privacy_and_utility_data.FIRST)]
     assert int(state.get("utility_n", 1)) <= sample(data).n
     assert state["utility_measure"] in {measure.name for measure in chosen.measures}
-    assert state.get("utility_moves", chosen.main) in utility.movable(chosen)
+    assert state.get("utility_moves", chosen.main) in privacy_and_utility.movable(chosen)
     if spec["draw"] == "window":
         assert (chosen.name, data) == (spec["utility"], spec["sample"])
         assert all(getattr(chosen, key) == value for key, value in spec["parameters"].items())
@@ -175,9 +183,11 @@ def on_composition(spec: Spec, state: Mapping[str, Any]) -> None:
 
 
 def on_local(spec: Spec, state: Mapping[str, Any]) -> None:
-    assert set(state) <= set(local.DEFAULTS)
-    assert state["local_show"] in local.SHOWN
-    read_ = Hypotheses(local.read_masses(state["local_p0"], "P0"), local.read_masses(state["local_p1"], "P1"))
+    assert set(state) <= set(local_privacy.DEFAULTS)
+    assert state["local_show"] in local_privacy.SHOWN
+    read_ = Hypotheses(
+        local_privacy.read_masses(state["local_p0"], "P0"), local_privacy.read_masses(state["local_p1"], "P1")
+    )
     assert read_ == Hypotheses(tuple(spec["p0"]), tuple(spec["p1"]))
     assert float(state["local_epsilon"]) == spec["epsilon"]
 

@@ -14,7 +14,7 @@ from dpcore import parse, specs
 from dpcore.charts.live import FAMILIES, SLIDERS
 from dpcore.charts.measures import MEASURES, measure_table
 from dpcore.charts.theme import Look
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.specs import SpecError
 
 ROOT = Path(__file__).resolve().parents[2]

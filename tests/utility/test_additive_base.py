@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pytest
 
-from dpcore.errors import BudgetError, DomainError
-from dpcore.guarantees import DP
-from dpcore.limits import limits
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.regions.guarantees import DP
 from dpcore.utility import Dataset, Fact, Measure, Pair, closed_table, drawn, facts, pair, simulate, table
 from dpcore.utility.base import MAIN_EPSILON
 from dpcore.utility.simulate import CLOSED, SIMULATED, TABLE
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 DATA = Dataset.example(100)
 SIMULATION = sys.modules["dpcore.utility.simulate"]  # the package offers the function under that name
@@ -100,11 +100,11 @@ class TestFrames:
     def test_every_chunk_is_reported_and_time_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(SIMULATION, "_NUMBERS_AT_ONCE", 1000)
         heard: list[float] = []
-        with limits(progress=heard.append):
+        with effort(progress=heard.append):
             table(pair("histogram_laplace"), "epsilon", [0.5, 1.0], DATA, rng(), 1000)
         assert len(heard) == 20
         assert heard == sorted(heard)
-        with limits(deadline=1e-9), pytest.raises(BudgetError, match="time allowed"):
+        with effort(deadline=1e-9), pytest.raises(BudgetError, match="time allowed"):
             simulate(pair("histogram_laplace"), DATA, rng(), 100)
 
     def test_the_table_has_no_empty_cell(self) -> None:

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.errors import DomainError
-from dpcore.guarantees import DP
+from dpcore.core.errors import DomainError
+from dpcore.regions.guarantees import DP
 from dpcore.utility import Dataset, pair
 from dpcore.utility.cuts import excess, relative_quantile, rows_for, weight_for
 from dpcore.utility.spread import Spread, spread_delta

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
+from dpcore.files.sheet import open_csv
 from dpcore.utility import PAIRS, Dataset, closed_table, pair, simulate
 from dpcore.utility.bounds import BIAS, LEAK, NOISE, TOTAL, bound_grid, bound_table, parts
 from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
 from dpcore.utility.reading import read_numbers
 from dpcore.utility.samples import part, sample
-from dpcore.utility.sheet import open_csv
 from dpcore.utility.shifted import Off, missed, off_mean, off_quantile
 
 WAITING = np.random.default_rng(3).exponential(10.0, 1000)

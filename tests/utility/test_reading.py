@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.errors import DomainError
-from dpcore.limits import limits
-from dpcore.utility import PAIRS, pair, reading, sheet
+from dpcore.core.effort import effort
+from dpcore.core.errors import DomainError
+from dpcore.files import sheet
+from dpcore.files.sheet import open_csv
+from dpcore.utility import PAIRS, pair, reading
 from dpcore.utility.reading import Reading, read_labels, read_numbers
 from dpcore.utility.samples import sample, samples
-from dpcore.utility.sheet import open_csv
 
 DATASETS = Path(__file__).resolve().parents[2] / "data" / "datasets"
 
@@ -304,7 +305,7 @@ def test_a_million_rows() -> None:
     lines = ["5", "17", "abc", "99", "", "101", "-3", "42.5", "NaN", "64"]
     data = ("age\n" + "\n".join(lines) * 1 + "\n").encode() + ("\n".join(lines) + "\n").encode() * 99_999
     heard: list[float] = []
-    with limits(progress=heard.append):
+    with effort(progress=heard.append):
         found = numbers(data)
     assert found.rows == 1_000_000
     assert found.dataset.n == 700_000

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.mechanisms.randomized_response import from_gamma, from_nu
 from dpcore.utility import PAIRS, Dataset, Fact, Pair, facts, pair, simulate
 from dpcore.utility.binary_median import steps_to_flip

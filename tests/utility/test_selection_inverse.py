@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.utility import PAIRS, Dataset, Pair, pair
 from dpcore.utility.choosing import Choosing
 from dpcore.utility.median import MedianExponential

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpcore.curves.polygon import Polygon
-from dpcore.guarantees import DP, Pmf
 from dpcore.mechanisms.exponential import Exponential
+from dpcore.regions.guarantees import DP, Pmf
 from dpcore.utility import Dataset, pair
 from dpcore.utility.inverse_sensitivity import QuantileInverse
 from dpcore.utility.median import MedianExponential
@@ -24,7 +24,7 @@ from dpcore.utility.winners import winners
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 GRID = np.linspace(-1.5, 2.5, 41)
 AGES = Dataset.example(201)

@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.domains import CONFIDENCE
-from dpcore.errors import DomainWarning
+from dpcore.core.domains import CONFIDENCE
+from dpcore.core.errors import DomainWarning
 from dpcore.language import parse
 
 if TYPE_CHECKING:

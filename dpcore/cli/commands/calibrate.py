@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
+from dpcore.core.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.domains import COUNT, SHARE
+from dpcore.core.domains import COUNT, SHARE
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore.conversion import convert  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+    from dpcore.theorems.conversion import convert  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
     return convert(
         parse(arguments.expressions[0]),

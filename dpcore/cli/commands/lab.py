@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.own_options import option_of, own_options
-from dpcore.domains import SEED
-from dpcore.errors import ParseError
+from dpcore.core.domains import SEED
+from dpcore.core.errors import ParseError
 
 if TYPE_CHECKING:
+    import argparse
+
     import pandas as pd
 
     from dpcore.cli.options import Parser
@@ -20,12 +21,12 @@ PASSES_ON = True
 
 def configure(parser: Parser) -> None:
     """Add the arguments; those of the lab itself are read from the rest."""
-    from dpcore.foundations import LABS  # noqa: PLC0415  # pandas is slow to import and not needed for dpcore --help
+    from dpcore.labs import LABS  # noqa: PLC0415  # pandas is slow to import and not needed for dpcore --help
 
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    width = max(map(len, LABS))
-    listed = "\n".join(f"  {name:<{width}}  {cls.title}" for name, cls in sorted(LABS.items()))
-    parser.epilog = f"NAME is one of\n{listed}\n\nEvery parameter of a lab is an option, such as --epsilon 0.5."
+    parser.epilog = (
+        f"NAME is one of {', '.join(LABS)}; dpcore lab --list says what each is about. "
+        "Every parameter of a lab is an option, such as --epsilon 0.5."
+    )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the lab, e.g. mixed_noise")
     parser.add_argument("--list", action="store_true", help="list the labs with their parameters and pictures")
     parser.add_argument("--view", metavar="V", help="print the numbers of this picture instead of the printed claims")
@@ -34,8 +35,8 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore.foundations import Plot, lab  # noqa: PLC0415  # pandas is slow to import
     from dpcore.frames import curve  # noqa: PLC0415  # as above
+    from dpcore.labs import Plot, lab  # noqa: PLC0415  # pandas is slow to import
 
     if arguments.list:
         return _catalogue()
@@ -64,7 +65,7 @@ def _catalogue() -> pd.DataFrame:
     """Return every lab with its parameters and pictures."""
     import pandas as pd  # noqa: PLC0415  # slow to import
 
-    from dpcore.foundations import LABS  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.labs import LABS  # noqa: PLC0415  # pandas is slow to import
 
     rows = []
     for name, cls in sorted(LABS.items()):

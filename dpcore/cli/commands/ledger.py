@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.domains import DELTA, LOSS, OPEN_ORDER
-from dpcore.errors import DomainError
+from dpcore.core.domains import DELTA, LOSS, OPEN_ORDER
+from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
     import argparse
@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
     from dataclasses import replace  # noqa: PLC0415  # with the imports below
 
+    from dpcore.files.sheet import MOST_BYTES  # noqa: PLC0415  # as above
     from dpcore.ledger import answers, read_ledger  # noqa: PLC0415  # pandas is slow to import and not needed for --help
-    from dpcore.utility.sheet import MOST_BYTES  # noqa: PLC0415  # as above
     from dpcore.words import grouped  # noqa: PLC0415  # as above
 
     if arguments.file == "-":
@@ -99,7 +99,7 @@ def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> 
     """Return the table of `--more`: one row per delta."""
     import pandas as pd  # noqa: PLC0415  # as above
 
-    from dpcore.kinds import labelled  # noqa: PLC0415  # as above
+    from dpcore.core.kinds import labelled  # noqa: PLC0415  # as above
     from dpcore.ledger import ASSUMPTION, Budget, check_row, more  # noqa: PLC0415  # as above
 
     if arguments.epsilon is None:

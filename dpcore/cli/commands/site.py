@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.domains import COUNT
+from dpcore.core.domains import COUNT
 
 if TYPE_CHECKING:
     import argparse

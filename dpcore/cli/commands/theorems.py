@@ -25,6 +25,6 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore.products import theorems  # noqa: PLC0415  # pandas is slow to import and not needed for --help
+    from dpcore.theorems.composition.products import theorems  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
     return theorems(parse(arguments.expressions[0]), arguments.delta, arguments.slack)

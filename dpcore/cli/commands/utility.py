@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.cli import own_data
 from dpcore.cli.own_options import option_of, own_options
-from dpcore.domains import COUNT, SEED
-from dpcore.errors import DomainError, ParseError
-from dpcore.lists import parse_list
+from dpcore.core.domains import COUNT, SEED
+from dpcore.core.errors import DomainError, ParseError
+from dpcore.language.lists import parse_list
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore import parse
-from dpcore.registry import Entry, entries
+from dpcore.core.registry import Entry, entries
 from dpcore.site.pages import Page
 from dpcore.specs.presets import query
 
 if TYPE_CHECKING:
-    from dpcore.registry import Parameter
+    from dpcore.core.registry import Parameter
     from dpcore.site.compose import Composer
 
 GROUPS: Final = {

@@ -76,6 +76,6 @@ class LabDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the picture as a figure."""
-        chosen = call("dpcore.foundations:lab", self.lab, **self.parameters)
+        chosen = call("dpcore.labs:lab", self.lab, **self.parameters)
         seed = (self.seed,) if self.seed else ()
         return draws("dpcore.charts.lab:lab_figure", Method(chosen, "view", (self.view, *seed)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpcore.composition import TITLES
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import Variable, call, draws
+from dpcore.theorems.composition import TITLES
 
 NAMES = tuple(TITLES)
 
@@ -26,7 +26,7 @@ class Copies(Drawer):
     @property
     def ways(self) -> Variable:
         """What every theorem says."""
-        found = call("dpcore.composition:ways", self.mechanism, self.k, slack=self.slack, delta=self.delta)
+        found = call("dpcore.theorems.composition:ways", self.mechanism, self.k, slack=self.slack, delta=self.delta)
         some = call("dpcore.specs.helpers:only", found, list(self.theorems)) if self.theorems else found
         return Variable("found", some)
 
@@ -62,7 +62,7 @@ class TheoremsDrawer(Copies):
         """Return the profiles with the table of statements."""
         found = self.ways
         figure = draws("dpcore.charts:composition_profile", found, delta=self.delta, epsilon_max=self.epsilon_max)
-        return call("dataclasses:replace", figure, table=call("dpcore.composition:statements", found))
+        return call("dataclasses:replace", figure, table=call("dpcore.theorems.composition:statements", found))
 
 
 @enter
@@ -82,7 +82,7 @@ class LadderDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the ladder figure."""
         counts = None if self.k is None else [int(k) if k == int(k) else k for k in self.k]
-        frame = Variable("frame", call("dpcore.composition:ladder", self.mechanism, self.delta, ks=counts))
+        frame = Variable("frame", call("dpcore.theorems.composition:ladder", self.mechanism, self.delta, ks=counts))
         titles = [TITLES[name] for name in self.theorems] or None
         return draws("dpcore.charts:ladder_figure", frame, delta=self.delta, k=self.mark, titles=titles)
 
@@ -102,5 +102,5 @@ class LimitDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the figure of the central limit."""
-        row = call("dpcore.composition.convergence:copies", self.mechanism, self.k)
+        row = call("dpcore.central_limit.convergence:copies", self.mechanism, self.k)
         return draws("dpcore.charts.central_limit:limit_figure", row, **self.options("axes", "log"))

@@ -11,10 +11,10 @@ from scipy.special import expit
 
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.charts.utility import utility_figure
-from dpcore.errors import DomainError
-from dpcore.kinds import EXACT, labelled
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import EXACT, labelled
+from dpcore.core.registry import EPSILON, Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse
-from dpcore.registry import EPSILON, Parameter
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.kinds.regions import listed

@@ -13,14 +13,14 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
-from dpcore.errors import DomainError
-from dpcore.kinds import labelled
+from dpcore.core.errors import DomainError
+from dpcore.core.kinds import labelled
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import call, draws
 
 if TYPE_CHECKING:
-    from dpcore.tradeoff import TradeOff
+    from dpcore.regions.tradeoff import TradeOff
 
 WITH, ALONE = "ε-DP with η", "ε-DP alone"
 COLUMNS: Final = ("label", "segment", "j", "alpha", "beta", "kind")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.kinds.mechanisms import Answers

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dpcore.charts.live import FAMILIES, SLIDERS
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.language import parse
 from dpcore.mechanisms.base import Mechanism
 from dpcore.specs import fields
@@ -43,7 +43,7 @@ class NoiseDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the noise figure at one test."""
-        pair = call("dpcore.threshold:pair_of", call("dpcore.language:parse", self.mechanism))
+        pair = call("dpcore.audit.threshold:pair_of", call("dpcore.language:parse", self.mechanism))
         if self.threshold is not None:
             test = Method(pair, "at", (self.threshold,))
         else:
@@ -122,7 +122,7 @@ class SamplingDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the figure of the forms."""
         region = call("dpcore.language:parse", self.region)
-        found = call("dpcore.amplification:forms", region, self.p, delta=self.delta)
+        found = call("dpcore.training:forms", region, self.p, delta=self.delta)
         return draws("dpcore.charts.amplified:forms_figure", found, **self.options("log"))
 
 

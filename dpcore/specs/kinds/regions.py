@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcore.charts.measures import MEASURES
-from dpcore.errors import DomainError
+from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import Method, Variable, call, draws
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def listed(values: tuple[float, ...]) -> Any:
     """Return numbers as they were written: one by one, or as a list such as ``0:3:0.1``."""
     text = getattr(values, "text", "")
-    return call("dpcore.lists:parse_list", text) if text and len(values) > fields.SHORT else list(values)
+    return call("dpcore.language.lists:parse_list", text) if text and len(values) > fields.SHORT else list(values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.core.registry import SIGMA, Oracle, Parameter, register
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.law import Masses
-from dpcore.registry import SIGMA, Oracle, Parameter, register
 
 CAP = Parameter("cap", "integer", low=1, high=10**5, label="c", meaning="noise lies in [-c, c]", example=20)
 STEPS = Parameter("sensitivity", "integer", low=1, high=1000, label="Δ", meaning="how far it moves", example=1)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.registry import SCALE, Oracle, register
 from dpcore.mechanisms.base import Asymmetric
 from dpcore.mechanisms.law import Law
-from dpcore.registry import SCALE, Oracle, register
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
+from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, register
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.law import Law
-from dpcore.registry import SCALE, SENSITIVITY, Oracle, register
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray

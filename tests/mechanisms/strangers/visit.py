@@ -13,19 +13,19 @@ from scipy.special import expit, ndtri
 
 import dpcore
 from dpcore import parse
-from dpcore.app.mechanism import View, noise_picture
+from dpcore.app.mechanisms import View, noise_picture
 from dpcore.audit import audit
 from dpcore.audit.simulate import simulate
+from dpcore.audit.threshold import pair_of
 from dpcore.calibration import calibrate
 from dpcore.calibration.answers import Question, answers
 from dpcore.calibration.sentences import verdict, words
 from dpcore.calibration.wishes import Advantage
 from dpcore.charts.noise import noise_table
 from dpcore.cli import main
+from dpcore.core.effort import effort
 from dpcore.ledger import Ledger, total
-from dpcore.limits import limits
 from dpcore.site.reference.names import name_pages
-from dpcore.threshold import pair_of
 
 NAMES = ("capped_gaussian", "gumbel", "logistic")
 
@@ -110,7 +110,7 @@ def check_thousand() -> None:
         ("capped_gaussian(40, 200)^1000", by_fourier(loss, q[both], float(q[p == 0].sum()), 1000, 0.5)),
         ("logistic(30)^1000", by_fourier(moved, steps, 0.0, 1000, 0.5)),
     ):
-        with limits(tolerance=1e-4):
+        with effort(tolerance=1e-4):
             lower, upper = (float(side[0]) for side in parse(text).delta_bounds(0.5))
         assert brute[0] - 1e-9 <= upper
         assert lower <= brute[2] + 1e-9
@@ -139,7 +139,7 @@ def check_uses() -> None:
     reach = offered["capped_gaussian"]
     assert not reach.trouble
     assert (reach.error or 0.0) <= math.ceil(-reach.value * ndtri(0.025)) + 1
-    with limits(tolerance=1e-3):
+    with effort(tolerance=1e-3):
         book = Ledger.of(("a", "logistic(20)", 3), ("b", "capped_gaussian(10, 60)", 2), ("c", "laplace(0.1)", 1))
         assert 0 < total(book, 1e-4).upper < 5
     pages = name_pages("reference")

@@ -1,0 +1,154 @@
+"""The guide's texts: their order, their parts (headings, Markdown, code, pictures) and how they are shown."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import streamlit as st
+
+from dpcore.app import figure, page, work
+from dpcore.charts.theme import Look
+from dpcore.core.errors import DpcoreError
+from dpcore.specs import Spec, code, draw, figures_in
+from dpcore.specs.sections import with_sections
+
+if TYPE_CHECKING:
+    from dpcore.charts.figure import Figure
+
+_SPLIT: Final = re.compile(r"^(```[^\n]*\n.*?^```[ \t]*$|### [^\n]+$)", re.MULTILINE | re.DOTALL)
+_FIGURE: Final = re.compile(r"^```[ \t]*figure[ \t]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_HEADING: Final = "### "
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Texts that belong together."""
+
+    title: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a text: a heading, a passage of Markdown, lines of code (or what they print) or a picture."""
+
+    heading: str = ""
+    markdown: str = ""
+    code: str = ""
+    spec: Spec | None = None
+
+    @property
+    def anchor(self) -> str:
+        """The heading as a place to link to."""
+        return anchor(self.heading)
+
+
+def anchor(heading: str) -> str:
+    """Return a heading as a place to link to: lower-case words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") or "part"
+
+
+@lru_cache(maxsize=1)
+def _order() -> dict[str, Any]:
+    return tomllib.loads((page.data_folder() / "guide" / "order.toml").read_text(encoding="utf-8"))
+
+
+def chapters() -> tuple[Chapter, ...]:
+    """Return the chapters in their order, from data/guide/order.toml."""
+    return tuple(Chapter(one["title"], tuple(one["texts"])) for one in _order()["chapter"])
+
+
+def titles() -> dict[str, str]:
+    """Return the title of every text by its name, in the order of the chapters."""
+    named = _order()["title"]
+    return {name: named[name] for chapter in chapters() for name in chapter.texts}
+
+
+@lru_cache(maxsize=64)
+def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
+    """Return a text and its pictures."""
+    folder = page.data_folder() / "guide"
+    file = folder / f"{name}.md"
+    text = with_sections(file, file.read_text(encoding="utf-8"))
+    return text, figures_in(text, file=f"{name}.md", folder=folder)
+
+
+@lru_cache(maxsize=64)
+def parts(name: str) -> tuple[Part, ...]:
+    """Return the pieces of a text in their order."""
+    text, found_specs = _read(name)
+    specs = iter(found_specs)
+    found = []
+    for piece in _SPLIT.split(text):
+        if piece.startswith(_HEADING):
+            found.append(Part(heading=piece.removeprefix(_HEADING).strip()))
+        elif piece.startswith("```") and piece.split("\n", maxsplit=1)[0].strip("` \t") == "figure":
+            found.append(Part(spec=next(specs)))
+        elif piece.startswith("```"):
+            found.append(Part(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
+        elif piece.strip():
+            found.append(Part(markdown=piece.strip()))
+    return tuple(found)
+
+
+def headings(name: str) -> list[str]:
+    """Return the headings of a text."""
+    return [part.heading for part in parts(name) if part.heading]
+
+
+def picture(spec: Spec, *, dark: bool) -> Figure:
+    """Return a drawn block."""
+    return work.shelf().get(("guide", spec.file, spec.name, dark), lambda: draw(spec, Look(dark=dark)))
+
+
+def show_text(name: str) -> None:
+    """Show a text with headings to link to, lines of code to copy, and its pictures with all there is to take away."""
+    dark = page.look().dark
+    for part in parts(name):
+        if part.heading:
+            st.subheader(part.heading, anchor=part.anchor)
+        elif part.spec is not None:
+            _show_picture(part.spec, name, dark=dark, downloads=True)
+        elif part.code:
+            st.code(part.code, language=None, wrap_lines=True)  # colours of a language are too pale to read
+        else:
+            st.markdown(part.markdown)
+
+
+def show_inside(name: str) -> None:
+    """Show a text inside an expander: Markdown as it is written, and its pictures alone."""
+    text, specs = _read(name)
+    for index, piece in enumerate(_FIGURE.split(text)):
+        if piece.strip():
+            st.markdown(piece)
+        if index < len(specs):
+            _show_picture(specs[index], name, dark=page.look().dark, downloads=False)
+
+
+def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None:
+    key = f"guide_{name}_{spec.name}"
+    try:
+        with work.patience(f"Drawing: {spec['title']}"):  # a text has several pictures, each with a Stop of its own
+            made = picture(spec, dark=dark)
+    except DpcoreError as error:
+        st.error(figure.plain(str(error)), icon=":material/error:")
+        return
+    st.markdown(f"**{figure.plain(made.title)}**")
+    if downloads:
+        figure.show(made, key=key, code=code(spec), link=False)
+    else:
+        figure.draw(made, key)
+        st.markdown(figure.plain(made.takeaway))
+    if spec.get("caption"):
+        st.caption(figure.plain(str(spec["caption"])))
+
+
+def contents(name: str) -> str:
+    """Return the table of contents of a text as Markdown links; empty for one heading or none."""
+    found = headings(name)
+    lines = [f"- [{figure.plain(one.replace('`', ''))}](#{anchor(one)})" for one in found]
+    return "\n".join(lines) if len(found) > 1 else ""

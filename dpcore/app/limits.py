@@ -1,0 +1,260 @@
+"""The page of limits: what is asked, computed once, as figures, words and Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.app import work
+from dpcore.central_limit.arrays import NS, Array, array_distances, arrays
+from dpcore.central_limit.convergence import Copies, convergence, copies, safety, warning
+from dpcore.charts.central_limit import (
+    CLT,
+    array_figure,
+    array_region_figure,
+    convergence_figure,
+    limit_figure,
+    safety_figure,
+)
+from dpcore.charts.theme import Look
+from dpcore.core.kinds import labelled, readable
+from dpcore.words import grouped, outward
+
+if TYPE_CHECKING:
+    from dpcore.central_limit.moments import Bracket
+    from dpcore.charts.figure import Figure
+
+LINEAR, LOGLOG = "linear", "log-log"
+LARGEST_K = 10**5
+DEFAULTS: dict[str, Any] = {
+    "lim_mechanism": "rr(1.0, 50)",
+    "lim_k": "50",
+    "lim_delta": "1e-5",
+    "lim_view": LINEAR,
+    "lim_axes": "f-DP",
+    "lim_mu": "1",
+    "lim_failing": "0.1",
+    "lim_c": "0.25",
+    "lim_n": "10",
+}
+KS = [str(step * 10**power) for power in range(5) for step in (1, 2, 3, 5)] + [str(LARGEST_K)]
+HEIGHT = 520
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """k copies of a mechanism, and the delta at which epsilon is compared."""
+
+    mechanism: str
+    k: int
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The three arrays: mu of their limit, sum of the failures, power c, and the row looked at."""
+
+    mu: float
+    failing: float
+    c: float
+    n: int
+
+
+# ---- copies of one mechanism ---------------------------------------------------------------------------------
+
+
+def row_of(asked: Asked) -> tuple[Copies, tuple[str, ...]]:
+    """Return the copies beside their limit, and what the library warned about while reading the mechanism."""
+    region, told = work.region(asked.mechanism)
+    return work.shelf().get(("limit of", str(region), asked.k), lambda: copies(region, asked.k)), told
+
+
+def picture(asked: Asked, view: dict[str, str], *, dark: bool) -> Figure:
+    """Return the composition, its limit and the band."""
+    row, _ = row_of(asked)
+    look = Look(dark=dark, height=HEIGHT)
+    key = ("limit chart", str(row.mechanism), asked.k, view["view"], view["axes"], dark)
+    return work.shelf().get(key, lambda: limit_figure(row, look=look, **options(view)))
+
+
+def options(view: dict[str, str]) -> dict[str, Any]:
+    """Return the options of the chart that differ from its own defaults."""
+    given: dict[str, Any] = {}
+    if view["axes"] == "thesis":
+        given["axes"] = "thesis"
+    if view["view"] == LOGLOG:
+        given["log"] = True
+    return given
+
+
+def verdict(asked: Asked) -> tuple[bool, str]:
+    """Return whether the limit is below the truth at the delta asked, and the sentence about it."""
+    row, _ = row_of(asked)
+
+    def make() -> tuple[bool, str]:
+        return warning(row, asked.delta, row.distance())
+
+    return work.shelf().get(("limit verdict", str(row.mechanism), asked.k, asked.delta), make)
+
+
+def safety_rows(asked: Asked) -> pd.DataFrame:
+    """Return the limit's epsilon beside the true one at powers of ten of delta."""
+    row, _ = row_of(asked)
+    return work.shelf().get(("limit safety", str(row.mechanism), asked.k), lambda: safety(row))
+
+
+def safety_picture(asked: Asked, *, dark: bool) -> Figure:
+    """Return both epsilons against delta."""
+    rows = safety_rows(asked)
+    key = ("limit safety chart", asked.mechanism, asked.k, asked.delta, dark)
+    return work.shelf().get(key, lambda: safety_figure(rows, delta=asked.delta, look=Look(dark=dark)))
+
+
+def distances(asked: Asked) -> pd.DataFrame:
+    """Return the distance to the limit for k from 1 to 10^5."""
+    region, _ = work.region(asked.mechanism)
+    key = ("limit distances", str(region), asked.delta)
+    return work.shelf().get(key, lambda: convergence(region, asked.delta))
+
+
+def distance_picture(asked: Asked, *, dark: bool) -> Figure:
+    """Return the distance against k."""
+    frame = distances(asked)
+    key = ("limit distance chart", asked.mechanism, asked.delta, asked.k, dark)
+    return work.shelf().get(key, lambda: convergence_figure(frame, k=asked.k, look=Look(dark=dark)))
+
+
+def numbers(asked: Asked) -> pd.DataFrame:
+    """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
+    row, _ = row_of(asked)
+    found = row.found
+    rows = [("μ of k copies", f"{row.goal.mu:.8g}", "approximation of the composition")]
+    if found.moments is not None:
+        kind = "exact" if found.moments.kind == "exact" else "between these, by quadrature"
+        if found.moments.factors > 1:
+            kind += f", summed over {grouped(found.moments.factors)} factors"
+        named = {"kl": "kl", "κ₂": "kappa2", "κ₃": "kappa3", "κ̄₃": "kappa3_bar"}
+        rows += [(sign, _between(getattr(found.moments, name)), kind) for sign, name in named.items()]
+    if row.goal.lost:
+        rows.append(("failing, all k", outward(row.goal.lost, 6), "exact"))
+    gamma = found.gamma(row.k)
+    why = found.silence(row.k)
+    rows.append(("γ of k copies", "no band" if why else outward(gamma, 6), why or "upper bound"))
+    frame = pd.DataFrame(rows, columns=["quantity", "value", "kind"])
+    own = frame["quantity"].str.endswith("of k copies")
+    theorem = np.where(own, CLT, row.mechanism.theorem)
+    return readable(labelled(frame, theorem=theorem, neighbours=row.mechanism.neighbours))
+
+
+def _between(bracket: Bracket) -> str:
+    if bracket.lower == bracket.upper:
+        return f"{bracket.upper:.10g}"
+    return f"{outward(bracket.lower, 7, up=False)} to {outward(bracket.upper, 7)}"
+
+
+# ---- arrays --------------------------------------------------------------------------------------------------
+
+
+def three(asked: Rows) -> tuple[Array, Array, Array]:
+    """Return the three arrays."""
+    return arrays(asked.mu, asked.failing, asked.c)
+
+
+def array_rows(asked: Rows) -> pd.DataFrame:
+    """Return the distance of every row to its limit."""
+    key = ("array distances", asked.mu, asked.failing, asked.c)
+    return work.shelf().get(key, lambda: array_distances(three(asked), NS[::2]))
+
+
+def array_picture(asked: Rows, *, dark: bool) -> Figure:
+    """Return the three distances on one chart."""
+    frame = array_rows(asked)
+    key = ("array chart", asked, dark)
+    return work.shelf().get(key, lambda: array_figure(frame, n=asked.n, look=Look(dark=dark)))
+
+
+def array_regions(asked: Rows, view: dict[str, str], *, dark: bool) -> Figure:
+    """Return row n of the three arrays and their limits."""
+    given = {name: value for name, value in options(view).items() if name == "axes"}
+    key = ("array regions", asked, tuple(given.items()), dark)
+    return work.shelf().get(key, lambda: array_region_figure(three(asked), asked.n, look=Look(dark=dark), **given))
+
+
+def array_words(asked: Rows) -> str:
+    """Say which mechanisms row n holds."""
+    pure, failing, varying = (array.statement(asked.n) for array in three(asked))
+    each = (
+        f"ε = {pure.epsilon:.4g}; or also δ = {failing.delta:.4g}; "
+        f"or ε = {varying.epsilon:.4g} and η = {varying.eta:.4g}"
+    )
+    many = "1 mechanism" if asked.n == 1 else f"{grouped(asked.n)} mechanisms"
+    return f"Row n = {grouped(asked.n)} has {many} with {each} (rounded)."
+
+
+# ---- code ----------------------------------------------------------------------------------------------------
+
+_WITH = f"with effort(tolerance={work.TOLERANCE}):"
+
+
+def _code(imports: list[str], lines: list[str], file: str) -> str:
+    return "\n".join([*imports, "from dpcore.core.effort import effort", "", _WITH, *lines, f'save(figure, "{file}")'])
+
+
+def _copies_imports(maker: str, name: str) -> list[str]:
+    return [
+        "from dpcore.charts import save",
+        f"from dpcore.charts.central_limit import {maker}",
+        f"from dpcore.central_limit.convergence import {name}",
+    ]
+
+
+def picture_code(asked: Asked, view: dict[str, str]) -> str:
+    """Return the Python lines that draw the composition and its limit."""
+    given = "".join(f", {name}={value!r}" for name, value in options(view).items())
+    lines = [
+        f"    row = copies({asked.mechanism!r}, {asked.k})",
+        f"    figure = limit_figure(row{given})",
+        f"    unsafe, words = warning(row, {asked.delta!r}, row.distance())",
+    ]
+    return _code(_copies_imports("limit_figure", "copies, warning"), lines, "limit.svg")
+
+
+def safety_code(asked: Asked) -> str:
+    """Return the Python lines that draw both epsilons."""
+    lines = [
+        f"    table = safety(copies({asked.mechanism!r}, {asked.k}))",
+        f"    figure = safety_figure(table, delta={asked.delta!r})",
+    ]
+    return _code(_copies_imports("safety_figure", "copies, safety"), lines, "safety.svg")
+
+
+def distance_code(asked: Asked) -> str:
+    """Return the Python lines that draw the distance."""
+    lines = [
+        f"    table = convergence({asked.mechanism!r}, {asked.delta!r})",
+        f"    figure = convergence_figure(table, k={asked.k})",
+    ]
+    return _code(_copies_imports("convergence_figure", "convergence"), lines, "distance.svg")
+
+
+def array_code(asked: Rows, *, regions: bool, view: dict[str, str]) -> str:
+    """Return the Python lines that draw the arrays."""
+    maker = "array_region_figure" if regions else "array_figure"
+    imports = [
+        "from dpcore.charts import save",
+        f"from dpcore.charts.central_limit import {maker}",
+        "from dpcore.central_limit.arrays import array_distances, arrays",
+    ]
+    given = f", axes={view['axes']!r}" if view["axes"] == "thesis" else ""
+    lines = [f"    chosen = arrays({asked.mu!r}, {asked.failing!r}, {asked.c!r})"]
+    if regions:
+        lines.append(f"    figure = array_region_figure(chosen, {asked.n}{given})")
+    else:
+        lines += [
+            f"    table = array_distances(chosen, {list(NS[::2])!r})",
+            f"    figure = array_figure(table, n={asked.n})",
+        ]
+    return _code(imports, lines, "arrays.svg")

@@ -1,0 +1,220 @@
+"""The parts of the page of local privacy: each shows widgets and hands back what they say."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.app import figure, page, work
+from dpcore.app.figure import plain
+from dpcore.app.inputs import integer_field, log_slider, number_field
+from dpcore.app.local_privacy import (
+    CHANNELS,
+    DEFAULTS,
+    LONGEST,
+    MOST_PAGE_EPSILON,
+    MOST_TIMES,
+    SHOWN,
+    View,
+    checks,
+    people_sentence,
+    read_masses,
+    read_names,
+    regime_sentence,
+)
+from dpcore.core.domains import DELTA, LOSS, SHARE
+from dpcore.core.errors import DpcoreError
+from dpcore.local import Hypotheses, Promise, not_applicable, why_not
+from dpcore.local.hypotheses import MOST_LETTERS
+
+EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2", "3", "4", "5", "7", "10")
+_ERROR = SHARE.but(high=0.499)
+
+
+def ask() -> View | None:
+    """Show the fields and return what they say; None with the error shown."""
+    question = _question()
+    promise = _promise()
+    show = st.selectbox(
+        "What is compared",
+        list(SHOWN),
+        key="local_show",
+        bind="query-params",
+        help="A distance between the distributions of one answer under either hypothesis: 0 tells nothing.",
+    )
+    channel = st.selectbox(
+        "Channel looked at",
+        CHANNELS,
+        key="local_channel",
+        bind="query-params",
+        help="The best channel is found by a linear program; the other two have formulas.",
+    )
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    trouble = st.container()
+    with left:
+        times = integer_field(
+            "Answers per person", "local_times", "1", low=1, high=MOST_TIMES, trouble=trouble,
+            help_text="How often one person answers about the same letter; the region below composes them.",
+        )  # fmt: skip
+    with middle:
+        alarm = number_field("False alarms", "local_alarm", "0.05", _ERROR, trouble=trouble)
+    with right:
+        miss = number_field("Misses", "local_miss", "0.05", _ERROR, trouble=trouble)
+    search = st.toggle(
+        "Count people exactly",
+        key="local_search",
+        bind="query-params",
+        help="Composes the answers of n people until both sides of the bound meet; it may take seconds.",
+    )
+    if question is None or promise is None or times is None or alarm is None or miss is None:
+        return None
+    return View(question, promise, str(show), str(channel), times, alarm, miss, bool(search))
+
+
+def _question() -> Hypotheses | None:
+    """Ask for the two distributions, as text that the link carries or as a table."""
+    texts = [
+        st.text_input(
+            f"{name}: {what}",
+            DEFAULTS[key],
+            key=key,
+            bind="query-params",
+            help="Probabilities between commas, such as 0.5, 0.3, 0.2 or 1/3, 2/3; they add up to 1 within 1e-9.",
+        )
+        for name, key, what in (
+            ("P0", "local_p0", "how letters are distributed under the first hypothesis"),
+            ("P1", "local_p1", "and under the second"),
+        )
+    ]
+    names = st.text_input(
+        "Names of the letters (may be empty)", "", key="local_names", bind="query-params", placeholder="1, 2, 3"
+    )
+    trouble = st.container()  # a place of its own, so that an error does not close the table below
+    found: Hypotheses | None = None
+    try:
+        masses = read_masses(texts[0], "P0"), read_masses(texts[1], "P1")
+        found = Hypotheses(*masses, read_names(names))
+    except DpcoreError as error:
+        trouble.error(plain(str(error)), icon=":material/error:")
+    if max(map(len, (*texts, names))) <= LONGEST:
+        _table(texts, names)
+    return found
+
+
+def _table(texts: list[str], names: str) -> None:
+    """Show the distributions as a table to edit, also while they do not add up; what is changed goes into the texts."""
+    cells = [[part.strip() for part in text.replace(";", ",").split(",")][: MOST_LETTERS + 1] for text in texts]
+    size = max(map(len, cells))
+    letters = [*read_names(names)[:size], *(str(i + 1) for i in range(len(read_names(names)), size))]
+    padded = [[*column, *["0"] * (size - len(column))] for column in cells]
+    frame = pd.DataFrame({"letter": letters, "p0": padded[0], "p1": padded[1]})
+    with st.expander("Edit as a table", icon=":material/table_edit:"):
+        key = f"local_table_{abs(hash((*texts, names)))}"
+        st.data_editor(
+            frame,
+            key=key,
+            num_rows="dynamic",
+            hide_index=True,
+            width="stretch",
+            on_change=_take_table,
+            args=(key, frame),
+        )
+        st.caption("Rows can be added and deleted; while a column does not add up to 1, the page says so.")
+
+
+def _take_table(key: str, frame: pd.DataFrame) -> None:
+    """Write an edited table into the texts."""
+    changes: dict[str, Any] = st.session_state.get(key) or {}
+    rows = frame.to_dict("records")
+    for index, cells in (changes.get("edited_rows") or {}).items():
+        rows[int(index)].update(cells)
+    gone = {int(index) for index in changes.get("deleted_rows") or ()}
+    rows = [row for index, row in enumerate(rows) if index not in gone]
+    for cells in changes.get("added_rows") or ():
+        rows.append({"letter": str(len(rows) + 1), "p0": "0", "p1": "0", **cells})
+    state = {f"local_{name}": ", ".join(_cell(row[name]) for row in rows) for name in ("p0", "p1")}
+    names = [_cell(row["letter"]) for row in rows]
+    plain_names = names == [str(i + 1) for i in range(len(names))]
+    page.apply({**state, "local_names": "" if plain_names else ", ".join(names)})
+
+
+def _cell(value: object) -> str:
+    return str(value).replace(",", " ").replace(";", " ").strip() if value is not None else "0"
+
+
+def _promise() -> Promise | None:
+    """Ask for epsilon, delta and eta."""
+    slider, fields = st.container(), st.columns(3, vertical_alignment="bottom")
+    trouble = st.container()
+    with fields[0]:
+        epsilon = number_field(
+            "ε", "local_epsilon", "1", LOSS.but(high=MOST_PAGE_EPSILON), trouble=trouble,
+            help_text="Another letter makes any answers likelier by a factor of at most e^ε, plus δ.",
+        )  # fmt: skip
+    with fields[1]:
+        delta = number_field(
+            "δ", "local_delta", "0", DELTA.but(high=0.999), trouble=trouble,
+            help_text="0 for pure local privacy.",
+        )  # fmt: skip
+    with fields[2]:
+        eta = number_field(
+            "η", "local_eta", "", trouble=trouble, optional=True,
+            help_text="A bound on the total variation between any two letters' answers; empty asks for nothing more.",
+        )  # fmt: skip
+    with slider:
+        log_slider("ε on a log scale", "local_epsilon", EPSILONS, epsilon)
+    if epsilon is None or delta is None or eta is None:
+        return None
+    try:
+        return Promise(epsilon, delta, None if math.isnan(eta) else eta)  # an empty field is nan
+    except DpcoreError as error:
+        trouble.error(plain(str(error)), icon=":material/error:")
+        return None
+
+
+def say_limits(view: View) -> None:
+    """Say why the best channel is missing, or where the simple ones are as good."""
+    refused = why_not(view.question, view.promise)
+    if refused:
+        st.info(plain(refused), icon=":material/info:")
+        return
+    try:
+        with work.patience("Comparing"):
+            words = regime_sentence(view)
+        if words:
+            st.markdown(plain(words))
+    except DpcoreError as error:
+        figure.trouble(error, "local_comparing")
+
+
+def say_people(view: View) -> None:
+    """Say how many people it takes."""
+    try:
+        with work.patience("Counting people"):
+            st.markdown(plain(people_sentence(view)))
+    except DpcoreError as error:
+        figure.trouble(error, "local_counting_people")
+
+
+def show_bounds(view: View) -> None:
+    """List every bound with its check."""
+    try:
+        with work.patience("Checking the bounds"):
+            table = checks(view)
+    except DpcoreError as error:
+        figure.trouble(error, "local_checking_the_bounds")
+        return
+    wrong = table[(table["holds"] == "no") & (table["kind"] != "no bound")]
+    if len(wrong):
+        st.error(f"A bound that is said to be proved fails here: {plain(', '.join(wrong['bound']))}.")
+    figure.numbers(table, "local_bounds")
+    st.caption(
+        "t is the total variation of P0 and P1, truth what the bound speaks of, computed by the linear program; "
+        "upper and lower bounds hold for every channel that keeps the promise."
+    )
+    notes = not_applicable(view.question, view.promise, view.measure)
+    if notes:
+        st.caption(plain(" ".join(notes)))

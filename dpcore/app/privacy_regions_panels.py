@@ -1,0 +1,286 @@
+"""The parts of the page of privacy regions: each shows widgets and hands back what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import catalogue, comparison_sentence, editing, forms, listing, page, privacy_regions, work
+from dpcore.app.figure import numbers, plain, trouble
+from dpcore.app.written import LARGEST_FIELD
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import FACTS, WORDS
+from dpcore.regions.tradeoff import Atom
+from dpcore.words import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.app.listing import Item
+    from dpcore.app.privacy_regions import Line
+    from dpcore.app.written import Copies
+
+
+def list_text(default: str) -> tuple[list[Item], list[str]]:
+    """Show the list as one text, which the link carries, and return its items and what could not be read."""
+    with st.expander("The list as text", icon=":material/edit_note:"):
+        text = st.text_area(
+            "Regions, joined by ;",
+            default,
+            key=editing.LIST,
+            bind="query-params",
+            on_change=editing.typed_over,
+            help="One expression after another, joined by ; and optionally named: name := expression. "
+            "@name stands for another region of the list, ! hides one.",
+        )
+    st.session_state["_list"] = text
+    return listing.read_leniently(text)
+
+
+def view_options() -> dict[str, Any]:
+    """Show what can be chosen about the picture and return it; all of it is in the link."""
+    bound: dict[str, Any] = {"bind": "query-params"}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Picture",
+            [privacy_regions.REGION, privacy_regions.PROFILE],
+            default=privacy_regions.REGION,
+            required=True,
+            key="picture",
+            **bound,
+        )
+        with st.popover("Axes and style", icon=":material/tune:"):
+            axes = st.radio(
+                "Axes",
+                ["f-DP", "thesis"],
+                key="axes",
+                captions=["across: false positives", "across: false negatives"],
+                **bound,
+            )
+            scale = st.radio(
+                "Scale",
+                ["linear", "log-log"],
+                key="scale",
+                captions=["all rates", "rates down to 1e-12"],
+                **bound,
+            )
+            draw = st.radio("Regions", ["filled", "lines"], key="draw", **bound)
+            legend = st.toggle("Legend", value=True, key="legend", **bound)
+            front = st.toggle("Selected region in front", key="front", **bound)
+    kind = kind or privacy_regions.REGION  # an empty value in a link clears the choice
+    return {"picture": kind, "axes": axes, "scale": scale, "draw": draw, "legend": legend, "front": front}
+
+
+def add(items: Sequence[Item], complaints: Sequence[str]) -> None:
+    """Offer to add a region from the menu or by typing, and to switch those of the list on and off."""
+    st.selectbox(
+        "Add a region",
+        catalogue.kinds(),
+        index=None,
+        key="add",
+        on_change=editing.add_kind,
+        placeholder="Choose a guarantee, mechanism or operation",
+    )
+    st.text_input(
+        "Or type an expression",
+        key="typed",
+        on_change=editing.add_typed,
+        placeholder="dp(0.6, 0.05)^5 & gdp(1.2)",
+        help="& both hold, * composed, ^k composed k times, @name another region of the list.",
+    )
+    typed = str(st.session_state.get("typed") or "")
+    problem = editing.typed_items(typed, items)[1] if typed.strip() else ""
+    refused = str(st.session_state.pop("_refused", ""))
+    for text in [*complaints, problem, refused]:
+        if text:
+            st.error(plain(text), icon=":material/error:")
+    if items:
+        _switches(items)
+
+
+def _switches(items: Sequence[Item]) -> None:
+    """Show every region of the list as a switch, and Clear all."""
+    names = listing.labels(items)
+    st.session_state["shown"] = [at for at, item in enumerate(items) if not item.hidden]
+    st.pills(
+        "On the chart",
+        range(len(items)),
+        selection_mode="multi",
+        format_func=lambda at: plain(names[at]),
+        key="shown",
+        on_change=editing.show_only,
+        help="Switch a region off to hide it; it stays in the list.",
+    )
+    st.button("Clear all", icon=":material/delete_sweep:", on_click=editing.clear)
+
+
+def selection(items: Sequence[Item]) -> int | None:
+    """Let the visitor select a region and edit it; return its place in the list, None if there is none."""
+    names = listing.labels(items)
+    if not names:
+        st.caption("The list is empty.")
+        return None
+    if st.session_state.get(editing.SELECTED, names[0]) not in names:
+        st.session_state[editing.SELECTED] = names[0]  # what was selected is gone, from the link too
+    page.linked({editing.SELECTED: names[0]})
+    label = st.selectbox("Selected region", names, key=editing.SELECTED, bind="query-params")
+    index = names.index(label) if label in names else 0
+    item = items[index]
+    found = editing.shape(item.expression)
+    editing.sync(item, found)
+    if catalogue.simplified_parameters(item):
+        _kov_fields(index)
+    elif found is not None:
+        _atom_fields(index, found)
+    _text_fields(index, items)
+    _meaning(item, items)
+    with st.container(horizontal=True):
+        _act("Duplicate", "content_copy", editing.duplicate, index)
+        _act("Show" if item.hidden else "Hide", "visibility", editing.toggle, index)
+        _act("Delete", "delete", editing.delete, index)
+    return index
+
+
+def _act(label: str, icon: str, action: Any, index: int) -> None:
+    st.button(label, icon=f":material/{icon}:", on_click=action, args=(index,), key=f"act_{label}")
+
+
+def _atom_fields(index: int, found: Copies) -> None:
+    """Show the parameters of a region, a slider for the first, and k."""
+    key = editing.fields_key(found)
+    forms.slider(found.written, key, editing.take_fields, (index,))
+    forms.atom_form(found.written, key, editing.take_fields, (index,))
+    shared: dict[str, Any] = {"key": "edit_k", "on_change": editing.take_fields, "args": (index,)}
+    words = "How many times it is composed with itself; 1 is the region alone."
+    if isinstance(st.session_state["edit_k"], int):
+        st.number_input("k (copies composed)", 1, LARGEST_FIELD, step=1, help=words, **shared)
+    else:
+        st.text_input("k (copies composed)", help=words, **shared)
+    _told(editing.copies)
+
+
+def _meaning(item: Item, items: Sequence[Item]) -> None:
+    """Say beside the fields what the library makes of numbers that change nothing; what was typed stays."""
+    try:
+        _, warnings = work.region(listing.expand(item.expression, items))
+    except DpcoreError:
+        return  # said beside the chart
+    for text in (*warnings, editing.same_as(item.expression)):
+        if text:
+            st.info(plain(text), icon=":material/info:")
+
+
+def _kov_fields(index: int) -> None:
+    """Show the four parameters of the simplified theorem."""
+    columns = st.columns(2)
+    for at, (name, label) in enumerate(editing.KOV_FIELDS.items()):
+        columns[at % 2].text_input(label, key=f"kov_{name}", on_change=editing.take_kov, args=(index,))
+    _told(editing.kov_item)
+
+
+def _told(make: Any) -> None:
+    """Show what the library says against the fields."""
+    try:
+        make()
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def _text_fields(index: int, items: Sequence[Item]) -> None:
+    """Show the expression and the name of a region, with what is wrong with them."""
+    left, right = st.columns([3, 2])
+    left.text_input("Expression", key="edit_text", on_change=editing.rewrite, args=(index,))
+    wrong = editing.expression_error(str(st.session_state["edit_text"]), items)
+    if wrong:
+        st.error(plain(wrong), icon=":material/error:")
+    name = right.text_input("Name", key="edit_name", on_change=editing.rename, args=(index,), placeholder="none")
+    if name.strip() != items[index].name:
+        _told(lambda: listing.renamed(items, index, name))
+
+
+def combine(items: Sequence[Item]) -> tuple[int, int] | None:
+    """Let the visitor choose regions to intersect, compose or compare; return the places of the two to compare."""
+    if len(items) < 2:
+        return None
+    names = listing.labels(items)
+    chosen = st.multiselect(
+        "Combine or compare",
+        names,
+        key=editing.PICK,
+        bind="query-params",
+        placeholder="Choose two or more regions",
+        help="Two are compared below the chart. Intersect and Compose add a region that follows its parents.",
+    )
+    with st.container(horizontal=True):
+        few = len(chosen) < 2
+        for label, icon, sign in (("Intersect", "join_inner", "&"), ("Compose", "join", "*")):
+            st.button(label, icon=f":material/{icon}:", on_click=editing.combine, args=(sign,), disabled=few)
+    return (names.index(chosen[0]), names.index(chosen[1])) if len(chosen) == 2 else None
+
+
+def comparison(first: Line, second: Line) -> None:
+    """Say how two regions lie to each other."""
+    if first.region is None or second.region is None:
+        return
+    try:
+        with work.patience("Comparing"):
+            a, b = (line.item.name or line.label for line in (first, second))
+            said, table = comparison_sentence.compared(a, first.region, b, second.region)
+    except DpcoreError as error:
+        trouble(error, "panels_comparing")
+        return
+    st.info(plain(said), icon=":material/compare:")
+    if table["crossing_alpha"].notna().any():
+        places = {"crossing_alpha": float, "crossing_beta": float}
+        numbers(table[[*places, *FACTS]].astype(places), "comparison_table")
+
+
+def troubles(lines: Sequence[Line], selected: int | None) -> None:
+    """Say which regions of the list cannot be drawn and which numbers change nothing; of the selected, its fields do."""
+    for at, line in enumerate(lines):
+        if line.error and not line.item.hidden:
+            st.error(plain(f"{line.label}: {line.error}"), icon=":material/error:")
+        for text in line.warnings if at != selected else ():
+            st.info(plain(text), icon=":material/info:")
+    if any(line.error == work.STOPPED for line in lines):
+        st.button("Try again", icon=":material/replay:", on_click=work.try_again)
+
+
+def preset_note(name: str, defaults: dict[str, Any]) -> None:
+    """Say what the example on the page shows and where it is from."""
+    state = {key: st.session_state.get(key, value) for key, value in defaults.items()}
+    found = page.matching(name, defaults, state)
+    if found is not None:
+        source = f" Source: {found.source}." if found.source else ""
+        st.markdown(f"**{plain(found.title)}.** {plain(found.meaning + source)}")
+
+
+def details(line: Line) -> None:
+    """Show the corners and the statements of a region, and what it is."""
+    region = line.region
+    if region is None or line.error:
+        return
+    with st.expander(f"Selected region: {plain(line.label)}", icon=":material/info:"):
+        try:
+            with work.patience("Tabulating"):
+                rows, words = privacy_regions.statements(region)
+                corners = privacy_regions.vertices(region)
+        except DpcoreError as error:
+            trouble(error, "panels_tabulating")
+            return
+        facts = f"{plain(str(region))}: {kind_of(region)}; neighbours: {region.neighbours}; {plain(region.theorem)}."
+        st.markdown(facts)
+        if isinstance(region, Atom):
+            st.markdown(f"${region.entry.formula}$")  # inline: it wraps on a phone
+            st.markdown(plain(f"{region.entry.meaning} Reference: {region.entry.reference}."))
+        left, right = st.columns(2)
+        with left:
+            st.markdown(plain(words))
+            numbers(rows.drop(columns="region"), "statements_table")
+        with right:
+            if corners is None:
+                st.markdown("The border is a smooth curve, or has more than 10 000 corners.")
+            else:
+                st.markdown(f"Corners of the border ({WORDS[corners['kind'].max()]}).")
+                numbers(corners.drop(columns="region"), "vertices_table")

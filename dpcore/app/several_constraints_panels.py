@@ -1,0 +1,264 @@
+"""The parts of the page of several constraints: each shows widgets and hands back what they say."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import figure, inputs, page, several_constraints, work
+from dpcore.app.figure import csv_of, numbers, plain
+from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, View
+from dpcore.constraints import Constraints, dominating_pair
+from dpcore.constraints.containing import MOST_FACTORS
+from dpcore.core.errors import DpcoreError
+
+if TYPE_CHECKING:
+    from dpcore.constraints import Split
+    from dpcore.regions.tradeoff import TradeOff
+
+
+def asked() -> tuple[str, ...]:
+    """Return all that the page is asked at the moment: stopped work starts again when it changes."""
+    return tuple(str(st.session_state.get(key)) for key in DEFAULTS)
+
+
+# ---- the list ------------------------------------------------------------------------------------------------
+
+
+def ask() -> View | None:
+    """Show the list and k; return what they say, None with the error shown."""
+    table, counts, texts = st.container(), st.container(), st.container()
+    with texts, st.expander("The list as text", icon=":material/edit_note:"):
+        text = st.text_input(
+            "Statements ε, δ, joined by ;",
+            DEFAULTS["cons_list"],
+            key="cons_list",
+            bind="query-params",
+            help="Pairs such as 0.6, 0.05; 0, 0.2. An ε of 0 bounds the total variation; log(3) and 1/3 are numbers too, "
+            "and dp(1, 0.1), tv(0.2) or dptv(1, 0, 0.3) may stand for pairs.",
+        )
+    given = None
+    with table:
+        st.subheader("Every mechanism satisfies")
+        try:
+            given = Constraints.read(text)
+            _editor(given)
+        except DpcoreError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+    with counts:
+        words = "How many such mechanisms are released together, also adaptively."
+        k = inputs.integer_field(
+            "Number of mechanisms k",
+            "cons_k",
+            DEFAULTS["cons_k"],
+            low=1,
+            high=several_constraints.LARGEST_K,
+            trouble=st.container(),
+            help_text=words,
+        )
+        inputs.log_slider("k on a log scale", "cons_k", several_constraints.KS, k)
+        axes = st.segmented_control(
+            "Axes",
+            ("f-DP", "thesis"),
+            default=DEFAULTS["cons_axes"],
+            required=True,
+            key="cons_axes",
+            bind="query-params",
+        )
+    return None if given is None or k is None else View(given, k, axes == "thesis")
+
+
+def _editor(given: Constraints) -> None:
+    """Show the list as a table that can be changed; what it says goes into the text, which the link carries."""
+    key = f"cons_table_{zlib.crc32(given.text.encode())}"
+    digits: dict[str, Any] = {"required": True, "format": "%.10g", "min_value": 0.0}
+    st.data_editor(
+        several_constraints.editor_table(given),
+        num_rows="dynamic",
+        hide_index=True,
+        width="stretch",
+        key=key,
+        on_change=_take_edits,
+        args=(key, given.text),
+        disabled=[STATUS],
+        column_config={
+            EPSILON: st.column_config.NumberColumn(help="From 0 upwards; 0 bounds the total variation.", **digits),
+            DELTA: st.column_config.NumberColumn(help="From 0 to 1.", max_value=1.0, **digits),
+            STATUS: st.column_config.TextColumn(help="Whether the region would be larger without the statement."),
+        },
+    )
+
+
+def _take_edits(key: str, text: str) -> None:
+    """Write the table into the text; a table that is no list (empty, say) changes nothing."""
+    try:
+        new = several_constraints.edited(text, st.session_state.get(key) or {})
+    except DpcoreError:
+        return
+    if new != text:
+        page.change("cons_list", new)
+
+
+# ---- what is shown of it -------------------------------------------------------------------------------------
+
+
+def show_activity(view: View) -> None:
+    """Show which statements count and why the others follow."""
+    table = several_constraints.statuses(view.given)
+    st.markdown(plain(several_constraints.activity_words(table)))
+    numbers(table, "cons_activity")
+
+
+def show_corners(view: View) -> None:
+    """Show the corners of the exact region with the guess beside them."""
+    try:
+        with work.patience("Listing"):
+            table = several_constraints.corner_table(view)
+            words = several_constraints.corner_words(view)
+    except DpcoreError as error:
+        figure.trouble(error, "constraints_listing")
+        return
+    st.markdown(plain(words))
+    numbers(table, "cons_corners")
+    st.download_button(
+        "Corners as CSV",
+        data=lambda: csv_of(table),
+        file_name="corners.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="cons_corners_csv",
+        icon=":material/download:",
+    )
+    st.caption("The same on the command line")
+    st.code(several_constraints.corner_command(view), language=None, wrap_lines=True)
+
+
+def show_pair(view: View) -> None:
+    """Explain the dominating pair and list it."""
+    st.markdown(
+        "Each straight piece of the border is one kind of answer: its width is how likely the answer is without the "
+        "person's data (p), its drop how likely with it (q), its steepness the loss. No mechanism on which the list "
+        "holds reveals more than a draw from this pair; k of them reveal at most k draws."
+    )
+    table = dominating_pair(view.given.region)
+    numbers(table.assign(loss=[f"{loss:.6g}" for loss in table["loss"]]), "cons_pair_numbers")
+
+
+# ---- splitting -----------------------------------------------------------------------------------------------
+
+
+def ask_region(view: View | None) -> TradeOff | None:
+    """Show the field for a region; return it, None with the error shown."""
+    text = st.text_input(
+        "Region to split",
+        DEFAULTS["cons_split"],
+        key="cons_split",
+        bind="query-params",
+        help="Any expression: dp(0.6, 0.05) & tv(0.2), rr(1, 5), dp(0.3)^4 * dp(1, 0.1), dptv(1, 0, 0.2)^3.",
+    )
+    if view is not None:
+        with st.container(horizontal=True):
+            for label, region in (("Take the list above", view.given.region), ("Take k of them", view.exact)):
+                st.button(label, on_click=page.change, args=("cons_split", str(region)), key=f"cons_take_{label}")
+    try:
+        region, told = several_constraints.read_region(text.strip())
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+    for warning in told:
+        st.warning(plain(warning))
+    return region
+
+
+def split(region: TradeOff) -> Split | None:
+    """Split a region; None with the error shown."""
+    try:
+        with work.patience("Splitting"):
+            return several_constraints.answer_of(region)
+    except DpcoreError as error:
+        figure.trouble(error, "constraints_splitting")
+        return None
+
+
+def ask_step(answer: Split) -> int:
+    """Show how many steps of the peeling to look at, and list them."""
+    last = len(answer.steps)
+    if int(st.session_state.get("cons_step", 0)) > last:
+        st.session_state["cons_step"] = last
+    step = int(
+        st.slider(
+            "Peeling steps",
+            0,
+            last,
+            min(DEFAULTS["cons_step"], last),
+            key="cons_step",
+            bind="query-params",
+            help="The smallest factor comes off first: move on step by step.",
+        )
+    )
+    st.markdown(
+        "\n".join(plain_line(line) for line in several_constraints.step_words(answer)[:step]) or "Nothing done yet."
+    )
+    with st.expander("All steps as a table", icon=":material/table_rows:"):
+        numbers(answer.steps, "cons_steps")
+    return step
+
+
+def plain_line(text: str) -> str:
+    """Return a text as one numbered line of Markdown, its first word the number."""
+    number, rest = text.split(" ", maxsplit=1)
+    return f"{number} {plain(rest)}"
+
+
+def ask_factors() -> int:
+    """Show how many factors a containing product may have."""
+    return int(
+        st.slider(
+            "Factors of a containing product, at most",
+            1,
+            MOST_FACTORS,
+            DEFAULTS["cons_m"],
+            key="cons_m",
+            bind="query-params",
+            help="More factors can follow the region more closely; the search takes longer.",
+        )
+    )
+
+
+def show_answer(answer: Split) -> None:
+    """Show the verdict with the list, or with the certificate."""
+    words = f"**{plain(several_constraints.answer_words(answer))}**"
+    if answer.is_product:
+        st.success(f"{words} {plain(answer.reason)}", icon=":material/check_circle:")
+        st.code(str(answer.product), language=None, wrap_lines=True)
+    elif answer.is_product is None:
+        st.warning(f"{words} {plain(answer.reason)}", icon=":material/help:")
+    else:
+        st.info(f"{words} {plain(answer.reason)}", icon=":material/block:")
+
+
+def show_step(answer: Split, step: int, *, dark: bool) -> None:
+    """Show the levels after the steps chosen."""
+    drawn = work.attempt(lambda: several_constraints.peeling_picture(answer, step, dark=dark))
+    figure.show_or_say(drawn, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
+
+
+def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
+    """Show the smallest containing product found, and from where the search started."""
+    try:
+        with work.patience("Searching"):
+            around = several_constraints.product_around(region, m)
+            drawn = several_constraints.product_picture(region, around, dark=dark)
+    except DpcoreError as error:
+        figure.trouble(error, "constraints_searching")
+        return
+    st.markdown(plain(several_constraints.product_words(around, m)))
+    st.code(str(around.region), language=None, wrap_lines=True)
+    left, right = st.columns([5, 3], gap="large")
+    with left:
+        figure.show(drawn, key="cons_product", code=several_constraints.product_code(region, m), link=False)
+    with right:
+        st.subheader("Starts of the search")
+        numbers(around.starts, "cons_starts")

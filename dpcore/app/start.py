@@ -1,0 +1,194 @@
+"""The story of the home page: one count, one noisy answer, a guess and its two errors; and the doors to the pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.app import work
+from dpcore.audit.threshold import Test, pair_of
+from dpcore.charts import Look, region_figure
+from dpcore.charts.noise import marked, noise_figure
+from dpcore.mechanisms.laplace import Laplace
+from dpcore.words import about, outward
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpcore.charts.figure import Figure
+
+WITHOUT, WITHIN = 40, 41
+WINDOW = (33.0, 48.0)
+EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
+EPSILON, THRESHOLD = 1.0, 40.5
+THIS_GUESS = "this guess"
+
+
+@dataclass(frozen=True)
+class Door:
+    """A page to go on to."""
+
+    path: str
+    label: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """A count of 41 people with you and 40 without you, published with Laplace noise; somebody accuses above t."""
+
+    epsilon: float = EPSILON
+    threshold: float = THRESHOLD
+
+    @cached_property
+    def mechanism(self) -> Laplace:
+        """The noise: its scale is 1 / epsilon because you move the count by 1."""
+        return Laplace(self.epsilon)
+
+    @cached_property
+    def test(self) -> Test:
+        """The guess."""
+        return pair_of(self.mechanism, WITHOUT).at(self.threshold)
+
+    def inside(self, number: int) -> bool:
+        """Whether you are in the data of answer number 1, 2, ...: as likely as not."""
+        return bool(np.random.default_rng(number).random() < 0.5)
+
+    def answer(self, number: int) -> float:
+        """Return the noisy answer number 1, 2, ...; the same number is the same answer."""
+        draw = self.mechanism.sample(np.random.default_rng([number, 1]), 1)
+        return float((WITHIN if self.inside(number) else WITHOUT) + draw[0])
+
+    def answer_words(self, number: int) -> str:
+        """Say what one answer leads to, and then what was true."""
+        answer, inside = self.answer(number), self.inside(number)
+        accused = answer > self.threshold
+        guess = "accuses you" if accused else "does not accuse you"
+        ends = {
+            (True, True): "You are in the data: it is right.",
+            (True, False): "You are not in the data: it is wrong, a false positive.",
+            (False, True): "You are in the data: it is wrong, a false negative.",
+            (False, False): "You are not in the data: it is right.",
+        }
+        return (
+            f"A coin decided whether you are in the data. The published answer is {answer:.1f}, "
+            f"{'above' if accused else 'not above'} {self.threshold:g}: the guess {guess}. {ends[accused, inside]}"
+        )
+
+    def errors_words(self) -> tuple[str, str]:
+        """Return the two kinds of error, each in a sentence."""
+        outside = "of the people who are not in the data, the guess wrongly accuses"
+        inside = "of the people who are in the data, the guess misses"
+        alpha, beta = self.test.alpha, self.test.beta
+        return (
+            f"**False positives:** {outside} **{about(alpha)}** ({alpha:.4g}, exact).",
+            f"**False negatives:** {inside} **{about(beta)}** ({beta:.4g}, exact).",
+        )
+
+    def verdict(self) -> str:
+        """Say what the two errors add up to, beside blind guessing and beside the best guess possible."""
+        both = 100 * (self.test.alpha + self.test.beta)
+        best = 100 * (1 - self.mechanism.total_variation)
+        start = f"Both together are {both:.3g} of 100 (exact, rounded). Blind guessing always makes 100."
+        if self.test.alpha + self.test.beta >= 1 - self.mechanism.total_variation + 1e-9:
+            return (
+                f"{start} This threshold is not the best one: at ε = {self.epsilon:g} no threshold gets below "
+                f"{outward(best, 3, up=False)}, and one reaches it. Only that number tells how well you are hidden; a bad "
+                "guess hides nobody."
+            )
+        return (
+            f"{start} At ε = {self.epsilon:g} no other threshold does better, so this sum tells how well you are hidden: "
+            "the closer to 100, the better."
+        )
+
+    def noise(self, number: int = 0, *, dark: bool = False) -> Figure:
+        """Return both densities with the threshold, and the drawn answer if there is one."""
+        words = (
+            f"Shaded: the two errors. Right of the line, without you: {about(self.test.alpha)} wrongly accused. "
+            f"Left of the line, with you: {about(self.test.beta)} missed."
+        )
+        seen = self.answer(number) if number else None
+        look = Look(dark=dark, description=words)
+        asked = ("story noise", self.epsilon, self.threshold, number, dark)
+        return work.shelf().get(
+            asked, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
+        )
+
+    def region(self, *, dark: bool = False) -> Figure:
+        """Return the privacy region with the point this guess makes."""
+        words = (
+            f"The point is this guess: {about(self.test.alpha)} wrongly accused, {about(self.test.beta)} missed. It lies "
+            "on the border: whoever accuses as few people wrongly misses at least as many (exact)."
+        )
+        point = (self.test.alpha, self.test.beta, THIS_GUESS)
+
+        def make() -> Figure:
+            figure = region_figure(self.mechanism, look=Look(dark=dark, description=words), legend=False)
+            return replace(marked(figure, [point], dark=dark), takeaway=words)
+
+        return work.shelf().get(("story region", self.epsilon, self.threshold, dark), make)
+
+    def noise_code(self, number: int = 0) -> str:
+        """Return the Python lines that draw the noise."""
+        seen = f", observed={self.answer(number)!r}" if number else ""
+        return "\n".join(
+            [
+                "from dpcore import laplace",
+                "from dpcore.charts import save",
+                "from dpcore.charts.noise import noise_figure",
+                "from dpcore.audit.threshold import pair_of",
+                "",
+                f"guess = pair_of(laplace({self.epsilon!r}), without={WITHOUT}).at({self.threshold!r})",
+                "print(guess.alpha, guess.beta)",
+                f"figure = noise_figure(guess, window={WINDOW!r}{seen})",
+                'save(figure, "noise.svg")',
+            ]
+        )
+
+    def region_code(self) -> str:
+        """Return the Python lines that draw the region with the point."""
+        return "\n".join(
+            [
+                "from dpcore import laplace",
+                "from dpcore.charts import region_figure, save",
+                "from dpcore.charts.noise import marked",
+                "from dpcore.audit.threshold import pair_of",
+                "",
+                f"mechanism = laplace({self.epsilon!r})",
+                f"guess = pair_of(mechanism, without={WITHOUT}).at({self.threshold!r})",
+                f'point = (guess.alpha, guess.beta, "{THIS_GUESS}")',
+                "figure = marked(region_figure(mechanism, legend=False), [point])",
+                'save(figure, "region.svg")',
+            ]
+        )
+
+
+def doors(folder: Path) -> list[Door]:
+    """Return the pages that exist, in the order of their files, each with what it says about itself in its first line."""
+    found = []
+    for file in sorted(folder.glob("*.py"), key=_place):
+        name = re.sub(r"^\d+[_ -]*", "", file.stem)
+        label = name.replace("_", " ").strip()
+        if label and not file.stem.startswith(("_", ".")):
+            found.append(Door(f"{folder.name}/{file.name}", label, _first_line(file)))
+    return found
+
+
+def _place(file: Path) -> tuple[int, str]:
+    number = re.match(r"\d+", file.stem)
+    return (int(number[0]) if number else 10**6, file.stem)
+
+
+def _first_line(file: Path) -> str:
+    """Return what a page says about itself in its first line."""
+    try:
+        text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    except (SyntaxError, ValueError, OSError):
+        return ""
+    line = text.split("\n", maxsplit=1)[0].split(": ", maxsplit=1)[-1]
+    return line[:1].upper() + line[1:]

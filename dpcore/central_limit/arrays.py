@@ -1,0 +1,141 @@
+r"""Triangular arrays: n mechanisms that get weaker as there are more of them, so that the whole converges.
+
+Row n holds n copies of one mechanism. Three kinds, all with the same mu in the limit:
+
+- pure: :math:`\varepsilon_n=\mu/\sqrt n`, because :math:`\sum\varepsilon^2\to\mu^2`; limit :math:`G_\mu`;
+- with failures: besides, :math:`\delta_n=d/n`; the failures add up to :math:`1-e^{-d}`, limit
+  :math:`G_\mu\otimes f_{0,1-e^{-d}}`;
+- with total variation: :math:`\varepsilon_n=\mu n^{-c}` and :math:`\eta_n=\mu n^{c-1}/2` with 0 < c < 1/2. Each
+  epsilon may fall as slowly as one likes if the total variation makes up for it: :math:`\sum\varepsilon\eta=\mu^2/2`,
+  limit :math:`G_\mu`.
+
+References: Dong, Roth, Su (2022), Section 3; Ghazi, Issa (2023), Theorem 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+
+from dpcore.central_limit.distance import Goal, distance
+from dpcore.core.domains import COUNT, LOSS, POSITIVE, SHARE
+from dpcore.core.effort import checkpoint
+from dpcore.core.kinds import EXACT, FACTS
+from dpcore.regions.guarantees import DP, DPTV, largest_eta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.regions.tradeoff import TradeOff
+
+PURE, FAILING, VARYING = "pure", "failing", "varying"
+TITLES = {PURE: "pure: ε = μ/√n", FAILING: "with δ: δ = d/n", VARYING: "with TV: ε = μ/n^c"}
+NS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+LARGEST_N = 10**6
+COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", *FACTS)
+
+
+class Statement(NamedTuple):
+    """What each mechanism of a row promises; a total variation of 1 says nothing."""
+
+    epsilon: float
+    delta: float = 0.0
+    eta: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """One kind of array: the mechanism of row n, and the limit of the rows."""
+
+    name: str
+    goal: Goal
+    row: Callable[[int], Statement]
+
+    @property
+    def title(self) -> str:
+        """What a legend calls it."""
+        return TITLES[self.name]
+
+    def statement(self, n: int) -> Statement:
+        """Return what one mechanism of row n promises."""
+        return self.row(COUNT.but(name="n", high=LARGEST_N).check(n))
+
+    def mechanism(self, n: int) -> TradeOff:
+        """Return one mechanism of row n."""
+        epsilon, delta, eta = self.statement(n)
+        return DPTV.make(epsilon, delta, eta) if eta < 1 else DP(epsilon, delta)
+
+    def composed(self, n: int) -> TradeOff:
+        """Return row n as a whole."""
+        return self.mechanism(n) ** n
+
+
+def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
+    """Return the three arrays with limit mu.
+
+    Parameters
+    ----------
+    mu : of the limit, in (0, 20].
+    delta : what the deltas of the second array sum to, in [0, 20].
+    c : power with which epsilon falls in the third array, in (0, 1/2].
+    """
+    limit_mu = POSITIVE.but(name="mu", high=20.0).check(mu)
+    failing = LOSS.but(name="delta", high=20.0).check(delta)
+    power = SHARE.but(name="c", high=0.5).check(c)
+
+    def pure(n: int) -> Statement:
+        return Statement(limit_mu / math.sqrt(n))
+
+    def with_failures(n: int) -> Statement:
+        return Statement(limit_mu / math.sqrt(n), min(1.0, failing / n))
+
+    def with_variation(n: int) -> Statement:
+        epsilon = limit_mu * n**-power
+        eta = limit_mu * n ** (power - 1.0) / 2
+        # for few mechanisms eta may exceed what epsilon allows, and then says nothing
+        return Statement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
+
+    goal = Goal(limit_mu)
+    return (
+        Array(PURE, goal, pure),
+        Array(FAILING, Goal(limit_mu, -math.expm1(-failing)), with_failures),
+        Array(VARYING, goal, with_variation),
+    )
+
+
+def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) -> pd.DataFrame:
+    """Tabulate how far row n of each array is from its limit.
+
+    Returns
+    -------
+    DataFrame
+        `n, array, title, mechanism, distance, distance_lower, optimistic, cautious, kind, theorem,
+        neighbours`: `distance` is the largest
+        vertical distance sup|f - G|; `optimistic` is sup(G - f), by how much the limit promises too much.
+    """
+    counts = [COUNT.but(name="n", high=LARGEST_N).check(n) for n in (NS if ns is None else ns)]
+    rows = []
+    for step, (array, n) in enumerate((array, n) for array in chosen for n in counts):
+        checkpoint(step / (len(chosen) * len(counts)))
+        one = array.mechanism(n)
+        row = one**n
+        found = distance(row, array.goal)
+        rows.append(
+            (
+                n,
+                array.name,
+                array.title,
+                str(one),
+                found.largest.upper,
+                found.largest.lower,
+                found.optimistic.upper,
+                found.cautious.upper,
+                EXACT if found.kind == EXACT else "upper",
+                row.theorem,
+                row.neighbours,
+            )
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -1,0 +1,149 @@
+"""How hard to work: the width asked of a bracket, the time, memory and operations allowed, and who receives progress.
+
+The settings live in a context variable, so that a page or a script states them once around a whole
+computation and no function has to hand them down.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dpcore.core.domains import TOLERANCE
+from dpcore.core.errors import BudgetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Allowance:
+    """The operations that may still be spent."""
+
+    __slots__ = ("left", "whole")
+
+    def __init__(self, whole: float) -> None:
+        self.whole = self.left = whole
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Settings in force: relative bracket width, absolute end time, memory cap, operations and progress listener."""
+
+    tolerance: float = 1e-6
+    ends_at: float = float("inf")
+    memory: int = 1_500_000_000
+    progress: Callable[[float], None] | None = None
+    work: Allowance | None = None
+
+
+_current: ContextVar[Effort] = ContextVar("effort")
+_fraction: ContextVar[float] = ContextVar("fraction", default=0.0)
+_DEFAULT, _NEVER = Effort(), float("inf")
+
+
+def current() -> Effort:
+    """Return the effort in force here."""
+    return _current.get(_DEFAULT)
+
+
+@contextmanager
+def effort(
+    *,
+    tolerance: float | None = None,
+    deadline: float | None = None,
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    work: float | None = None,
+) -> Iterator[Effort]:
+    """Set the effort of everything computed inside the ``with`` block.
+
+    Parameters
+    ----------
+    tolerance : asked relative width of a certified bracket, in [1e-12, 1); default 1e-6.
+    deadline : seconds from now after which the computation stops with a `BudgetError`.
+    memory : bytes a computation may allocate; more is refused before it is allocated.
+    progress : called with a fraction in [0, 1] at least every 0.2 s of work; it may raise to stop.
+    work : operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
+        Unlike a deadline it refuses the same questions on every machine; about 10^7 are done in a second.
+    """
+    now = current()
+    changed = replace(
+        now,
+        tolerance=now.tolerance if tolerance is None else TOLERANCE.check(tolerance),
+        ends_at=now.ends_at if deadline is None else min(now.ends_at, time.monotonic() + deadline),
+        memory=now.memory if memory is None else memory,
+        progress=now.progress if progress is None else progress,
+        work=now.work if work is None else Allowance(work),
+    )
+    token, before = _current.set(changed), _fraction.set(0.0)
+    try:
+        yield changed
+    finally:
+        _current.reset(token)
+        _fraction.reset(before)
+
+
+def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
+    """Set the effort of all that this thread or task computes from now on, in place of those in force.
+
+    Parameters
+    ----------
+    deadline, memory, progress : as in `effort`; the tolerance is the default one.
+    """
+    _current.set(Effort(ends_at=time.monotonic() + deadline, memory=memory, progress=progress))
+
+
+def checkpoint(fraction: float | None = None) -> None:
+    """Tell the listener how far the work is, and stop it when the time is over.
+
+    A deadline can only refuse: no answer depends on it. Work between two checkpoints takes a fifth of a second at most.
+
+    Parameters
+    ----------
+    fraction : share of the work done, in [0, 1]; None, inside work whose share is not known, repeats the last one.
+    """
+    now = current()
+    if now.progress is None and now.ends_at == _NEVER:
+        return
+    if fraction is None:
+        fraction = _fraction.get()
+    else:
+        _fraction.set(fraction)
+    if now.progress is not None:
+        now.progress(min(1.0, max(0.0, fraction)))
+    if time.monotonic() > now.ends_at:
+        msg = f"The time allowed ended with {fraction:.0%} of the work done; allow more time or a larger tolerance."
+        raise BudgetError(msg)
+
+
+def spend(operations: float) -> None:
+    """Count operations, whether they were done now or kept from an earlier question, and stop when more are spent than allowed."""
+    allowed = current().work
+    if allowed is None:
+        return
+    allowed.left -= operations
+    if allowed.left < 0:
+        msg = f"It takes more than the {allowed.whole:.2g} operations allowed for it."
+        raise BudgetError(msg)
+
+
+@contextmanager
+def stage(begin: float, end: float) -> Iterator[None]:
+    """Count the fractions told inside the ``with`` block as the part from `begin` to `end` of the whole work."""
+    tell = current().progress
+    if tell is None:
+        yield
+        return
+    with effort(progress=lambda fraction: tell(begin + (end - begin) * fraction)):
+        yield
+
+
+def claim(needed: float, what: str) -> None:
+    """Refuse, before it happens, an allocation of `needed` bytes above the memory allowed."""
+    allowed = current().memory
+    if needed > allowed:
+        msg = f"{what} would need {needed / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB are allowed."
+        raise BudgetError(msg)

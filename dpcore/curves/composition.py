@@ -1,0 +1,297 @@
+"""Composition of curves: which exact method applies, and the certified engine where none does.
+
+Order of preference, each exact unless said otherwise: Gaussians add their mu^2; polygons on a common lattice convolve;
+small polygons are enumerated; up to about forty two-point pairs meet in the middle; a polygon with one known profile
+is a finite sum; equal Laplace steps are splines. Everything else is a contour integral with a certified bracket.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core.errors import BudgetError
+from dpcore.core.registry import shown
+from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
+from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
+from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.laplace import Laplace
+from dpcore.curves.polygon import Polygon
+from dpcore.curves.two_halves import TwoHalves
+from dpcore.engine import binomial, enumeration, lattice
+from dpcore.engine.halves import Halves
+from dpcore.engine.lattice_windows import Irregular
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Parts = list[tuple[Curve, int]]
+Polygons = list[tuple[Polygon, int]]
+
+LARGEST_K = 10**9
+LARGEST_CLOSED_K = 10**15
+_ENUMERATED = 300_000
+_FEW = 5_000
+_SUMMED = 100_000
+_SUMMED_PROFILES = 2_000
+_SUMMED_BRACKETS = 64
+_HALF_SIZE = 2**20
+_MOST_COPIES = 40
+_SAME = 1e-13
+_BINOMIAL_ROUNDING, _LATTICE_ROUNDING = 1e3, 1e5
+"""Relative errors of masses of `binomial` (1e-13) and of `lattice` (1e-11), in units of 2^-53."""
+
+
+def directed(parts: Sequence[tuple[Curve, int]]) -> Curve:
+    """Compose each direction separately; a polygon carries both."""
+    if all(curve.symmetric for curve, _ in parts):
+        return compose(parts)
+    forward = compose(parts)
+    if isinstance(forward, Polygon):
+        return forward
+    if isinstance(forward, Certified):
+        return Directed(forward, forward.inverse())
+    return Directed(forward, compose([(curve.inverse(), k) for curve, k in parts]))
+
+
+def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
+    """Return the curve of the product of curves, each taken k times, in their own direction."""
+    if any(curve.q_inf >= 1.0 for curve, _ in parts):
+        return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
+    _check_count(parts, LARGEST_CLOSED_K)
+    gaussian, polygons, others = _sorted(parts)
+    if gaussian is not None and not polygons and not others:
+        return gaussian
+    _check_count(parts, LARGEST_K)
+    exact = _polygons(polygons)
+    if gaussian is None and not others:
+        return exact if exact is not None else Certified(polygons)
+    smooth = _smooth(gaussian, others)
+    if not polygons:
+        return smooth
+    if isinstance(exact, Polygon) and exact.size <= _most_summed(smooth):
+        return Sum(exact, smooth)
+    rest: Parts = [(exact, 1)] if isinstance(exact, Polygon) and exact.size <= _SUMMED else list(polygons)
+    if gaussian is not None:
+        rest.append((gaussian, 1))
+    return Certified([*rest, *others])
+
+
+def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygons, Parts]:
+    """Split into one Gaussian, polygons (perfect ones left out) and the rest, equal Laplace steps joined."""
+    square = 0.0
+    polygons: Polygons = []
+    others: Parts = []
+    laplace: dict[float, int] = {}
+    for curve, k in parts:
+        if isinstance(curve, Polygon):
+            polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
+        elif curve.gaussian_mu is not None:
+            square += k * curve.gaussian_mu**2
+        elif curve.laplace_epsilon is not None:
+            laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
+        else:
+            others.append((curve, k))
+    others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
+    gaussian = Gaussian(math.sqrt(square), "Gaussian composition") if square > 0 else None
+    telling = [(p, k) for p, k in polygons if not _perfect(p)]
+    if not telling and polygons and gaussian is None and not others:
+        telling = [(polygons[0][0], 1)]
+    return gaussian, telling, others
+
+
+def _repeated(polygon: Polygon, k: int) -> Polygon:
+    """Return k copies of a pair with one finite loss: its mass to the k, the rest at infinity."""
+    p, q = np.exp(k * np.log1p(-polygon.p_inf)), np.exp(k * np.log1p(-polygon.q_inf))
+    rest = [mass_at_infinity([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
+    return Polygon(k * polygon.loss, [p], [q], *rest, symmetric=polygon.symmetric, method="exact composition")
+
+
+def _perfect(polygon: Polygon) -> bool:
+    return polygon.q_inf == 0 and polygon.p_inf == 0 and polygon.size == 1
+
+
+def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
+    most = max(k for _, k in parts)
+    if most > allowed:
+        how = "numerically" if allowed == LARGEST_K else "in closed form"
+        msg = f"k = {shown(most)} is above {allowed}, the largest number of copies that is composed {how}."
+        raise BudgetError(msg)
+
+
+def _most_summed(smooth: Curve) -> int:
+    """Return how many losses of a polygon may be summed over: many where a delta of the other curve is cheap."""
+    if smooth.gaussian_mu or smooth.laplace_epsilon or (smooth.is_product and smooth.exact):
+        return _SUMMED
+    if smooth.is_product or smooth.certified:
+        # the contour takes polygons as they are, a lattice does not
+        return 0 if smooth.has_mgf else _SUMMED_BRACKETS
+    return _SUMMED_PROFILES
+
+
+def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
+    if gaussian is not None and not others:
+        return gaussian
+    if gaussian is None and len(others) == 1:
+        curve, k = others[0]
+        if k == 1:
+            return curve
+        if curve.laplace_epsilon is not None:
+            return LaplaceFold(curve, curve.laplace_epsilon, k)
+    rest: Parts = [(gaussian, 1)] if gaussian is not None else []
+    return Certified([*rest, *others])
+
+
+# ---- polygons ------------------------------------------------------------------------------------------------
+
+
+def _polygons(parts: Polygons) -> Curve | None:
+    """Return the exact product of polygons, or None where no exact method is small enough."""
+    if not parts:
+        return None
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
+    at_plus = mass_at_infinity(plus)
+    at_minus = at_plus if minus == plus else mass_at_infinity(minus)
+    symmetric = all(p.symmetric for p, _ in parts)
+    tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
+    # Most products without a lattice are known by their largest losses.
+    possible = not tops or _divisor(tops, sum(p.size for p, _ in parts)) is not None
+    step = lattice_step([p.loss for p, _ in parts]) if possible else None
+    if step is not None and (_binary(parts, step) or _count(parts) > _FEW):
+        try:
+            return _on_lattice(parts, step, at_minus, at_plus, symmetric)
+        except Irregular:
+            # windows of the lattice disagree: a law too ragged for transforms goes to the certified engine
+            return None
+    if _count(parts) <= _ENUMERATED:
+        lists = [(p.loss, p.p, p.q) if k == 1 else _power(p, k) for p, k in parts]
+        loss, p, q = enumeration.product(lists)
+        method = "exact composition by enumeration"
+        rounding = sum(1 + (p.rounding if k == 1 else enumeration.power_rounding(p.rounding, k)) for p, k in parts)
+        ends = _ends(parts)
+        loss = _ended(loss, ends)
+        return Polygon(loss, p, q, at_minus, at_plus, symmetric=symmetric, method=method, ends=ends, rounding=rounding)
+    return _halves(parts, at_minus, at_plus, symmetric)
+
+
+def _ends(parts: Polygons) -> tuple[float, float]:
+    """Return the smallest and the largest loss of a product."""
+    return -largest_loss((-p.min_loss, k) for p, k in parts), largest_loss((p.max_loss, k) for p, k in parts)
+
+
+def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
+    """Return ascending losses whose first and last are the ends where they differ from those by rounding alone."""
+    out = loss.copy()
+    for place, end in zip((0, -1), ends, strict=True):
+        if abs(out[place] - end) <= _SAME * abs(end):
+            out[place] = end
+    return out
+
+
+def _power(polygon: Polygon, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return enumeration.power(polygon.loss, polygon.p, polygon.q, k, (polygon.p_inf, polygon.q_inf))
+
+
+def _binary(parts: Polygons, step: float) -> bool:
+    """Whether every part is the same symmetric two-point pair up to its mass at infinity."""
+    return all(p.size == 2 and p.symmetric and abs(p.max_loss - step) <= _SAME * step for p, _ in parts)
+
+
+def _count(parts: Polygons) -> float:
+    return float(min(enumeration.count([(p.size, k) for p, k in parts]), 1e300))
+
+
+def lattice_step(losses: list[FloatArray]) -> float | None:
+    """Return the step of which all losses are whole multiples (to rounding), or None; 0 if all losses are 0."""
+    values = np.sort(np.abs(np.concatenate(losses)))
+    values = values[values > 0]
+    if not values.size:
+        return 0.0
+    step = _divisor(values.tolist(), 2 * values.size)
+    if step is None:
+        return None
+    values = np.unique(values)
+    multiple = np.rint(values / step)
+    if np.any(np.abs(values - multiple * step) > _SAME * values):
+        return None
+    # the best step over all values, so that multiples of it are right to rounding
+    return float(np.sum(values * multiple) / np.sum(multiple * multiple))
+
+
+def _divisor(values: list[float], count: int) -> float | None:
+    """Return the greatest common divisor of positive ascending numbers, or None where it is far too small.
+
+    Any numbers are nearly multiples of a tiny one: it must be 1e-4 of the last, or as small as `count` even losses have it.
+    """
+    step, least = values[0], min(1e-4, 0.5 / count) * values[-1]
+    for value in values[1:]:
+        step = _common(step, value)
+        if step <= least:
+            return None
+    return step
+
+
+def _common(a: float, b: float) -> float:
+    """Return the greatest common divisor of two positive numbers, remainders below 1e-9 taken as 0."""
+    top = max(a, b)
+    while b > 1e-9 * top:
+        a, b = b, math.fmod(a, b)
+        if a - b <= 1e-9 * top:
+            b = 0.0
+    return a
+
+
+def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmetric: bool) -> Polygon:
+    measures = []
+    for polygon, k in parts:
+        index = np.rint(polygon.loss / step).astype(np.int64) if step else np.zeros(polygon.size, dtype=np.int64)
+        measures.append((index, polygon, k))
+    total = sum(k for _, _, k in measures)
+    if _binary(parts, step):
+        at, p, q = binomial.binomial_masses(step, total)
+        share = math.exp(math.fsum(k * math.log1p(-polygon.q_inf) for _, polygon, k in measures))
+        ends = _ends(parts)
+        return Polygon(
+            _ended(np.asarray((total - 2 * at) * step, dtype=np.float64), ends),
+            p * share,
+            q * share,
+            p_inf,
+            q_inf,
+            symmetric=True,
+            method="optimal composition, binomial lattice",
+            corners=total + 1,
+            ends=ends,
+            rounding=_BINOMIAL_ROUNDING,
+        )
+    laws = [
+        (lattice.LatticeMeasure(index, part.p, part.q, step, part.p_inf, part.q_inf), k) for index, part, k in measures
+    ]
+    index, p, q = lattice.lattice_product(laws)
+    span = sum(k * int(i[-1] - i[0]) for i, _, k in measures) + 1
+    ends = _ends(parts)
+    return Polygon(
+        _ended(np.asarray(index * step, dtype=np.float64), ends),
+        p,
+        q,
+        p_inf,
+        q_inf,
+        symmetric=symmetric,
+        method="exact composition on a lattice",
+        corners=span,
+        ends=ends,
+        rounding=_LATTICE_ROUNDING,
+    )
+
+
+def _halves(parts: Polygons, p_inf: float, q_inf: float, symmetric: bool) -> Curve | None:
+    """Split the product into two halves of at most 2^20 losses each, if that is possible."""
+    if any(k > _MOST_COPIES for _, k in parts):
+        return None
+    single = [polygon for polygon, k in parts for _ in range(k)]
+    if Halves.count([p.size for p in single]) > _HALF_SIZE:
+        return None
+    return TwoHalves(single, p_inf, q_inf, symmetric=symmetric)

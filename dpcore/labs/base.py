@@ -1,0 +1,364 @@
+"""What a lab has to offer: a story, rows of printed against true, and pictures, at parameters a reader can change.
+
+A *lab* looks at one claim of the statistical-foundations thesis: what was printed, what is true, why it matters. The file
+``NAME_lab.py`` of this package describes one:
+
+.. code-block:: python
+
+    @enter
+    @dataclass(frozen=True)
+    class MixedNoise(Lab):
+        name = "mixed_noise"  # ClassVar[str]; how the command line, links and tests call it
+        ...  # the other class facts of `Lab`
+        epsilon: float = EPSILON.field(1.0)  # every field has a Parameter of its own name, and a default
+
+so that the page, the command line and the tests are generated from `LABS`. Fields are checked by `Lab.__post_init__`.
+
+A printed statement is judged at the source's own parameters, whatever a reader chooses: the defaults of the fields, which
+are the source's numbers where it names any and an example inside the statement's range where it names none. A reader's
+parameters give pictures and numbers, never a verdict.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from dpcore.core.domains import REAL
+from dpcore.core.effort import current, effort
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
+from dpcore.core.registry import Parameter, check_names, unknown
+from dpcore.regions.tradeoff import parameters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.random import Generator
+
+    from dpcore.regions.tradeoff import TradeOff
+
+KINDS: Final = ("exact", "upper", "lower", "approximate", "simulation", "printed")
+VERDICTS: Final = ("holds", "false", "misprint", "reading", "loose")
+EFFORT: Final = ("replications",)  # how much is simulated: no parameter of a statement, so a reader's choice is kept
+UNJUDGED: Final = "At the parameters chosen; the statement is judged at the source's own."
+MARKS: Final = ("line", "point", "bar")
+_SUFFIX: Final = "_lab"  # of the file that holds a lab
+COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What a lab opens on: three sentences in plain words."""
+
+    claimed: str
+    true: str
+    matters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One printed number or statement beside the true one.
+
+    Parameters
+    ----------
+    place : where it stands in the source, e.g. "Theorem 5.3.2".
+    quantity : what is counted, in plain words, with its parameters.
+    printed : as printed; None where the source prints no number (then `printed_words` says what it states).
+    value : the true one, finite.
+    kind : what `value` is: exact, upper, lower, approximate or simulation.
+    verdict : of the printed one: holds, false, misprint, reading (it may come from the conversion of the source) or loose.
+    why : one sentence: by which argument, or what went wrong.
+    error : standard error of a simulated value, 0 otherwise.
+    printed_words : what the source states, if it is no number.
+    row : name of the row of the errata about this place, which has the same verdict; every statement that does not hold
+        has one.
+    fixed : whether what is printed belongs to the source's own parameters, so that it says nothing about others.
+    """
+
+    place: str
+    quantity: str
+    printed: float | None
+    value: float
+    kind: str
+    verdict: str
+    why: str
+    error: float = 0.0
+    printed_words: str = ""
+    row: str = ""
+    fixed: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse kinds and verdicts that nobody knows and values that are no numbers."""
+        one_of("kind", KINDS).check(self.kind)
+        one_of("verdict", VERDICTS).check(self.verdict)
+        for what, number in (("value", self.value), ("printed value", self.printed), ("error", self.error)):
+            if number is not None:
+                REAL.but(name=f"The {what} of {self.quantity!r}").check(number)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Series over a common axis, as numbers: what a chart draws and a table lists.
+
+    Parameters
+    ----------
+    name : lower-case ASCII, unique in its lab; names the figure in links and files.
+    title, takeaway : heading, and what the picture shows in one or two plain sentences with numbers.
+    frame : columns ``series, x, y, low, high, kind, mark``: one row per point; low and high are the ends of an error
+        bar (equal to y for none). `x` is a number, or a text for bars. `mark` is line, point or bar.
+    x_label, y_label : titles of the axes.
+    log_x, log_y : logarithmic axes.
+    reference : name -> height of a horizontal dotted line, e.g. the level claimed.
+    notes : small print.
+    """
+
+    name: str
+    title: str
+    takeaway: str
+    frame: pd.DataFrame
+    x_label: str
+    y_label: str
+    log_x: bool = False
+    log_y: bool = False
+    reference: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact."""
+
+    name: str
+    title: str
+    takeaway: str
+    regions: Mapping[str, TradeOff]
+    log: bool = False
+    notes: tuple[str, ...] = ()
+
+
+Picture = Plot | Regions
+Makers = Mapping[str, Callable[[], Picture]]
+
+
+def series(
+    name: str,
+    x: Any,
+    y: Any,
+    *,
+    kind: str = "exact",
+    mark: str = "line",
+    low: Any = None,
+    high: Any = None,
+) -> pd.DataFrame:
+    """Return the rows of one series of a `Plot`; values that are not finite are refused, never dropped."""
+    one_of("kind", KINDS).check(kind)
+    one_of("mark", MARKS).check(mark)
+    across = list(x) if np.ndim(x) else [x]
+    heights = np.atleast_1d(np.asarray(y, dtype=np.float64))
+    bottom = heights if low is None else np.atleast_1d(np.asarray(low, dtype=np.float64))
+    top = heights if high is None else np.atleast_1d(np.asarray(high, dtype=np.float64))
+    if not all(np.isfinite(part).all() for part in (heights, bottom, top)):
+        msg = f"The series {name!r} must be finite everywhere."
+        raise DomainError(msg)
+    rows = {"series": name, "x": across, "y": heights, "low": bottom, "high": top, "kind": kind, "mark": mark}
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def together(*parts: pd.DataFrame) -> pd.DataFrame:
+    """Return several series as one frame for a `Plot`."""
+    return pd.concat(parts, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Lab(ABC):
+    """One claim of the source under the lens; a frozen dataclass whose fields are the parameters."""
+
+    name: ClassVar[str]  # "mixed_noise"
+    title: ClassVar[str]  # "The mixed noise mechanism"
+    place: ClassVar[str]  # "Section 5.3"
+    story: ClassVar[Story]
+    formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
+    reference: ClassVar[str]  # where the corrected mathematics is from
+    views: ClassVar[tuple[str, ...]]  # names of the pictures in their order (`enter` reads them off `pictures`)
+    simulates: ClassVar[bool] = False  # True: pictures or checks depend on the seed and on `replications`
+
+    def __post_init__(self) -> None:
+        """Check every field against its parameter."""
+        for name, parameter in parameters_of(type(self)):
+            object.__setattr__(self, name, parameter.check(getattr(self, name)))
+
+    @abstractmethod
+    def checks(self, rng: Generator) -> tuple[Check, ...]:
+        """Return what was printed beside what is true, the most important first; `table` asks the lab of the source."""
+
+    def numbers(self, rng: Generator) -> tuple[Check, ...]:
+        """Return the rows that depend on the parameters, for a reader's own; their verdicts are not shown."""
+        return self.checks(rng)
+
+    @abstractmethod
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures by name; the first is the one of the story.
+
+        Work above 0.2 s calls `dpcore.core.effort.checkpoint`, so that it shows progress and can be stopped.
+        """
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the parameters in the order of the fields."""
+        return tuple(parameter for _, parameter in parameters_of(cls))
+
+    def but(self, **changes: Any) -> Lab:
+        """Return this lab with some parameters changed; a wrong name is answered with the nearest."""
+        check_names(self.parameters(), changes, self.name)
+        return dataclasses.replace(self, **changes)
+
+    def source(self) -> Lab:
+        """Return this lab at the source's own parameters, simulated with as many repetitions."""
+        return type(self)(**{name: getattr(self, name) for name in EFFORT if hasattr(self, name)})
+
+    def changes(self) -> dict[str, Any]:
+        """Return the parameters that are not the source's, by name."""
+        source = self.source()
+        names = (name for name, _ in parameters_of(type(self)))
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(source, name)}
+
+    def table(self, seed: int = 0) -> pd.DataFrame:
+        """Return the checks as a frame ``place, quantity, printed, value, error, kind, verdict, why, row``.
+
+        The statements are judged at the source's own parameters. Where these parameters differ, rows without a verdict
+        follow: what the printed formulas and the true ones give here. `printed` is a text, the number or the words; `row`
+        names the row of the errata about the same place.
+        """
+        source, changes = self.source(), self.changes()
+        with _rising():
+            judged = source.checks(np.random.default_rng(seed))
+            own = self.numbers(np.random.default_rng(seed)) if changes else ()
+        rows = [_cells(check) for check in judged]
+        known = {_fingerprint(check) for check in judged}
+        here = ", ".join(
+            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in changes.items()
+        )
+        rows += [
+            _cells(check)
+            | {"quantity": f"{check.quantity} ({here})", "verdict": "", "why": UNJUDGED, "row": ""}
+            | ({"printed": ""} if check.fixed else {})
+            for check in own
+            if _fingerprint(check) not in known
+        ]
+        return pd.DataFrame(rows)
+
+    def view(self, name: str, seed: int = 0) -> Picture:
+        """Return a picture by name with a seed of its own, so that it is the same whatever was drawn before."""
+        if name not in self.views:
+            raise DomainError(unknown("picture", name, list(self.views), self.name))
+        with _rising():
+            return self.pictures(np.random.default_rng([seed, self.views.index(name)]))[name]()
+
+
+def _cells(check: Check) -> dict[str, Any]:
+    """Return a check as a row of the table."""
+    return {
+        "place": check.place,
+        "quantity": check.quantity,
+        "printed": check.printed_words or ("" if check.printed is None else repr(float(check.printed))),
+        "value": check.value,
+        "error": check.error,
+        "kind": check.kind,
+        "verdict": check.verdict,
+        "why": check.why,
+        "row": check.row,
+    }
+
+
+def _fingerprint(check: Check) -> tuple[str, str, float | None, float]:
+    """Return what two checks of the same number at the same parameters have in common."""
+    return check.place, check.quantity, check.printed, check.value
+
+
+_L = TypeVar("_L", bound=type[Lab])
+
+
+def enter(cls: _L) -> _L:
+    """Make a lab known under its name, with the names of its pictures."""
+    cls.views = tuple(cls().pictures(np.random.default_rng(0)))
+    LABS.enter(cls)
+    return cls
+
+
+class Labs(Mapping[str, "type[Lab]"]):
+    """Every lab by name: the names are those of the files, and a lab is imported when it is asked for."""
+
+    def __init__(self) -> None:
+        self._labs: dict[str, type[Lab]] = {}
+
+    def enter(self, cls: type[Lab]) -> None:
+        """Make a lab known under its name."""
+        self._labs[cls.name] = cls
+
+    def __getitem__(self, name: str) -> type[Lab]:
+        """Return the lab of this name, imported if need be."""
+        if name not in self._labs:
+            if name not in _names():
+                raise KeyError(name)
+            importlib.import_module(f"dpcore.labs.{name}{_SUFFIX}")
+        return self._labs[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a lab of this name, without importing it."""
+        return name in self._labs or name in _names()
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(_names())
+
+    def __len__(self) -> int:
+        """Count the labs."""
+        return len(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    files = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
+
+
+LABS: Final = Labs()
+
+
+def lab(name: str, **values: Any) -> Lab:
+    """Return the lab of this name; parameters not given take their defaults."""
+    if name not in LABS:
+        raise DomainError(unknown("lab", name, sorted(LABS)))
+    check_names(LABS[name].parameters(), values, name)
+    return LABS[name](**values)
+
+
+@contextmanager
+def _rising() -> Iterator[None]:
+    """Never let the progress of a lab fall back: what comes after a simulation has fractions of its own."""
+    tell = current().progress
+    if tell is None:
+        yield
+        return
+    most = 0.0
+
+    def told(fraction: float) -> None:
+        nonlocal most
+        most = max(most, fraction)
+        tell(most)
+
+    with effort(progress=told):
+        yield

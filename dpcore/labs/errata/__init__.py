@@ -1,0 +1,22 @@
+"""Where the sources are wrong, and what is right: rows of data, each false statement refuted by a computation.
+
+`rows()` returns the rows, `table()` the same as a frame; `row.evidence()` computes.
+"""
+
+from dpcore.labs.errata.claims import Claim, Found
+from dpcore.labs.errata.rows import FALSE, KINDS, MISPRINT, NOTE, READING, Row, Source, rows, sources, table
+
+__all__ = [
+    "FALSE",
+    "KINDS",
+    "MISPRINT",
+    "NOTE",
+    "READING",
+    "Claim",
+    "Found",
+    "Row",
+    "Source",
+    "rows",
+    "sources",
+    "table",
+]

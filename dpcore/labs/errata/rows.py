@@ -1,0 +1,139 @@
+"""The rows of the errata: data from data/errata.toml, evidence computed when it is asked for."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of
+from dpcore.files.data import data_folder
+from dpcore.labs.errata import (
+    course,
+    optimal,
+    proofs,
+    statistics_noise,
+    statistics_series,
+    statistics_utility,
+    thesis,
+    variation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dpcore.labs.errata.claims import Found
+
+FALSE, MISPRINT, READING, NOTE = "false", "misprint", "reading", "note"
+KINDS: Final = {
+    FALSE: "a computation inside the statement's own range contradicts it; the numbers show where",
+    MISPRINT: "a slip of the pen; the sentence beside it shows what was meant",
+    READING: "as it stands in the converted text: one mark that the conversion of the source may have changed",
+    NOTE: "true, but loose, left open, or shown by a proof with a gap",
+}
+EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
+    **thesis.EVIDENCE,
+    **variation.EVIDENCE,
+    **optimal.EVIDENCE,
+    **course.EVIDENCE,
+    **statistics_noise.EVIDENCE,
+    **statistics_utility.EVIDENCE,
+    **statistics_series.EVIDENCE,
+    **proofs.EVIDENCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that the rows are about."""
+
+    name: str
+    title: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One place where a source is wrong, or says less than it could.
+
+    `printed` and `corrected` are Markdown with LaTeX; in `printed`, formulas and words in quotation marks are quoted. `why`
+    is the sentence that shows it; `fails` says where a false statement fails; `name_of_evidence` names the computation
+    (empty: the sentence is all). `added` marks what was found while checking the first list.
+    """
+
+    name: str
+    source: str
+    place: str
+    printed: str
+    corrected: str
+    kind: str
+    why: str
+    name_of_evidence: str = ""
+    added: bool = False
+    fails: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the kind, and that every false statement, and no other, has its range and its computation."""
+        one_of(f"The kind of the errata row {self.name}", KINDS).check(self.kind)
+        if self.kind == FALSE and not self.name_of_evidence:
+            msg = f"The row {self.name} calls a statement false and names no evidence."
+            raise DomainError(msg)
+        if (self.kind == FALSE) != bool(self.fails):
+            msg = f"The row {self.name} must say where the statement fails exactly if it is false, got {self.fails!r}."
+            raise DomainError(msg)
+        if self.name_of_evidence and self.name_of_evidence not in EVIDENCE:
+            msg = f"There is no evidence {self.name_of_evidence!r}, which the row {self.name} names."
+            raise DomainError(msg)
+
+    def computed(self) -> Found | None:
+        """Return the computed evidence, if this row has one."""
+        return EVIDENCE[self.name_of_evidence]() if self.name_of_evidence else None
+
+    def evidence(self) -> tuple[str, pd.DataFrame | None]:
+        """Return the evidence: a sentence, and the numbers behind it where there are any."""
+        made = self.computed()
+        return (self.why, None) if made is None else (f"{self.why} {made.text}".strip(), made.frame)
+
+
+def data_file() -> Path:
+    """Return the file of the rows."""
+    return data_folder() / "errata.toml"
+
+
+@lru_cache(maxsize=1)
+def _read() -> tuple[tuple[Source, ...], tuple[Row, ...]]:
+    found = tomllib.loads(data_file().read_text(encoding="utf-8"))
+    sources = tuple(Source(**source) for source in found["source"])
+    known = {source.name for source in sources}
+    made = []
+    for row in found["row"]:
+        if row["source"] not in known:
+            msg = f"The row {row['name']} speaks of the source {row['source']!r}; known are {', '.join(sorted(known))}."
+            raise DomainError(msg)
+        made.append(Row(name_of_evidence=row.pop("evidence", ""), **row))
+    return sources, tuple(made)
+
+
+def sources() -> tuple[Source, ...]:
+    """Return the sources, in the order in which the rows are listed."""
+    return _read()[0]
+
+
+def rows(source: str | None = None, kind: str | None = None) -> tuple[Row, ...]:
+    """Return the rows, all of them or those of one source or kind."""
+    return tuple(row for row in _read()[1] if source in (None, row.source) and kind in (None, row.kind))
+
+
+def table() -> pd.DataFrame:
+    """Return all rows as a table: name, source, place, printed, corrected, kind, why, evidence, added, fails."""
+    columns = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
+    cells = [
+        (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.name_of_evidence, r.added, r.fails)
+        for r in rows()
+    ]
+    return pd.DataFrame(cells, columns=columns)

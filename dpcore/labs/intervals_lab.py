@@ -1,0 +1,248 @@
+"""The lab of private confidence intervals: who counts the privacy noise, and who counts it twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from dpcore.core.registry import DELTA, EPSILON, Parameter
+from dpcore.labs import intervals
+from dpcore.labs import intervals_views as pictures
+from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.mechanisms.gaussian import GaussianClassic
+from dpcore.mechanisms.laplace import Laplace
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from dpcore.regions.tradeoff import TradeOff
+
+LOSS: Final = EPSILON.but(
+    low=0.01,
+    high=10.0,
+    infinite=False,
+    meaning="bound on the privacy loss of the noisy mean; the classical noise is proved for ε < 1, beyond it see its true δ",
+)
+VARIANCE_LOSS: Final = LOSS.but(
+    name="variance_epsilon", label="ε₁", meaning="bound on the privacy loss of the noisy variance"
+)
+LEVEL: Final = Parameter("level", low=0.5, high=0.999, label="level", meaning="coverage asked for, 1 - α")
+HIGH: Final = Parameter("high", low=0.0, low_open=True, high=1e9, label="Λ", meaning="records lie between 0 and this")
+RECORDS: Final = Parameter("n", "integer", low=10, high=5000, label="n", meaning="number of records")
+REPLICATIONS: Final = Parameter(
+    "replications", "integer", low=100, high=100_000, label="repetitions", meaning="simulated intervals"
+)
+
+
+@enter
+@dataclass(frozen=True)
+class Intervals(Lab):
+    """Confidence intervals from a noisy mean and a noisy variance."""
+
+    name: ClassVar[str] = "intervals"
+    title: ClassVar[str] = "Private confidence intervals"
+    place: ClassVar[str] = "Section 5.7"
+    story: ClassVar[Story] = Story(
+        "An interval around a noisy mean, widened for the noise, keeps its level and is (ε + ε₁, δ)-private even if a "
+        "negative noisy variance is drawn again; written out, the noise adds c²Λ/(εn) under the root.",
+        "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost a square, changes "
+        "with the unit of the data and makes the interval 4.9 times as wide at n = 50, and drawing again raises the loss "
+        "of the variance from 0.5 to 0.832.",
+        "An analyst who ignores the noise covers the mean in 31 of 100 cases instead of 95, and one who follows the "
+        "display gets an interval as wide as the right one from 10 of the 50 records.",
+    )
+    formula: ClassVar[str] = (
+        r"\bar X+Z\pm z_{\alpha/2}\sqrt{\frac{(\hat\sigma^2+Z_1)_+}{n}+\frac{c^2\Lambda^2}{\varepsilon^2n^2}},\qquad "
+        r"c^2=2\ln\frac{1.25}{\delta}"
+    )
+    reference: ClassVar[str] = (
+        "normal approximation and simulation; privacy: exact product of Gaussian and Laplace regions"
+    )
+    simulates: ClassVar[bool] = True
+
+    epsilon: float = LOSS.field(0.5)
+    variance_epsilon: float = VARIANCE_LOSS.field(0.5)
+    delta: float = DELTA.but(low=1e-12, high=0.5).field(1e-5)
+    level: float = LEVEL.field(0.95)
+    n: int = RECORDS.field(50)
+    high: float = HIGH.field(1.0)
+    population: str = intervals.POPULATION.field("uniform")
+    replications: int = REPLICATIONS.field(2000)
+
+    @property
+    def plan(self) -> intervals.Plan:
+        """What is released and claimed."""
+        return intervals.Plan(self.epsilon, self.variance_epsilon, self.delta, self.level, self.high, self.population)
+
+    @property
+    def region(self) -> TradeOff:
+        """The exact region of both releases; all records 0 and one moved to Λ move both answers by all they can."""
+        return GaussianClassic(self.epsilon, self.delta) * Laplace(self.variance_epsilon)
+
+    @property
+    def mean_delta(self) -> float:
+        """True delta at epsilon of the classical noise on the mean; above `delta` where epsilon is too large for it."""
+        return float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon))
+
+    @property
+    def condition(self) -> tuple[str, ...]:
+        """What is to be said of the noise outside the range in which it is proved."""
+        if self.epsilon < 1:
+            return ()
+        true, side = self.mean_delta, "above" if self.mean_delta > self.delta else "not above"
+        words = f"at ε = {self.epsilon:g} its true δ is {outward(true, 3)}, {side} {outward(self.delta, 3)}"
+        return (f"The noise on the mean is that of Theorem 4.4.3, which is proved for ε < 1; {words} (exact).",)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the population."""
+        return intervals.moments(self.population, self.high)[1]
+
+    def checks(self, rng: Generator) -> tuple[Check, ...]:
+        """Return coverage, widths and privacy."""
+        seen = intervals.simulate(self.plan, self.n, self.replications, rng)
+        return (*self._coverage_checks(seen), *self._width_checks(), *self._privacy_checks(seen))
+
+    def _coverage_checks(self, seen: intervals.Coverage) -> tuple[Check, ...]:
+        def coverage(
+            place: str, what: str, share: float, verdict: str, why: str, said: str = "", row: str = ""
+        ) -> Check:
+            words = f"coverage {what}, n = {self.n}"
+            printed = None if said else self.level
+            return Check(place, words, printed, share, "simulation", verdict, why, seen.error(share), said, row)
+
+        near = abs(seen.estimated - self.level) <= max(0.02, 4 * seen.error(seen.estimated))
+        near_known = abs(seen.known - self.level) <= max(0.02, 4 * seen.error(seen.known))
+        return (
+            coverage(
+                "Section 5.7, display",
+                "with the noise term c²Λ/(εn)",
+                seen.display,
+                "false",
+                "A square is lost: too wide where Λ < εn, too narrow where Λ > εn; so it depends on the unit of the data.",
+                row="width-of-the-interval",
+            ),
+            coverage(
+                "Section 5.7",
+                "if the noise is ignored",
+                seen.naive,
+                "holds",
+                f"The noisy mean has the variance σ²/n + σ_Z²: the interval of the clean mean misses the level {self.level:g}.",
+                "the noise has to be counted",
+            ),
+            coverage(
+                "Theorem 5.7.2",
+                "with the noisy variance",
+                seen.estimated,
+                "holds" if near else "loose",
+                "The level is reached as n grows; the noise part is normal and known.",
+            ),
+            coverage(
+                "Corollary 5.7.1",
+                "with the known variance",
+                seen.known,
+                "holds" if near_known else "loose",
+                "Mean and noise are together close to normal.",
+            ),
+        )
+
+    def _width_checks(self) -> tuple[Check, ...]:
+        classic = intervals.noise_deviation(self.epsilon, self.delta, self.high, self.n)
+        least = intervals.noise_deviation(self.epsilon, self.delta, self.high, self.n, exact=True)
+        return (
+            Check(
+                "Section 5.7, display",
+                f"half-width with the known variance, n = {self.n}",
+                intervals.printed_half_width(self.level, self.variance, self.n, self.epsilon, self.delta, self.high),
+                intervals.half_width(self.level, self.variance, self.n, classic),
+                "exact",
+                "false",
+                "c²Λ²/(ε²n²) in place of c²Λ/(εn), which also depends on the unit of the data.",
+                row="width-of-the-interval",
+            ),
+            Check(
+                "Corollary 5.7.1",
+                f"deviation of the noise on the mean, n = {self.n}",
+                classic,
+                least,
+                "upper",
+                "loose",
+                "The exact calibration of Gaussian noise needs less for the same (ε, δ) below ε = 1.",
+            ),
+            Check(
+                "Corollary 5.7.1",
+                f"δ of the noise on the mean at ε = {self.epsilon:g}",
+                self.delta,
+                self.mean_delta,
+                "exact",
+                "loose",
+                "The noise of Theorem 4.4.3, which is stated for ε < 1; there its δ is far below the promise.",
+            ),
+            Check(
+                "Section 5.7",
+                "centre of the law of the noisy mean",
+                0.0,
+                intervals.moments(self.population, self.high)[0],
+                "exact",
+                "loose",
+                "The noisy mean is N(μ, σ²/n + σ_Z²), as the next line of the source uses it; N(0, ·) is for the mean zero assumed before.",
+                row="centre-of-the-mean",
+            ),
+            Check(
+                "Section 5.7, last remark",
+                "limit of the variance of noisy records over the true variance",
+                None,
+                intervals.before_variance(self.variance, self.high, self.epsilon) / self.variance,
+                "exact",
+                "holds",
+                "Noise on every record stays in the variance however large n is.",
+                printed_words="does not converge to the population variance",
+            ),
+        )
+
+    def _privacy_checks(self, seen: intervals.Coverage) -> tuple[Check, ...]:
+        together_ = self.epsilon + self.variance_epsilon
+        leak = float(self.region.delta(together_))
+        return (
+            Check(
+                "Theorem 5.7.2",
+                f"δ of both releases at ε + ε₁ = {together_:g}",
+                self.delta,
+                leak,
+                "upper",
+                "loose",
+                "Exact product of the Gaussian and the Laplace region; the theorem needs ε < 1.",
+            ),
+            Check(
+                "Section 5.7, drawing again",
+                f"largest loss of the variance when negative values are drawn again, ε₁ = {self.variance_epsilon:g}",
+                self.variance_epsilon,
+                intervals.resampled_loss(self.variance_epsilon),
+                "exact",
+                "false",
+                "Noise cut at 0 has a normaliser that depends on the data; clamping at 0 costs nothing.",
+                row="noise-until-positive",
+            ),
+            Check(
+                "Section 5.7",
+                f"share of negative noisy variances, n = {self.n}",
+                None,
+                seen.negative,
+                "simulation",
+                "holds",
+                "Half the Laplace tail beyond the sample variance.",
+                seen.error(seen.negative),
+                printed_words="may be negative",
+            ),
+        )
+
+    def pictures(self, rng: Generator) -> Makers:
+        """Return the makers of the pictures."""
+        return {
+            "coverage": lambda: pictures.coverage(self, rng),
+            "variances": lambda: pictures.variances(self, rng),
+            "widths": lambda: pictures.widths(self),
+            "split": lambda: pictures.split(self),
+            "regions": lambda: pictures.regions(self),
+        }

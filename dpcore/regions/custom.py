@@ -1,0 +1,53 @@
+"""Regions made in Python from a curve, without an expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcore.regions.tradeoff import TradeOff
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from dpcore.curves.base import Curve
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Given(TradeOff):
+    """A region made in Python from a curve; it has no expression and cannot be linked."""
+
+    given: Curve
+    label: str
+    stated: str = "any"
+
+    @property
+    def text(self) -> str:
+        """Return <label>."""
+        return f"<{self.label}>"
+
+    @property
+    def neighbours(self) -> str:
+        """The relation stated."""
+        return self.stated
+
+    @property
+    def theorem(self) -> str:
+        """Made by hand."""
+        return "region made in Python; it cannot be linked"
+
+    @property
+    def identity(self) -> Hashable:
+        """The object itself: two regions made in Python may share a label."""
+        return id(self)
+
+    def _pair(self) -> Curve:
+        return self.given
+
+    def __hash__(self) -> int:
+        """Hash by identity."""
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by identity."""
+        return self is other

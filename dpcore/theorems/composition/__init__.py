@@ -1,0 +1,34 @@
+"""One mechanism, k times: what every composition theorem says about it, side by side.
+
+`ways` gives a region for each theorem, `ladder` the epsilon of each as k grows, `statements` the table of deltas, and
+`verdict` says in words which is best and by how much.
+"""
+
+from dpcore.central_limit.convergence import KS
+from dpcore.central_limit.limit import Limit, limit
+from dpcore.theorems.composition.delta_table import statements
+from dpcore.theorems.composition.ladder import ladder, rungs
+from dpcore.theorems.composition.theorem_table import theorem_table
+from dpcore.theorems.composition.verdict import best, gaps, headline, verdict
+from dpcore.theorems.composition.ways import SHOWN, TITLES, Way, ways
+from dpcore.theorems.step import Step, step_of
+
+__all__ = [
+    "KS",
+    "SHOWN",
+    "TITLES",
+    "Limit",
+    "Step",
+    "Way",
+    "best",
+    "gaps",
+    "headline",
+    "ladder",
+    "limit",
+    "rungs",
+    "statements",
+    "step_of",
+    "theorem_table",
+    "verdict",
+    "ways",
+]

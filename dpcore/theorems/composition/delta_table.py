@@ -1,0 +1,133 @@
+"""The table of deltas: every theorem as (epsilon, delta) statements."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpcore.central_limit.gaussians import epsilons_of
+from dpcore.core.errors import BudgetError
+from dpcore.core.kinds import kinds
+from dpcore.curves.polygon import Polygon
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.theorems.composition.ways import Way
+
+LONGEST = 3000
+COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note", "neighbours")
+_SMALLEST = 1e-12
+_TINIEST = 1e-300  # below it a delta has lost its digits
+_POINTS = 21
+
+
+def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
+    """Tabulate the (epsilon, delta) statements of every way.
+
+    Parameters
+    ----------
+    found : what `ways` returns.
+    longest : a polygon with more corners is thinned evenly to about this many rows; each kept row stays what it is.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, title, epsilon, delta, kind, note, neighbours`: the corners of polygons, the one statement of closed forms,
+        21 points of smooth curves. A way that does not apply has the one row (inf, 1), which promises nothing, of
+        kind ``none`` and says why.
+    """
+    parts = [_rows(way, longest) for way in found]
+    sizes = [part.epsilon.size for part in parts]
+    texts = (("theorem", "title", "note", "neighbours"), zip(*(part.texts for part in parts), strict=True))
+    columns = {name: np.repeat(np.array(values, dtype=object), sizes) for name, values in zip(*texts, strict=True)}
+    columns["kind"] = np.concatenate([np.asarray(part.kind, dtype=object) for part in parts])
+    columns["epsilon"] = np.concatenate([part.epsilon for part in parts])
+    columns["delta"] = np.concatenate([part.delta for part in parts])
+    return pd.DataFrame(columns, columns=list(COLUMNS))
+
+
+class _Part(NamedTuple):
+    """The rows of one way: theorem, title, note and neighbours are the same in all of them."""
+
+    texts: tuple[str, str, str, str]
+    epsilon: FloatArray
+    delta: FloatArray
+    kind: NDArray[np.str_]
+
+
+def _rows(way: Way, longest: int) -> _Part:
+    if way.region is None:
+        return _silent(way, way.note)
+    try:
+        return _statement_rows(way, way.region, longest)
+    except BudgetError as error:
+        return _silent(way, str(error))
+
+
+def _silent(way: Way, why: str) -> _Part:
+    neighbours = "" if way.region is None else way.region.neighbours
+    return _Part((way.name, way.title, why, neighbours), np.array([math.inf]), np.ones(1), np.array(["none"]))
+
+
+def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
+    curve, note = region.curve, way.note
+    if way.single:
+        epsilon = np.array([max(0.0, curve.max_loss)])
+    elif isinstance(curve, Polygon):
+        epsilon = _corners(curve)
+        if epsilon.size > longest:
+            picked = np.unique(np.linspace(0, epsilon.size - 1, longest).round().astype(np.int64))
+            note = f"{note}; {grouped(picked.size)} of {grouped(epsilon.size)} corners".removeprefix("; ")
+            epsilon = epsilon[picked]
+    else:
+        epsilon = _grid(region)
+    sides = region.delta_bounds(epsilon)
+    kind = kinds(sides, "upper") if way.kind == "exact" else np.full(epsilon.size, way.kind)
+    return _Part((way.name, way.title, note, region.neighbours), epsilon, sides[1], kind)
+
+
+def _corners(curve: Polygon) -> FloatArray:
+    """Return the losses from 0 up to the largest, without those whose delta is too small for a number."""
+    if not curve.loss.size:
+        return np.zeros(1)
+    top = max(curve.max_loss, 0.0)
+    epsilon = np.unique(np.append(np.maximum(curve.loss[curve.loss >= -1e-12], 0.0), top))
+    seen = (curve.delta_bounds(epsilon)[1] >= _TINIEST) | (epsilon == top)
+    return np.asarray(epsilon[seen], dtype=np.float64)
+
+
+def _grid(region: TradeOff) -> FloatArray:
+    """Return round numbers from 0 to where delta has fallen to 1e-12 or stays what it is."""
+    curve = region.curve
+    if curve.gaussian_mu is not None:  # many times faster than the general search
+        top = float(epsilons_of(np.array([curve.gaussian_mu]), np.zeros(1), _SMALLEST, certified=False)[0])
+    else:
+        goal = max(_SMALLEST, curve.q_inf * (1 + 1e-6))
+        top = _reached(curve, goal) if curve.exact else float(region.epsilon(goal))
+    if not 0 < top < math.inf:
+        top = 1.0
+    step = top / (_POINTS - 1)
+    size = 10.0 ** math.floor(math.log10(step))
+    step = size * min(nice for nice in (1, 2, 5, 10) if nice * size >= step * (1 - 1e-12))
+    points = np.array([float(f"{i * step:.12g}") for i in range(_POINTS)])
+    return points[points <= top + step]
+
+
+def _reached(curve: Curve, goal: float) -> float:
+    """Return to four digits where delta has fallen to the goal: many values at once cost hardly more than one."""
+    points = np.append(0.0, np.minimum(np.geomspace(1e-4, 1e6, 41), curve.max_loss))
+    for _ in range(4):
+        held = np.flatnonzero(curve.delta_bounds(points)[1] <= goal)
+        if not held.size or held[0] == 0:
+            return 0.0
+        points = np.linspace(points[held[0] - 1], points[held[0]], 21)
+    return float(points[0])

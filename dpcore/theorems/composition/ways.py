@@ -1,0 +1,87 @@
+"""The ways to compose k copies of one mechanism, each as a region, or with the reason why it does not apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcore.core.domains import COUNT, DELTA, SLACK
+from dpcore.core.errors import DpcoreError
+from dpcore.language import parse
+from dpcore.regions.algebra import factors
+from dpcore.theorems.catalogue import drawing, theorem
+from dpcore.theorems.record import reason
+from dpcore.theorems.releases import Releases
+
+if TYPE_CHECKING:
+    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.theorems import Theorem
+
+TITLES = {"exact": "Actual mechanism", **{record.name: record.short for record in drawing()}}
+SHOWN = ("exact", *(record.name for record in drawing() if record.shown))
+LARGEST_K = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What one theorem says about the composition.
+
+    Attributes
+    ----------
+    name, title : of the theorem.
+    region : what it promises; None where it does not apply, and `note` says why.
+    kind : ``exact``, ``upper`` (a valid bound), ``approximate`` (no promise) or ``none``.
+    note : what the number rests on, in words.
+    single : whether the region is one (epsilon, delta) statement.
+    rough : whether it is far above the others, so that it does not set the scale of a picture.
+    """
+
+    name: str
+    title: str
+    region: TradeOff | None
+    kind: str
+    note: str
+    single: bool = False
+    rough: bool = False
+
+
+def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float = 1e-6) -> tuple[Way, ...]:
+    """Return every way to compose k copies of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : a region, or its expression.
+    k : how many copies, from 1 to 10^9.
+    slack : what the closed-form theorems add to delta, in (0, 1].
+    delta : the delta the total is asked at; it matters for mechanisms of unbounded loss only.
+    """
+    region = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    copies = COUNT.but(high=LARGEST_K).check(k)
+    spent = SLACK.check(slack)
+    wanted = DELTA.check(delta)
+    releases = Releases([(node, count * copies) for node, count in factors(region)])
+    return (_exact(region, releases, copies, wanted), *(_way(one, releases, wanted, spent) for one in drawing()))
+
+
+def _exact(region: TradeOff, releases: Releases, k: int, delta: float) -> Way:
+    if why := twin(releases, delta):
+        return Way("exact", TITLES["exact"], None, "none", why)
+    return Way("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
+
+
+def twin(releases: Releases, delta: float) -> str:
+    """Say which theorem is the composition itself because a statement is all that is known; empty where none is."""
+    given = releases.attained(delta)
+    if given is None:
+        return ""
+    same = theorem("dptv" if given.tv_helps else "kov_optimal")
+    return f"Nothing but the statement is known: {same.short} is its exact composition."
+
+
+def _way(record: Theorem, releases: Releases, delta: float, slack: float) -> Way:
+    single = record.region is None
+    try:
+        region, kind, note = record.drawn(releases, delta, slack)
+    except DpcoreError as error:
+        return Way(record.name, record.short, None, "none", reason(error), single, record.rough)
+    return Way(record.name, record.short, region, kind, note, single, record.rough)

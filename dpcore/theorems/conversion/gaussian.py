@@ -1,0 +1,110 @@
+"""To Gaussian privacy: the smallest mu whose curve lies below the region's."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcore.core.rounding import up
+from dpcore.curves.gaussian_range import best_gaussian
+from dpcore.curves.tangents import pure_mu, smallest_mu
+from dpcore.regions import gate
+from dpcore.regions.algebra import Assume, Composite, Intersection, factors
+from dpcore.regions.guarantees import DP
+from dpcore.risk import largest_loss
+from dpcore.theorems.conversion.kinds import anything, is_gaussian, is_pure
+from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
+
+if TYPE_CHECKING:
+    from dpcore.regions.tradeoff import TradeOff
+
+
+def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
+    """Return the smallest known mu for which the region is mu-Gaussian private, and whether none smaller is.
+
+    By the region itself where its loss is bounded; a product has at most the root of the sum of squares of its
+    parts, an intersection at most the least of its parts. None where neither says anything.
+    """
+    if isinstance(region, DP) and region.delta_ == 0:
+        return pure_mu(region.epsilon_), True
+    with gate.curve_of(region) as curve:
+        own = smallest_mu(curve, largest_loss(region)[0])
+    if own is not None and own[1]:
+        return own
+    known = [] if own is None else [own[0]]
+    if isinstance(region, Composite):
+        parts = [(gaussian_mu(node), count) for node, count in factors(region)]
+        squares = [count * found[0] ** 2 for found, count in parts if found is not None]
+        if len(squares) == len(parts):
+            known.append(up(math.sqrt(math.fsum(squares))))
+    elif isinstance(region, Intersection):
+        known += [found[0] for found in map(gaussian_mu, region.parts) if found is not None]
+    elif isinstance(region, Assume):
+        return gaussian_mu(region.region)
+    return (min(known), False) if known else None
+
+
+RANGE_FORMULA = (
+    r"\mu=\sup_{\alpha_0\le\alpha\le1/2}\Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha),\quad"
+    r"\mathrm{regret}=\max_{\alpha_0\le\alpha\le1/2} f-G_\mu,\quad"
+    r"\mathrm{divergence}=\min\{\kappa: f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)\}"
+)
+
+
+def _mu_rows(region: TradeOff, options: Options) -> list[Values]:
+    """Return mu for all rates where it is known; without a bound of the loss also the best one from `alpha` on."""
+    known = gaussian_mu(region)
+    rows: list[Values] = [] if known is None else [({"mu": known[0]}, "exact" if known[1] else "upper")]
+    if known is not None and math.isfinite(known[0]) and (known[1] or math.isfinite(largest_loss(region)[0])):
+        return rows
+    with gate.curve_of(region) as curve:
+        found = best_gaussian(curve, options.alpha)
+    if found is not None:
+        values = {
+            "mu": found.mu[1],
+            "mu_lower": found.mu[0],
+            "regret": found.regret[1],
+            "regret_lower": found.regret[0],
+        }
+        values |= {"divergence": found.divergence[1], "divergence_lower": found.divergence[0], "alpha": found.alpha}
+        rows.append((values, "upper"))
+    if not rows:
+        raise no_way(region, "gdp")
+    return rows
+
+
+CONVERSIONS: tuple[Conversion, ...] = (
+    Conversion(
+        "dp",
+        "gdp",
+        r"\mu=-2\Phi^{-1}\bigl(\tfrac1{1+e^\varepsilon}\bigr)",
+        "exact",
+        "delta = 0; with delta > 0 no finite mu holds.",
+        "Kulynych et al. 2025, Proposition 6.1",
+        is_pure,
+        _mu_rows,
+        Check("dp(log(3))", "mu", 1.34898, 1e-5, "dp-accounting tests, randomized response with noise 0.5"),
+    ),
+    Conversion(
+        "gdp",
+        "gdp",
+        r"\mu=\Delta/\sigma",
+        "exact",
+        SINGLE,
+        "Dong, Roth, Su 2022, Theorem 2.7",
+        is_gaussian,
+        _mu_rows,
+        Check("gaussian(2)", "mu", 0.5, 1e-14, "formula"),
+    ),
+    Conversion(
+        "region",
+        "gdp",
+        r"\mu=\sup_\alpha\ \Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha)",
+        "exact",
+        "Exact at the corners of a polygon. Without a bound of the loss: for alpha from 1e-12 to 1/2, in a bracket.",
+        "Dong, Roth, Su 2022, Definition 2.6",
+        anything,
+        _mu_rows,
+        Check("dp(1) * dp(2)", "mu", 2.358, 1e-3, "dp-accounting tests"),
+    ),
+)

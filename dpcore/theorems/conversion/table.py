@@ -1,0 +1,100 @@
+"""The table of all conversions and the function that applies it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dpcore.core.domains import COUNT, DELTA, LOSS, ORDER, SHARE
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import one_of, shown
+from dpcore.curves.gaussian_range import ALPHA
+from dpcore.theorems.conversion import concentrated, gaussian, groups, renyi, statements, variation
+from dpcore.theorems.conversion.gaussian import RANGE_FORMULA
+from dpcore.theorems.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.core.parameter import Parameter
+    from dpcore.regions.tradeoff import TradeOff
+
+COLUMNS = ("region", "to", "parameters", "formula", "kind", "theorem", "neighbours")
+CONVERSIONS: tuple[Conversion, ...] = (
+    *statements.CONVERSIONS,
+    *variation.CONVERSIONS,
+    *gaussian.CONVERSIONS,
+    *concentrated.CONVERSIONS,
+    *renyi.CONVERSIONS,
+    *groups.CONVERSIONS,
+)
+
+
+def convert(
+    region: TradeOff,
+    to: str,
+    *,
+    delta: float | Sequence[float] | None = None,
+    epsilon: float | Sequence[float] | None = None,
+    order: float | Sequence[float] | None = None,
+    k: int = 2,
+    alpha: float = ALPHA,
+) -> pd.DataFrame:
+    """Tabulate what a region says in the words of another notion.
+
+    Parameters
+    ----------
+    region : any region.
+    to : dp, tv, gdp, zcdp, rdp or group.
+    delta, epsilon : for dp and group, where to state the other of the two; by default delta = 1e-5.
+    order : for rdp, orders from 1 (Kullback-Leibler) to infinity (the largest loss); by default 2.
+    k : for group, how many people.
+    alpha : for gdp of a region of unbounded loss, the smallest false-positive rate looked at, in (0, 1/2).
+
+    Returns
+    -------
+    DataFrame
+        `region, to, parameters, formula, kind, theorem, neighbours`: `parameters` as in ``epsilon=1.0, delta=1e-05``;
+        `kind` is ``exact`` when no smaller parameters hold, otherwise ``upper``; `theorem` names the conversion after
+        what the region's own numbers rest on. An infinite parameter says that no finite one holds. Where a mu is known
+        on a range of rates only, the row states the range and brackets, and how far the Gaussian curve is off there.
+    """
+    if not getattr(region, "is_region", False):
+        msg = f"convert takes a region such as dp(1), got {shown(region)}."
+        raise DomainError(msg)
+    options = Options(
+        _numbers(DELTA, delta, DEFAULT_DELTA if epsilon is None else ()),
+        _numbers(LOSS, epsilon, ()),
+        _numbers(ORDER, order, DEFAULT_ORDER),
+        COUNT.but(high=10_000).check(k),
+        SHARE.but(name="alpha", high=0.5).check(alpha),
+    )
+    chosen = applicable(region, _notion(to))
+    rows = [(values, kind, c) for c in chosen for values, kind in c.rows(region, options)]
+    columns = {
+        "parameters": [", ".join(f"{name}={value!r}" for name, value in values.items()) for values, _, _ in rows],
+        "formula": [RANGE_FORMULA if "alpha" in values else c.formula for values, _, c in rows],
+        "kind": [kind for _, kind, _ in rows],
+        "theorem": [f"{region.theorem}; {c.reference}" for _, _, c in rows],
+        "neighbours": region.neighbours,
+    }
+    return pd.DataFrame({"region": str(region), "to": to, **columns}, columns=list(COLUMNS))
+
+
+def applicable(region: TradeOff, to: str) -> list[Conversion]:
+    """Return the conversions that apply; the one for any region only where no exact one speaks of this kind."""
+    found = [c for c in CONVERSIONS if c.target == to and c.applies(region)]
+    if any(c.kind == "exact" and c.source != "region" for c in found):
+        found = [c for c in found if c.source != "region"]
+    if not found:
+        raise no_way(region, to)
+    return found
+
+
+def _numbers(parameter: Parameter, value: object, default: tuple[float, ...]) -> tuple[float, ...]:
+    return default if value is None else tuple(parameter.array(value).tolist())
+
+
+def _notion(to: object) -> str:
+    return str(one_of("to", dict.fromkeys(c.target for c in CONVERSIONS)).check(to))

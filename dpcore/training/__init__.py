@@ -1,0 +1,45 @@
+"""Private training: what sampling hides, what many noisy steps give away, what accountants report, and whether a claim is true.
+
+`sampling` compares what is known after one use of a sample, by statement and by region; `gradients` is about many steps
+of Gaussian noise on Poisson samples, with the bounds and approximations in use beside the certified numbers; `reports`
+holds what the usual accountants say of k uses of a mechanism, and `judgement` compares a claim with the truth.
+"""
+
+from dpcore.training.accountants import ACCOUNTANTS, Accountant, accountant
+from dpcore.training.gradients import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
+from dpcore.training.judgement import OPEN, SAFE, TIGHT, WRONG, Exposed, Judgement, Needed, exposed, judge, needed
+from dpcore.training.reports import COLUMNS, Report, report, reports
+from dpcore.training.sampling import FIXED, POISSON, Form, Statement, form_table, forms, sampled
+
+__all__ = [
+    "ACCOUNTANTS",
+    "COLUMNS",
+    "FIXED",
+    "OPEN",
+    "POISSON",
+    "SAFE",
+    "TIGHT",
+    "WRONG",
+    "Accountant",
+    "Exposed",
+    "Form",
+    "Judgement",
+    "Needed",
+    "Report",
+    "Statement",
+    "accountant",
+    "clt_mu",
+    "exposed",
+    "form_table",
+    "forms",
+    "gradient_ladder",
+    "gradients",
+    "judge",
+    "needed",
+    "rates",
+    "renyi",
+    "renyi_epsilon",
+    "report",
+    "reports",
+    "sampled",
+]

@@ -1,0 +1,136 @@
+r"""The accountants as data: how each gets from a mechanism, k and delta to the epsilon that it reports."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Final
+
+from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
+from dpcore.theorems import THEOREMS, Theorem, theorem
+from dpcore.theorems.record import Account
+
+THEOREM, LIMIT, NOTHING = "theorem", "limit", "nothing"
+CERTIFIED: Final = "certified"
+
+# orders of Rényi divergences that accountants try: moments up to 32, and the grid in common use
+MOMENT_ORDERS: Final = tuple(float(order) for order in range(2, 34))
+USUAL_ORDERS: Final = (*(1 + step / 10 for step in range(1, 100)), *(float(order) for order in range(12, 64)))
+
+
+@dataclass(frozen=True, slots=True)
+class Accountant:
+    """One way to arrive at the epsilon of k uses at delta.
+
+    Attributes
+    ----------
+    name, title : in tables, and as people read it.
+    formula : LaTeX.
+    rests_on : ``theorem`` (never below the truth), ``limit`` (an approximation) or ``nothing`` (a formula used where
+        no theorem holds).
+    meaning : in plain words.
+    reference : where it is from.
+    theorem : the theorem whose number it is, None for those that have a formula of their own.
+    """
+
+    name: str
+    title: str
+    formula: str
+    rests_on: str
+    meaning: str
+    reference: str
+    theorem: Theorem | None = None
+
+
+def _of(record: Theorem) -> Accountant:
+    """Return the accountant that reports the number of a theorem."""
+    own = record.account or Account()
+    return Accountant(
+        record.name,
+        own.title or record.short,
+        own.formula or record.formula,
+        THEOREM,
+        own.meaning or record.meaning,
+        own.reference or record.reference,
+        record,
+    )
+
+
+_PLACED: Final = (
+    Accountant(
+        CERTIFIED,
+        "Certified",
+        r"\min\{\varepsilon:\ \delta_k(\varepsilon)\le\delta\}",
+        THEOREM,
+        "The composition of the mechanism itself, with the numerical error bounded on both sides.",
+        "dpcore",
+    ),
+    _of(theorem("basic")),
+    _of(theorem("advanced_drv")),
+    Accountant(
+        "advanced_naive",
+        "Advanced, first term only",
+        r"\varepsilon_0\sqrt{2k\log(1/\tilde\delta)}",
+        NOTHING,
+        "The theorem without its second term, kε(e^ε − 1), which is not small unless ε√k is.",
+        "a shortcut, in no paper",
+    ),
+    _of(theorem("kov_simplified")),
+    _of(theorem("kov_optimal")),
+    Accountant(
+        "classic",
+        "Classical Gaussian",
+        r"\sqrt{2\log(1.25/\delta)}\,\sqrt k\,\Delta/\sigma",
+        NOTHING,
+        "The textbook noise formula read backwards; proved for ε below 1 only. k answers are one answer of k numbers.",
+        "Dwork, Roth 2014, Theorem 3.22",
+    ),
+    Accountant(
+        "moments",
+        "Moments accountant",
+        r"\min_{a\in\{2,\dots,33\}}\ kD_a+\frac{\log(1/\delta)}{a-1}",
+        THEOREM,
+        "Rényi divergences of whole orders up to 33, with the first conversion.",
+        "Abadi et al. 2016, Theorem 2",
+    ),
+    _of(theorem("rdp_mironov")),
+    _of(theorem("rdp_tight")),
+    Accountant(
+        "rdp_optimal",
+        "Rényi, optimal conversion",
+        r"\min_a\ \min\{\varepsilon:\ \delta_{\mathrm{RDP}(a,kD_a)}(\varepsilon)\le\delta\}",
+        THEOREM,
+        "The same divergences; the least ε that one order allows, from the exact region of Rényi privacy.",
+        "Asoodeh, Liao, Calmon, Kosut, Sankar 2021; region: dpcore",
+    ),
+    _of(theorem("zcdp_bun_steinke")),
+    _of(theorem("zcdp_tight")),
+    Accountant(
+        "gdp_clt",
+        "GDP, central limit",
+        r"\delta_\mu^{-1}(\delta),\quad\mu=q\sqrt{k(e^{1/\sigma^2}-1)}\ \text{or}\ 2\sqrt k\,m/\sqrt v",
+        LIMIT,
+        "Many small losses are nearly Gaussian: an approximation that is below the truth more often than not.",
+        "Bu, Dong, Long, Su 2020; Dong, Roth, Su 2022, Theorem 3.4",
+    ),
+)
+ACCOUNTANTS: Final = (
+    *_PLACED,
+    *(
+        _of(record)
+        for record in THEOREMS
+        if record.account is not None and record.reports and record.name not in {one.name for one in _PLACED}
+    ),
+)
+
+
+def accountant(name: str) -> Accountant:
+    """Return an accountant by name; a wrong name is answered with the nearest."""
+    known = {one.name: one for one in ACCOUNTANTS}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(str(name), list(known), 1)
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}."
+    msg = f"There is no accountant {shown(name)}; {hint}"
+    raise DomainError(msg)

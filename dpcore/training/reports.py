@@ -1,0 +1,300 @@
+r"""What each accountant reports: the epsilon of k uses of one mechanism at delta.
+
+Numbers of accountants that rest on a theorem are rounded up and never below the truth; the others are marked
+``approximate``, and a table says where they lie below the certified bracket.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpcore.central_limit.convergence import verdict
+from dpcore.central_limit.gaussians import epsilons_of
+from dpcore.core.domains import COUNT, DELTA
+from dpcore.core.effort import checkpoint
+from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import EXACT, FACTS
+from dpcore.core.rounding import up
+from dpcore.language import parse
+from dpcore.mechanisms.base import Mechanism
+from dpcore.regions import gate
+from dpcore.regions.algebra import factors
+from dpcore.regions.guarantees import RDP
+from dpcore.theorems import divergences, theorem
+from dpcore.theorems.catalogue import composing, promises
+from dpcore.theorems.releases import Releases
+from dpcore.theorems.step import step_of
+from dpcore.training.accountants import ACCOUNTANTS, CERTIFIED, MOMENT_ORDERS, USUAL_ORDERS, accountant
+from dpcore.training.gradients import clt_mu
+from dpcore.training.gradients import renyi as sampled_renyi
+from dpcore.words import outward
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.theorems import Theorem
+    from dpcore.theorems.record import AtDelta
+
+LARGEST_K = 10**6
+COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
+SILENT = "does not apply"
+ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
+_AROUND = 1  # orders on either side of the best one that the optimal conversion tries
+_NEEDS_DELTA = "It needs δ above 0."
+
+Found = tuple[float, str, str]
+"""Epsilon (inf where there is none), kind and note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one accountant reports; with kind ``none`` it has nothing to say, and `note` says why."""
+
+    name: str
+    title: str
+    epsilon: float
+    delta: float
+    kind: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Uses:
+    """k uses of a mechanism, asked at delta."""
+
+    region: TradeOff
+    k: int
+    delta: float
+
+    @cached_property
+    def total(self) -> TradeOff:
+        """All uses together."""
+        return self.region if self.k == 1 else self.region**self.k
+
+    @cached_property
+    def bracket(self) -> tuple[float, float]:
+        """The certified bracket of epsilon."""
+        low, high = gate.epsilon_bounds(self.total, np.array([self.delta]))
+        return float(low[0]), float(high[0])
+
+    @cached_property
+    def promises(self) -> dict[str, AtDelta]:
+        """What the theorems about lists of releases say."""
+        releases = Releases([(node, count * self.k) for node, count in factors(self.region)])
+        return promises(composing(), releases, self.delta)
+
+    @property
+    def mu(self) -> float | None:
+        """The mu of Gaussian noise, None for any other."""
+        return self.region.curve.gaussian_mu
+
+    @property
+    def sampled(self) -> tuple[float, float] | None:
+        """Sigma and q of normal noise on a Poisson sample, None for anything else."""
+        return self.region.sampled_gaussian if isinstance(self.region, Mechanism) else None
+
+    def renyi(self, orders: Sequence[float]) -> FloatArray:
+        """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
+        one = self.region
+        sigma, q = self.sampled or (math.inf, 0.0)
+        if q > 0 and math.isfinite(sigma):
+            found = sampled_renyi(sigma, q, list(orders))
+        else:
+            known = (divergences.renyi(one, order) for order in orders)
+            found = np.array([math.inf if value is None else value[0] for value in known])
+        with np.errstate(over="ignore"):
+            return np.array([up(value) if math.isfinite(value) else math.inf for value in (self.k * found).tolist()])
+
+
+def uses(mechanism: TradeOff | str, k: int, delta: float) -> Uses:
+    """Return k uses of a mechanism, each number checked."""
+    region = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    return Uses(region, COUNT.but(high=LARGEST_K).check(k), DELTA.check(delta))
+
+
+def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> Report:
+    """Return what one accountant reports.
+
+    Parameters
+    ----------
+    name : one of `ACCOUNTANTS`, such as ``rdp_tight``.
+    mechanism : one use, a region or its expression.
+    k : how many uses, from 1 to 10^6.
+    delta : at which epsilon is reported, in [0, 1].
+
+    Examples
+    --------
+    >>> round(report("gdp_clt", "poisson_gaussian(1, 0.01)", 1000, 1e-5).epsilon, 4)
+    1.6177
+    """
+    asked = uses(mechanism, k, delta)
+    return _report(accountant(name).name, asked)
+
+
+def _report(name: str, asked: Uses) -> Report:
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of noise at the ends of the doubles
+            epsilon, kind, note = _NUMBERS[name](asked)
+    except DpcoreError as error:
+        epsilon, kind, note = math.inf, "none", str(error)
+    return Report(name, accountant(name).title, epsilon, asked.delta, kind, note)
+
+
+def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.DataFrame:
+    """Tabulate what every accountant reports, beside the certified truth.
+
+    Returns
+    -------
+    DataFrame
+        `accountant, title, epsilon, delta, verdict, note, kind, theorem, neighbours`. `kind` is ``exact``, ``upper``, ``approximate`` or
+        ``none``; `theorem` names what the accountant rests on; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
+        decided (the same number, as far as is known).
+    """
+    asked = uses(mechanism, k, delta)
+    low, high = asked.bracket
+    rows = []
+    for index, one in enumerate(ACCOUNTANTS):
+        checkpoint(index / len(ACCOUNTANTS))
+        found = _report(one.name, asked)
+        side = SILENT if found.kind == "none" else _side(found.epsilon, low, high)
+        theorem = asked.total.theorem if one.name == CERTIFIED else one.reference
+        facts = (found.kind, theorem, asked.total.neighbours)
+        rows.append((found.name, found.title, found.epsilon, found.delta, side, found.note, *facts))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _side(epsilon: float, low: float, high: float) -> str:
+    return verdict(epsilon, low * (1 - ROUNDING), high * (1 + ROUNDING) if math.isfinite(high) else high)
+
+
+# ---- the numbers ---------------------------------------------------------------------------------------------
+
+
+def _certified(asked: Uses) -> Found:
+    low, high = asked.bracket
+    if low == high:
+        return high, EXACT, "" if math.isfinite(high) else "No ε holds at this δ."
+    return high, "upper", f"at least {outward(low, 6, up=False)}"
+
+
+def _by_theorem(record: Theorem) -> Callable[[Uses], Found]:
+    """Return the number of a theorem about k releases, or of one that turns divergences into epsilon."""
+    if record.composes:
+        return lambda asked: asked.promises[record.name]
+    rdp = record.route is not None and record.route.source == "rdp"
+    return _converted(USUAL_ORDERS, record) if rdp else _zcdp(record)
+
+
+def _naive(asked: Uses) -> Found:
+    """Return the first term of the advanced theorem at the slack that spends all of delta."""
+    step = step_of(asked.region, asked.k, asked.delta)
+    slack = asked.delta - asked.k * step.delta
+    if not slack > 0:
+        return math.inf, "none", "No slack is left: the δ of the parts add up to δ or more."
+    value = step.epsilon * math.sqrt(-2 * asked.k * math.log(min(slack, 1.0)))
+    left_out = outward(asked.k * step.epsilon * math.expm1(min(step.epsilon, 700.0)), 4, up=False)
+    return value, "approximate", f"leaves out kε(e^ε − 1) = {left_out}"
+
+
+def _classic(asked: Uses) -> Found:
+    if asked.mu is None:
+        return math.inf, "none", "It is about Gaussian noise."
+    if not 0 < asked.delta < 1:
+        return math.inf, "none", "It needs δ between 0 and 1."
+    value = up(math.sqrt(2 * math.log(1.25 / asked.delta)) * asked.mu * math.sqrt(asked.k))
+    if value < 1:
+        return value, "upper", "proved for ε below 1"
+    return value, "approximate", "proved for ε below 1 only"
+
+
+def _converted(orders: Sequence[float], record: Theorem) -> Callable[[Uses], Found]:
+    """Return the accountant that takes the best of some orders by one of the closed-form conversions."""
+
+    def find(asked: Uses) -> Found:
+        curve = asked.renyi(orders)
+        if not asked.delta > 0 or not np.isfinite(curve).any():
+            return math.inf, "none", _no_divergence(asked)
+        epsilon, order = _best_order(orders, curve, asked.delta, record)
+        return epsilon, "upper", f"order {order:g}, of {len(orders)} that are tried"
+
+    return find
+
+
+def _no_divergence(asked: Uses) -> str:
+    return _NEEDS_DELTA if not asked.delta > 0 else "Its Rényi divergences are infinite or not known."
+
+
+def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, record: Theorem) -> tuple[float, float]:
+    """Return the smallest epsilon and its order; every order holds."""
+    pairs = zip(orders, curve.tolist(), strict=True)
+    tried = [(_epsilon(record, order, bound, delta), order) for order, bound in pairs if math.isfinite(bound)]
+    return min(tried)
+
+
+def _epsilon(record: Theorem, first: float, second: float, delta: float) -> float:
+    return float(record.converted(first, second, delta)["epsilon"].iloc[0])
+
+
+def _optimal(asked: Uses) -> Found:
+    """Return the best of a few orders by the exact region of Rényi privacy; every order holds."""
+    curve = asked.renyi(USUAL_ORDERS)
+    if not asked.delta > 0 or not np.isfinite(curve).any():
+        return math.inf, "none", _no_divergence(asked)
+    _, best = _best_order(USUAL_ORDERS, curve, asked.delta, theorem("rdp_tight"))
+    middle = USUAL_ORDERS.index(best)
+    near = range(max(0, middle - _AROUND), min(len(USUAL_ORDERS), middle + _AROUND + 1))
+    tried = [
+        (float(RDP(USUAL_ORDERS[at], float(curve[at])).epsilon(asked.delta)), USUAL_ORDERS[at])
+        for at in near
+        if math.isfinite(curve[at])
+    ]
+    epsilon, order = min(tried)
+    return epsilon, "upper", f"order {order:g}, of {len(USUAL_ORDERS)} that are tried"
+
+
+def _zcdp(record: Theorem) -> Callable[[Uses], Found]:
+    def find(asked: Uses) -> Found:
+        if not asked.delta > 0:
+            return math.inf, "none", _NEEDS_DELTA
+        rate = divergences.concentrated(asked.region)
+        if rate is None or not math.isfinite(rate.rho):
+            return math.inf, "none", "No finite ρ is known."
+        epsilon = _epsilon(record, up(asked.k * rate.rho), up(asked.k * rate.xi), asked.delta)
+        return epsilon, "upper", f"ρ = {outward(asked.k * rate.rho, 5)}"
+
+    return find
+
+
+def _limit(asked: Uses) -> Found:
+    """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
+    if asked.mu is not None:
+        mu = asked.mu * math.sqrt(asked.k)
+        return (
+            float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta)[0]),
+            "exact",
+            f"μ = {mu:.6g}; no limit needed",
+        )
+    if asked.sampled is None:
+        return asked.promises["clt"]
+    mu = clt_mu(*asked.sampled, asked.k)
+    epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
+    return epsilon, "approximate", f"μ = {mu:.6g}"
+
+
+_NUMBERS: dict[str, Callable[[Uses], Found]] = {
+    CERTIFIED: _certified,
+    "advanced_naive": _naive,
+    "classic": _classic,
+    "moments": _converted(MOMENT_ORDERS, theorem("rdp_mironov")),
+    "rdp_optimal": _optimal,
+    "gdp_clt": _limit,
+    **{one.name: _by_theorem(one.theorem) for one in ACCOUNTANTS if one.theorem is not None},
+}
