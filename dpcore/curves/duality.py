@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TABLE = 400
 _ROUNDS = 7
-_NODES = 80
+_NODES, _APART = 80, 1e-9
 _UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
 _FAR, _LOST = 600.0, 2.0**-52  # where exponentials end, and the rounding of a difference against the sum of its terms
 _COARSE, _HALVINGS = 65, 60
@@ -132,6 +132,8 @@ class _Dual:
             return self._one_by_one()
         t = np.log1p(-self.alpha) - np.log(self.alpha)
         node = np.linspace(float(t.min()), float(t.max()), _NODES)
+        if node[-1] - node[0] <= _APART * np.abs(node).max():
+            return self._one_by_one()  # alphas so close that a grid between them has no steps
         few = _Dual(self.curve, np.clip(1.0 / (1.0 + np.exp(node)), 1e-320, 1.0 - 1e-16))
         at, scale = few._one_by_one()
         centre = _lagrange(node, at, t)

@@ -29,6 +29,7 @@ _BEYOND = 0.9
 _ROUGH = 1e-4
 _AREA_ROUGH = 1e-3
 _AREA_TANGENTS = 257
+_AREA_ROUNDS = 8
 _AREA_RATES = 4001
 _TINY = 1e-290  # smaller deltas are left out: the tangent at the largest loss covers them
 _MU_TANGENTS = 97
@@ -188,14 +189,38 @@ def area(curve: Curve) -> tuple[float, bool]:
         return _steps(alpha, np.asarray(1.0 - power(curve, alpha), dtype=np.float64)), False
     with effort(tolerance=max(current().tolerance, _AREA_ROUGH)):
         end = _reach(curve)
-        _, log_alpha, log_power = corners(curve, np.linspace(0.0, end, _AREA_TANGENTS))
+        grid = np.linspace(0.0, end, _AREA_TANGENTS)
         last = upper_deltas(curve, np.array([end])).item()
-    alpha = np.concatenate(([middle], np.exp(log_alpha)))
-    beta = np.concatenate(([middle], 1.0 - np.exp(log_power)))
+        total = 0.0
+        for step in range(_AREA_ROUNDS):
+            checkpoint(step / _AREA_ROUNDS)
+            found, cell, doubt = _between(*corners(curve, grid), middle, last, end)
+            before, total = total, max(total, found)
+            allowed = _AREA_ROUGH * total + 1e-15
+            if doubt.sum() <= allowed or total - before <= 0.1 * allowed or grid.size > _MOST_TANGENTS:
+                break
+            wide = cell[doubt > allowed / _AREA_TANGENTS]
+            grid = np.unique(np.concatenate((grid, (wide[:, :1] + np.diff(wide) * _FAN).ravel())))
+    return max(0.0, total - 1e-15), False
+
+
+def _between(
+    epsilon: FloatArray, log_alpha: FloatArray, log_power: FloatArray, middle: float, last: float, end: float
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return twice the area between the corners of `corners` and the diagonal, and what each of them may leave out.
+
+    A curve touches each tangent somewhere between two corners, so that it cuts off no more of a corner than the triangle
+    with its two neighbours. Rows of the second array are the epsilons of the two tangents that meet there.
+    """
+    alpha = np.concatenate(([middle], np.exp(log_alpha), [0.0]))
+    beta = np.concatenate(([middle], 1.0 - np.exp(log_power), [1.0 - last]))
     inside = alpha <= middle
-    alpha, beta = np.append(alpha[inside], 0.0), np.append(beta[inside], 1.0 - last)
+    ends = np.column_stack((epsilon, np.append(epsilon, end)[1:]))[inside[1:-1]]
+    alpha, beta = alpha[inside], beta[inside]
     gap = np.maximum(beta - alpha, 0.0)
-    return max(0.0, float(np.sum(-np.diff(alpha) * (gap[1:] + gap[:-1]))) - 1e-15), False
+    run, rise = -np.diff(alpha), np.diff(beta)
+    doubt = np.abs(run[:-1] * rise[1:] - run[1:] * rise[:-1])
+    return float(np.sum(run * (gap[1:] + gap[:-1]))), ends, np.asarray(doubt, dtype=np.float64)
 
 
 def _steps(alpha: FloatArray, beta: FloatArray) -> float:

@@ -41,6 +41,12 @@ _REACH = 4.5
 _STRETCH = 4.0
 """Standard deviations of the tilted loss whose epsilons share a window; it reaches `_REACH` to either side."""
 
+_DOUBLES = 600.0
+"""A window ends where its tilt turns into e^600: factors beyond are no doubles, and those masses would be lost."""
+
+_LOST = 1e-280
+"""Means of exponentials below this may have lost terms to underflow."""
+
 _KEPT = 32_000_000
 """Bytes of windows kept by one product."""
 
@@ -96,7 +102,9 @@ class _Window:
             lost = np.exp(self.exponent - self.tilt * epsilon) * (self.noise * self.length + self.outside)
             return np.zeros(epsilon.size), lost
         sums = profile.delta_at(epsilon, self.loss, self.table)
-        value = sums * np.exp(self.exponent - self.tilt * self.reference)
+        # half of the factor at a time: the whole of it may be no double where the product is one
+        half = np.exp(0.5 * (self.exponent - self.tilt * self.reference))
+        value = sums * half * half
         after = np.searchsorted(self.loss, epsilon, side="right")
         x = self.loss[np.minimum(after, self.loss.size - 1)] - epsilon
         x = np.clip(x, 0.0, self.step)
@@ -298,14 +306,15 @@ class Fold:
         position = position[(position >= start) & (position <= start + self.span)]
         mass = np.maximum(raw[(position - start) % length], 0.0)
         loss = np.asarray(position * h, dtype=np.float64)
-        seen = loss > min(lowest, centre * h - _REACH * sigma * h) - h
+        reference, reach = float(epsilon), _DOUBLES / theta
+        bottom = max(min(lowest, (centre - _REACH * sigma) * h), reference - reach)
+        seen = loss > bottom - h
         loss, mass = loss[seen], mass[seen]
-        reference = float(epsilon)
-        with np.errstate(under="ignore", over="ignore"):
-            scaled = mass * np.exp(np.minimum(-theta * (loss - reference), 700.0))
+        with np.errstate(under="ignore"):
+            scaled = mass * np.exp(-theta * (loss - reference))
         return _Window(
-            min(lowest, (centre - 0.9 * _REACH * sigma) * h),
-            max(epsilon, high, (centre + 0.9 * _REACH * sigma) * h),
+            max(min(lowest, (centre - 0.9 * _REACH * sigma) * h), bottom),
+            min(max(epsilon, high, (centre + 0.9 * _REACH * sigma) * h), reference + reach),
             theta,
             logs,
             reference,
@@ -387,10 +396,19 @@ def _tilted(mass: FloatArray, exponent: FloatArray) -> FloatArray:
 
 
 def _log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
-    """Return log of the mean of e^exponent."""
+    """Return log of the mean of e^exponent.
+
+    Where the largest exponents have next to no weight, what counts is far below them, and nothing of it may be lost: the
+    mean bounds a tail.
+    """
     top = exponent.max(axis=-1, keepdims=True)
     with np.errstate(under="ignore", divide="ignore"):
-        return np.asarray(top[..., 0] + np.log(np.exp(exponent - top) @ weight), dtype=np.float64)
+        mean = np.exp(exponent - top) @ weight
+        if np.any(mean < _LOST):
+            exponent = exponent + np.log(weight)
+            top = exponent.max(axis=-1, keepdims=True)
+            mean = np.exp(exponent - top).sum(axis=-1)
+        return np.asarray(top[..., 0] + np.log(mean), dtype=np.float64)
 
 
 def _power(z: NDArray[np.complex128], k: int) -> NDArray[np.complex128]:

@@ -114,3 +114,10 @@ def test_strong_laplace_powers_depend_on_the_distance_from_their_top_alone(away:
     assert high[0] >= exact.delta(1200.0 - away) * (1 - 1e-9)
     assert high[0] - low[0] <= 1e-6 * high[0]
     assert math.isclose(high[0], exact.delta(1200.0 - away), rel_tol=1e-6)
+
+
+def test_one_rate_asked_many_times_is_one_answer() -> None:
+    curve = parse("laplace_vector(7, [0.5, 1]) * geometric(0.001, 3)").curve
+    many = curve.beta_bounds(np.full(200, 0.3))
+    assert np.all(np.isfinite(many))
+    assert [set(side.tolist()) for side in many] == [set(side.tolist()) for side in curve.beta_bounds(np.array([0.3]))]

@@ -1,8 +1,9 @@
-"""The smallest Gaussian statement of a curve keeps its digits where almost nothing is lost."""
+"""What tangents say: the smallest Gaussian statement of a curve, and the area under it."""
 
 from __future__ import annotations
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 from dpcore import parse
@@ -30,3 +31,27 @@ def test_a_tiny_loss_is_not_rounded_to_none(text: str) -> None:
 def test_the_loss_chart_of_no_privacy(text: str) -> None:
     table = loss_table(parse(text))
     assert table["mass"].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "erase(rdp(1.0117777719827625, 0.05247672138726094), 0.10621998853529091)",
+        "subsample(rdp(1.01, 0.05), 0.5)",
+        "erase(gdp(6), 0.001)",
+        "laplace(30) * gdp(1)",
+    ],
+)
+def test_an_area_is_found_where_the_losses_reach_far(text: str) -> None:
+    region = parse(text)
+    # alpha and its mirror, each as fine near 0 as near 1: the sums of a falling function enclose its area
+    alpha = np.geomspace(1e-16, 0.5, 6000)
+    alpha = np.unique(np.concatenate(([0.0], alpha, 1.0 - alpha)))
+    low, high = region.beta_bounds(alpha)
+    middle = 1.0 - region.total_variation
+    half = alpha <= middle / 2
+    # twice what lies above the diagonal: there the curve is known to all its digits
+    run, gap = np.diff(alpha[half]), (low - alpha)[half]
+    least = 2.0 * float(np.sum(run * gap[1:]))
+    most = 2.0 * float(np.sum(run * (high - alpha)[half][:-1])) + middle * float(alpha[~half][0] - alpha[half][-1])
+    assert least * (1 - 1.5e-3) <= region.area <= most
