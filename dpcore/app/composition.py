@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,16 +14,17 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.core.domains import LOSS, SLACK
+from dpcore.core.domains import LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
+from dpcore.language.numbers import read_value
 from dpcore.regions.tradeoff import literal
 from dpcore.theorems.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpcore.charts.figure import Figure
     from dpcore.theorems.composition import Way
@@ -45,9 +46,9 @@ DEFAULTS: dict[str, Any] = {
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
 OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
-HEIGHT = 560  # of a chart with its legend
-KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
-EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
+HEIGHT = 440  # of a chart with its legend
+KS = inputs.round_values(0, 6)
+EPSILONS = inputs.round_values(-4, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,28 @@ def _mechanism() -> str | None:
     inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
+    return _statement(epsilon, delta, eta)
+
+
+def _statement(epsilon: float, delta: float, eta: float) -> str:
+    """Return the expression of a statement; η is nan if nothing is known of the total variation."""
     if math.isnan(eta):
         return f"dp({literal(epsilon)}, {literal(delta)})"
     return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
+
+
+SLIDERS = ("epsilon_slider", "k_slider")
+
+
+def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
+    """Return the query with the value of a slider that is held in place of that of its field."""
+    if "k_slider" in held:
+        return replace(query, k=int(held["k_slider"]))
+    if "epsilon_slider" in held:
+        delta, eta = (str(st.session_state[key]).strip() for key in ("delta", "eta"))
+        values = (read_value(PROBABILITY, delta, "δ"), read_value(PROBABILITY, eta, "η") if eta else math.nan)
+        return replace(query, mechanism=_statement(float(held["epsilon_slider"]), *values))
+    return query
 
 
 def _counts() -> tuple[int | None, float | None, float | None]:
@@ -247,15 +267,19 @@ def ladder_picture(asked: CompositionQuery, titles: Sequence[str], *, dark: bool
 # ---- what is said --------------------------------------------------------------------------------------------
 
 
-def say(asked: CompositionQuery, titles: Sequence[str]) -> None:
-    """Say which theorem is best and by how much."""
+def say(asked: CompositionQuery) -> None:
+    """Say which theorem is best."""
     frame = rows(asked)
     if best(frame) is None:
         st.warning(headline(frame, asked.delta), icon=":material/block:")
         _offer_delta(asked)
     else:
         st.success(headline(frame, asked.delta), icon=":material/check_circle:")
-    st.markdown(plain(gaps(frame, titles)))
+
+
+def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
+    """Say how much more the other theorems need."""
+    st.markdown(plain(gaps(rows(query), titles)))
 
 
 def _offer_delta(asked: CompositionQuery) -> None:
