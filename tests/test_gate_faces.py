@@ -14,9 +14,9 @@ from dpcore.charts.losses import loss_figure
 from dpcore.cli.program import main
 from dpcore.constraints import corners, dominating_pair, split
 from dpcore.curves import tangents
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.risk import best_accuracy, equal_error_rate, risk, true_positive_rate
 from dpcore.theorems.conversion import convert
 from tests.app.visits import Page, errors
@@ -51,13 +51,13 @@ EVERY = pytest.mark.parametrize("change", WAYS.values(), ids=WAYS)
 def broken(change: Callable[[FloatArray, FloatArray], FloatArray], monkeypatch: pytest.MonkeyPatch) -> TradeOff:
     """Return a region whose curve answers wrongly; so does every other Gaussian one while the test runs."""
     for name in ("delta_bounds", "beta_bounds", "power_bounds"):
-        right = getattr(Gaussian, name)
+        right = getattr(GaussianCurve, name)
 
-        def wrong(self: Gaussian, at: FloatArray, right: Any = right) -> Bounds:
+        def wrong(self: GaussianCurve, at: FloatArray, right: Any = right) -> Bounds:
             value = change(right(self, at)[1], at)
             return value, value
 
-        monkeypatch.setattr(Gaussian, name, wrong)
+        monkeypatch.setattr(GaussianCurve, name, wrong)
     return parse(TEXT)
 
 
@@ -113,7 +113,7 @@ def test_the_app_shows_the_sentence_instead_of_chart_and_table() -> None:
     ids=["chart", "losses", "vertices", "constraints", "pair", "split", "risk", "mu"],
 )  # fmt: skip
 def test_a_polygon_with_more_mass_than_1_is_refused(ask: Callable[[TradeOff], object]) -> None:
-    wrong = Given(Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), "a wrong region", "any")
+    wrong = CustomRegion(Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), "a wrong region", "any")
     with pytest.raises(InternalError, match="a wrong region"):
         ask(wrong)
 

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore import TradeOff, parse
 from dpcore.regions import notebook
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.words import attack_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +97,7 @@ def test_the_picture_is_the_curve(region: TradeOff) -> None:
 
 def test_every_text_is_escaped() -> None:
     name = '<script>alert("1")</script> & "more" \'quotes\''
-    region = Given(parse("gdp(1)").pair, name, "any")
+    region = CustomRegion(parse("gdp(1)").pair, name, "any")
     page = region._repr_html_()
     assert "<script" not in page
     assert name in text_of(shown(region))

@@ -30,7 +30,7 @@ _SLACK = 1e-9
 _CELLS = 2_000_000
 
 
-class BoundedLaplace(Curve):
+class BoundedLaplaceCurve(Curve):
     """The union over pairs of answers at most `shift` apart in an interval of length `width` (both over the scale)."""
 
     exact = False
@@ -108,6 +108,6 @@ class BoundedLaplace(Curve):
         lower, upper = (np.where(epsilon >= 0, d, mirrored_delta(down, d)) for d in (lower, upper))
         return lower, np.asarray(np.minimum(upper, 1.0), dtype=np.float64)
 
-    def inverse(self) -> BoundedLaplace:
+    def inverse(self) -> BoundedLaplaceCurve:
         """Return itself: all pairs in both orders are covered."""
         return self

@@ -16,8 +16,8 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.registry import shown
 from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.two_halves import TwoHalves
 from dpcore.engine import binomial, enumeration, lattice
@@ -79,7 +79,7 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     return Certified([*rest, *others])
 
 
-def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygons, Parts]:
+def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, Polygons, Parts]:
     """Split into one Gaussian, polygons (perfect ones left out) and the rest, equal Laplace steps joined."""
     square = 0.0
     polygons: Polygons = []
@@ -94,8 +94,8 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
             laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
-    others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
-    gaussian = Gaussian(math.sqrt(square), "Gaussian composition") if square > 0 else None
+    others += [(LaplaceCurve(epsilon), k) for epsilon, k in laplace.items()]
+    gaussian = GaussianCurve(math.sqrt(square), "Gaussian composition") if square > 0 else None
     telling = [(p, k) for p, k in polygons if not _perfect(p)]
     if not telling and polygons and gaussian is None and not others:
         telling = [(polygons[0][0], 1)]
@@ -131,7 +131,7 @@ def _most_summed(smooth: Curve) -> int:
     return _SUMMED_PROFILES
 
 
-def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
+def _smooth(gaussian: GaussianCurve | None, others: Parts) -> Curve:
     if gaussian is not None and not others:
         return gaussian
     if gaussian is None and len(others) == 1:

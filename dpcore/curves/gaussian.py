@@ -12,7 +12,7 @@ _LEGENDRE = np.polynomial.legendre.leggauss(20)
 _MANY = 100_000  # numbers, as a lattice asks for them: a round over so many takes milliseconds
 
 
-class Gaussian(Curve):
+class GaussianCurve(Curve):
     r"""The curve :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1-\alpha) - \mu)`, mu in (0, inf).
 
     Its profile is :math:`\delta(\varepsilon) = \Phi(\mu/2-\varepsilon/\mu) - e^\varepsilon\Phi(-\mu/2-\varepsilon/\mu)`.
@@ -72,13 +72,13 @@ class Gaussian(Curve):
             value = ndtr(ndtri(np.clip(alpha, 0.0, 1.0)) + self.mu)
         return value, value
 
-    def inverse(self) -> Gaussian:
+    def inverse(self) -> GaussianCurve:
         """Return itself: the curve is symmetric."""
         return self
 
-    def group(self, size: int) -> Gaussian:
+    def group(self, size: int) -> GaussianCurve:
         """Return the curve of size * mu."""
-        return Gaussian(self.mu * size)
+        return GaussianCurve(self.mu * size)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return mu^2 (s^2 + s) / 2."""

@@ -8,7 +8,7 @@ from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_sh
 from dpcore.engine import laplace_mgf
 
 
-class Laplace(Curve):
+class LaplaceCurve(Curve):
     r"""The curve of Lap(1/eps) against its shift by 1.
 
     beta is 1 - e^eps a below a = e^-eps/2, then e^-eps/(4a) up to a = 1/2, then e^-eps (1 - a); the profile is
@@ -45,13 +45,13 @@ class Laplace(Curve):
         value = np.where(a < shrink / 2, grow * np.minimum(a, shrink / 2), 1.0 - self.beta_bounds(a)[0])
         return value, value
 
-    def inverse(self) -> Laplace:
+    def inverse(self) -> LaplaceCurve:
         """Return itself: the curve is symmetric."""
         return self
 
-    def group(self, size: int) -> Laplace:
+    def group(self, size: int) -> LaplaceCurve:
         """Return the curve of size * epsilon."""
-        return Laplace(largest_loss([(self.epsilon, size)]))
+        return LaplaceCurve(largest_loss([(self.epsilon, size)]))
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s), M = e^(-eps/2) (cosh(z eps) + sinh(z eps)/(2z)), z = s + 1/2."""

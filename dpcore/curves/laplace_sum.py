@@ -27,7 +27,7 @@ _STEPS = 100
 _SERIES = 0.05
 
 
-class LaplaceSum(SymmetricNoise):
+class LaplaceSumCurve(SymmetricNoise):
     """The curve of Lap(1) + Lap(1) against its move by `shift`."""
 
     def tail(self, x: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ _FAR = 40.0  # the normal tail beyond 40 standard deviations is below every doub
 _LEGENDRE = np.polynomial.legendre.leggauss(16)
 
 
-class NormalLaplace(SymmetricNoise):
+class NormalLaplaceCurve(SymmetricNoise):
     """The curve of N(0, spread^2) + Lap(1) against its move by `shift`."""
 
     work = 10.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.engine import mixture_mgf
 from dpcore.engine.trimmed_mixture import Trimmed
 
@@ -92,27 +92,27 @@ class Subsampled(Curve):
     @property
     def has_mgf(self) -> bool:
         """Whether the base is Gaussian, and no stronger than its transform is known for."""
-        if not isinstance(self.base, Gaussian) or self.share >= 1:
+        if not isinstance(self.base, GaussianCurve) or self.share >= 1:
             return False
         return mixture_mgf.has_transform(self.base.mu, self.share)
 
     @property
     def loss_scale(self) -> float:
         """Return the order of magnitude of the loss of a Gaussian base: its deviation, to first order in the share."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return 0.0
         mu = self.base.mu
         return min(self.share * float(np.sqrt(np.expm1(min(mu * mu, 100.0)))), mu)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s) of a Gaussian base; the exchanged pair has M(-1 - s)."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return super().log_mgf(s)
         return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log M and its derivative on the real axis; of the exchanged pair those of M(-1 - c)."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             raise NotImplementedError
         if not self.flipped:
             return mixture_mgf.cumulants(c, self.base.mu, self.share)
@@ -121,7 +121,7 @@ class Subsampled(Curve):
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return 0.0
         return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
 
@@ -136,7 +136,7 @@ class Subsampled(Curve):
 
     def trimmed(self, mass: float) -> Factor:
         """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
-        if not self.has_far_jumps or not isinstance(self.base, Gaussian):
+        if not self.has_far_jumps or not isinstance(self.base, GaussianCurve):
             return self
         return Trimmed(self.base.mu, self.share, mass)
 
@@ -147,5 +147,5 @@ class Subsampled(Curve):
 
     def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
         """Return the same at Re s = c."""
-        mu = self.base.mu if isinstance(self.base, Gaussian) else 0.0
+        mu = self.base.mu if isinstance(self.base, GaussianCurve) else 0.0
         return mixture_mgf.rounding(-1.0 - c if self.flipped else c, mu)

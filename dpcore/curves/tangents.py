@@ -17,8 +17,8 @@ from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Curve, FloatArray
 from dpcore.curves.bound import Outer
 from dpcore.curves.combined import Both, ByBeta, Grouped
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import betas, deltas
 
@@ -122,9 +122,9 @@ def overlap(curve: Curve) -> tuple[float, bool]:
     """Return 1 - total variation of a symmetric curve, never above the truth, and whether it is exact to 1e-10."""
     if isinstance(curve, Polygon):
         return min(1.0, float(np.minimum(curve.p, curve.q).sum())), True
-    if isinstance(curve, Gaussian):
+    if isinstance(curve, GaussianCurve):
         return 2.0 * float(ndtr(-curve.mu / 2)), True
-    if isinstance(curve, Laplace):
+    if isinstance(curve, LaplaceCurve):
         return math.exp(-curve.epsilon / 2), True
     if isinstance(curve, (Both, Outer)):
         parts = curve.parts if isinstance(curve, Both) else (curve.outer,)
@@ -259,7 +259,7 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
     """
     if curve.q_inf > 0.0:
         return math.inf, True
-    if isinstance(curve, Gaussian):
+    if isinstance(curve, GaussianCurve):
         return curve.mu, True
     end = curve.max_loss if largest_loss is None else largest_loss
     if not math.isfinite(end):

@@ -21,7 +21,7 @@ from dpcore.mechanisms.law import Inverse, Law
 from dpcore.mechanisms.log_concave import Noise, Shifted
 from dpcore.regions.algebra import Loose
 from dpcore.regions.guarantees import DP, pmf_polygon
-from dpcore.regions.tradeoff import Atom, parameters_of, written
+from dpcore.regions.tradeoff import Atom, argument_texts, parameters_of
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Mechanism(Atom):
         if type(self).law is Mechanism.law and type(self).answers is Mechanism.answers:
             return None
         seen = self.answers()
-        return (drawn(seen), "The score is the noisy answer.") if seen.rising else scored(seen)
+        return (answer_attacker(seen), "The score is the noisy answer.") if seen.rising else likelihood_attacker(seen)
 
     # ---- what is said about it -------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class Mechanism(Atom):
     @property
     def open_text(self) -> str:
         """The expression with the amount of noise left open, as `calibrate` takes it."""
-        return opened(self)
+        return open_expression(self)
 
     @classmethod
     def offer(cls) -> Offer:
@@ -278,10 +278,10 @@ def kinds() -> tuple[type[Mechanism], ...]:
     return tuple(found[entry.name] for entry in entries("mechanism") if entry.name in found)
 
 
-def opened(atom: Atom) -> str:
+def open_expression(atom: Atom) -> str:
     """Return the expression of a named region with ? in the place of its first parameter."""
     rest = [(parameter, getattr(atom, field)) for field, parameter in parameters_of(type(atom))[1:]]
-    return f"{atom.entry.name}({', '.join(['?', *written(rest)])})"
+    return f"{atom.entry.name}({', '.join(['?', *argument_texts(rest)])})"
 
 
 def _of_masses(law: Law, move: float) -> Polygon:
@@ -314,7 +314,7 @@ def _of_masses(law: Law, move: float) -> Polygon:
     return Polygon(inner.loss, inner.p, inner.q, *lost, **more)
 
 
-def drawn(seen: TwoAnswers) -> Attacker:
+def answer_attacker(seen: TwoAnswers) -> Attacker:
     """Return draws of the answers."""
 
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
@@ -323,9 +323,9 @@ def drawn(seen: TwoAnswers) -> Attacker:
     return draw
 
 
-def scored(seen: TwoAnswers) -> tuple[Attacker, str]:
+def likelihood_attacker(seen: TwoAnswers) -> tuple[Attacker, str]:
     """Return draws of the logarithm of the likelihood ratio of the answers, the score of the best attacker."""
-    answers = drawn(seen)
+    answers = answer_attacker(seen)
 
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
         answer = answers(rng, size, inside)

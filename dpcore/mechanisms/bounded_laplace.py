@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
-from dpcore.curves.bounded_laplace import BoundedLaplace as BoundedLaplaceCurve
+from dpcore.curves.bounded_laplace import BoundedLaplaceCurve
 from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import DP, three_point

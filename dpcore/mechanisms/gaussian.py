@@ -13,8 +13,8 @@ from scipy.special import ndtr, ndtri
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves import renyi_divergence
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
-from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, opened
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, open_expression
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import DP, gaussian_curve
 from dpcore.words import outward
@@ -135,7 +135,7 @@ class Gaussian(GaussianNoise):
     @property
     def open_text(self) -> str:
         """The expression with sigma left open; the sensitivity stays."""
-        return opened(self)
+        return open_expression(self)
 
     @classmethod
     def offer(cls) -> Offer:

@@ -13,7 +13,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter, register
 from dpcore.curves import renyi_divergence
 from dpcore.curves.composition import compose
-from dpcore.curves.laplace import Laplace as LaplaceCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.mechanisms.base import Claim, Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import NO_PRIVACY, three_point

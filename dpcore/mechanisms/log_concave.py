@@ -21,7 +21,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import SENSITIVITY, shown
 from dpcore.curves.combined import ByBeta
 from dpcore.regions.algebra import Loose
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -84,28 +84,28 @@ def log_concave(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Added(Given):
+class Added(CustomRegion):
     """An answer plus the noise of a curve of type `Shifted`: what to draw and to simulate."""
 
-    given: Shifted
+    source: Shifted
 
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the density of the noisy answer when the true one is `shift`: the slope of F, by a central difference.
 
         The step is 1e-4 of the distance between the quartiles; relative error about 1e-8, more where log F bends sharply.
         """
-        return self.given.noise.slope(np.asarray(x, dtype=np.float64) - shift)
+        return self.source.noise.slope(np.asarray(x, dtype=np.float64) - shift)
 
     def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the probability that the noisy answer exceeds x when the true answer is `shift`."""
-        return self.given.noise.tail(np.asarray(x, dtype=np.float64) - shift)
+        return self.source.noise.tail(np.asarray(x, dtype=np.float64) - shift)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise: F^-1 of uniform numbers.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        return self.given.noise.draws(np.maximum(rng.random(size), 2.0**-54))
+        return self.source.noise.draws(np.maximum(rng.random(size), 2.0**-54))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +116,7 @@ class OneSided(Added, Loose):
 
     def attained(self) -> Curve | None:
         """Return the pair in which every answer moves up."""
-        return self.given
+        return self.source
 
 
 class Noise:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves.base import check_shift
-from dpcore.curves.normal_laplace import NormalLaplace as NormalLaplaceCurve
+from dpcore.curves.normal_laplace import NormalLaplaceCurve
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import three_point

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, SIGMA, Oracle, register
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.gaussian import NormalLaw

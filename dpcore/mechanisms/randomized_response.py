@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import EPSILON, Oracle, Parameter, register
 from dpcore.curves.polygon import Polygon
-from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, drawn
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, answer_attacker
 from dpcore.mechanisms.law import Masses
 from dpcore.regions.guarantees import three_point
 
@@ -96,7 +96,7 @@ class RandomizedResponse(Mechanism):
 
     def attack(self) -> tuple[Attacker, str]:
         """Return draws of the places of the answers."""
-        return drawn(self.answers()), "The score is the answer, ordered by how much it speaks for a member."
+        return answer_attacker(self.answers()), "The score is the answer, ordered by how much it speaks for a member."
 
     @property
     def claimed_epsilon(self) -> float:

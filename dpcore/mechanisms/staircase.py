@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.registry import EPSILON, Oracle, Parameter, register
-from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, scored
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, likelihood_attacker
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import three_point
 
@@ -72,7 +72,7 @@ class Staircase(Mechanism):
 
     def attack(self) -> tuple[Attacker, str] | None:
         """Return draws of the logarithm of the likelihood ratio, which has three values only."""
-        return scored(super().answers())
+        return likelihood_attacker(super().answers())
 
     @property
     def claimed_epsilon(self) -> float:

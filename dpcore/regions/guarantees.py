@@ -12,7 +12,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
 from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
 from dpcore.curves import polygon_algebra, renyi_divergence
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.regions.algebra import Additive, Factors
@@ -177,7 +177,7 @@ def gaussian_curve(mu: float) -> Curve:
     """Return G_mu, with its limits: perfect privacy at 0, none at infinity (no double tells mu = 80 from it)."""
     if mu == 0.0:
         return three_point(0.0, 0.0, 1.0)
-    return NO_PRIVACY if math.isinf(mu) else Gaussian(mu)
+    return NO_PRIVACY if math.isinf(mu) else GaussianCurve(mu)
 
 
 ORDER = Parameter("order", low=1.0, high=1e9, low_open=True, label="a", meaning="Rényi order, above 1", example=2.0)

@@ -275,9 +275,11 @@ class TradeOff(ABC):
 
     def inverse(self) -> TradeOff:
         """Return the region of the exchanged pair (itself when symmetric)."""
-        from dpcore.regions.custom import Given  # noqa: PLC0415  operations are nodes themselves
+        from dpcore.regions.custom import CustomRegion  # noqa: PLC0415  operations are nodes themselves
 
-        return self if self.is_symmetric else Given(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
+        return (
+            self if self.is_symmetric else CustomRegion(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
+        )
 
     def same_region(self, other: TradeOff, tolerance: float = 1e-12) -> bool:
         """Whether two regions have the same deltas up to `tolerance`, on a grid that covers both."""
@@ -379,10 +381,10 @@ def _arguments_of(cls: type) -> Callable[[Any], Any]:
 
 def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
     """Return ``name(a, b)``, the arguments as the language writes them."""
-    return f"{name}({', '.join(written(arguments))})"
+    return f"{name}({', '.join(argument_texts(arguments))})"
 
 
-def written(arguments: list[tuple[Parameter, Any]]) -> list[str]:
+def argument_texts(arguments: list[tuple[Parameter, Any]]) -> list[str]:
     """Return arguments as they are written: positional while nothing is skipped, by name after a default left out."""
     shown_arguments: list[str] = []
     skipped = False
