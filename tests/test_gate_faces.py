@@ -80,7 +80,7 @@ FACES: dict[str, Callable[[TradeOff], object]] = {
 @EVERY
 @pytest.mark.parametrize("ask", FACES.values(), ids=FACES)
 def test_no_face_shows_what_cannot_be(ask: Callable[[TradeOff], object], broken: TradeOff) -> None:
-    with pytest.raises(InternalError, match="cannot be and is not published") as caught:
+    with pytest.raises(InternalError, match="cannot be true and is not published") as caught:
         ask(broken)
     assert "gdp(" in str(caught.value)
 
@@ -91,7 +91,7 @@ def test_the_command_line_prints_no_number(broken: TradeOff, capsys: pytest.Capt
         assert main([command, str(broken)]) == 2
         shown = capsys.readouterr()
         assert shown.out == ""
-        assert "cannot be and is not published" in shown.err
+        assert "cannot be true and is not published" in shown.err
         assert TEXT in shown.err
 
 
@@ -100,7 +100,7 @@ def test_the_command_line_prints_no_number(broken: TradeOff, capsys: pytest.Capt
 def test_the_app_shows_the_sentence_instead_of_chart_and_table() -> None:
     app = Page("pages/1_Privacy_regions.py", "Privacy regions").opened(regions=TEXT)
     assert TEXT in errors(app)
-    assert "cannot be and is not published" in errors(app)
+    assert "cannot be true and is not published" in errors(app)
     assert not any("beta" in table.value.columns and len(table.value) > 2 for table in app.dataframe)
 
 

@@ -117,7 +117,7 @@ def test_what_stops_the_computation_is_shown_in_its_place(monkeypatch: pytest.Mo
     long = shown(parse("subsample(laplace(1), 0.01)^1000"))
     assert long.find(f"{SVG}svg") is None
     assert "The time allowed ended" in text_of(long)
-    assert "Single numbers can be asked for: region.delta(1.0)." in text_of(long)
+    assert "Ask for single numbers instead: region.delta(1.0)." in text_of(long)
 
 
 def test_it_needs_no_library_for_pictures() -> None:
