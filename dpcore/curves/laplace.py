@@ -38,7 +38,7 @@ class LaplaceCurve(Curve):
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return e^eps a while that is small, 1 - beta after it."""
+        """Return e^eps a on the first piece, 1 - beta after it."""
         a = np.asarray(alpha, dtype=np.float64)
         shrink = np.exp(-self.epsilon)
         grow = np.exp(np.minimum(self.epsilon, 709.0))
@@ -66,11 +66,11 @@ class LaplaceCurve(Curve):
         return laplace_mgf.log_decay(c, y, self.epsilon)
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
-        """Return the two losses that carry mass of their own, with their P1 masses: the contour engine splits them."""
+        """Return the two losses with an atom and their P1 masses: the contour engine splits them off."""
         return np.array([self.epsilon, -self.epsilon]), np.array([0.5, 0.5 * np.exp(-self.epsilon)]) * (1 - 1e-15)
 
     @property
     def area(self) -> float:
-        """Area under the trade-off, the three pieces integrated."""
+        """Area under the trade-off: the integral of its three pieces."""
         shrink = np.exp(-self.epsilon)
         return float(shrink / 2 * (1 - 0.25) + shrink * self.epsilon / 4 + shrink / 8)
