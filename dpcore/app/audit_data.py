@@ -203,7 +203,7 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
     reverse = st.toggle(
         "A low score means a member", key="audit_reverse", help="Decide this before looking at the result."
     )
-    for words in sheet.told:
+    for words in sheet.notes:
         st.caption(plain(words))
     score, label = (None if name == BY_NAME else name for name in chosen)
     return sheet, score, label, reverse
@@ -227,7 +227,7 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
 
 def _told(reading: Reading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
-    words = " ".join(plain(text) for text in reading.told if text not in sheet.told)
+    words = " ".join(plain(text) for text in reading.told if text not in sheet.notes)
     if not reading.problems:
         st.success(words, icon=":material/check:")
         return

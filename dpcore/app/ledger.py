@@ -17,7 +17,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.ledger import Budget, Ledger, More, Reading, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.regions.cost import operations
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import DP
 from dpcore.words import grouped, kind_of, outward
 
@@ -101,7 +101,7 @@ class LedgerView:
         if len(found.text) <= LONGEST_NAME:
             return found
         return self.kept(
-            ("region",), lambda: Given(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
+            ("region",), lambda: CustomRegion(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
         )
 
 

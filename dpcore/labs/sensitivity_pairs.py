@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, ndtr
 
 from dpcore.core.registry import SCALE, Parameter
 from dpcore.curves.base import Curve
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,14 +138,14 @@ class Widths(Curve):
         return Widths(self.profile, self.other, self.scale, self.shift)
 
 
-def laplace_pair(scale: float, other: float, shift: float, label: str) -> Given:
+def laplace_pair(scale: float, other: float, shift: float, label: str) -> CustomRegion:
     """Return the region of Laplace noise of one scale against another, the centres `shift` apart."""
-    return Given(Widths(laplace_delta, *_checked(scale, other, shift)), label, "substitution")
+    return CustomRegion(Widths(laplace_delta, *_checked(scale, other, shift)), label, "substitution")
 
 
-def gaussian_pair(scale: float, other: float, shift: float, label: str) -> Given:
+def gaussian_pair(scale: float, other: float, shift: float, label: str) -> CustomRegion:
     """Return the region of normal noise of one standard deviation against another, the centres `shift` apart."""
-    return Given(Widths(gaussian_delta, *_checked(scale, other, shift)), label, "substitution")
+    return CustomRegion(Widths(gaussian_delta, *_checked(scale, other, shift)), label, "substitution")
 
 
 def _checked(scale: float, other: float, shift: float) -> tuple[float, float, float]:

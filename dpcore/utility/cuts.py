@@ -32,7 +32,7 @@ from scipy.special import gammainc, gammaincc, gammaln
 from dpcore.core.domains import PRIOR
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, Choice, Parameter
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
 from dpcore.utility.spread import Spread, spread_delta
@@ -175,7 +175,7 @@ class CutsJohnsonLindenstrauss(Pair):
     def region(self) -> TradeOff:
         """The exact region of all rows, whatever was claimed."""
         label = f"{self.rows} rows of a Johnson-Lindenstrauss sketch, w = {self.weight:.6g}"
-        return Given(Spread(self.rows, excess(self.weight, self.vertices)), label)
+        return CustomRegion(Spread(self.rows, excess(self.weight, self.vertices)), label)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
