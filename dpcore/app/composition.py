@@ -19,14 +19,23 @@ from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
 from dpcore.regions.tradeoff import literal
-from dpcore.theorems.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.theorems.composition import (
+    DEFAULT_THEOREMS,
+    TITLES,
+    best,
+    gaps,
+    headline,
+    ladder,
+    statements,
+    theorem_regions,
+)
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.charts.figure import Figure
-    from dpcore.theorems.composition import Way
+    from dpcore.theorems.composition import TheoremRegion
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 DEFAULTS: dict[str, Any] = {
@@ -40,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "view": REGIONS,
     "comp_axes": "f-DP",
     "comp_draw": "filled",
-    "show": [TITLES[name] for name in SHOWN],
+    "show": [TITLES[name] for name in DEFAULT_THEOREMS],
 }
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
@@ -175,15 +184,15 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: Asked) -> tuple[tuple[Way, ...], tuple[str, ...]]:
+def found(asked: Asked) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
     region, told = work.region(asked.mechanism)
 
-    def make() -> tuple[Way, ...]:
+    def make() -> tuple[TheoremRegion, ...]:
         with collected():
-            return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
+            return theorem_regions(region, asked.k, slack=asked.slack, delta=asked.delta)
 
-    return work.shelf().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.shelf().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
 
 
 def rows(asked: Asked, *, whole: bool = False) -> pd.DataFrame:
@@ -216,7 +225,7 @@ def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: 
     return work.shelf().get((*key, asked.delta, tuple(given.items()), dark), make)
 
 
-def _points(way: Way) -> pd.DataFrame:
+def _points(way: TheoremRegion) -> pd.DataFrame:
     return work.shelf().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
 
 
@@ -343,12 +352,12 @@ def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
     return "\n".join(
         [
             f"from dpcore.charts import {maker}, save",
-            "from dpcore.theorems.composition import ladder, statements, verdict, ways",
+            "from dpcore.theorems.composition import ladder, statements, theorem_regions, verdict",
             "from dpcore.core.effort import effort",
             "",
             f"drawn = {list(titles)!r}",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    every = ways({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
+            f"    every = theorem_regions({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
             f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
             "    table = statements(every)",
             f"    words = verdict(ladder({asked.mechanism!r}, {asked.delta!r}, [{asked.k}]), {asked.delta!r}, drawn)",

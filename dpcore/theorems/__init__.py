@@ -18,15 +18,15 @@ from dpcore.theorems.kov_simplified import kov_simplified, kov_simplified_epsilo
 from dpcore.theorems.listing import applicable
 from dpcore.theorems.parallel import parallel
 from dpcore.theorems.parallel_union import parallel_union
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.renyi import rdp_delta, rdp_to_dp, zcdp_delta, zcdp_to_dp
 
 THEOREMS = every_theorem()
 
 __all__ = [
     "THEOREMS",
-    "Oracle",
     "Theorem",
+    "TheoremOracle",
     "advanced_course",
     "advanced_drv",
     "applicable",

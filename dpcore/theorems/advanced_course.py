@@ -9,7 +9,7 @@ from dpcore.core.domains import COPIES, LOSS, SHARE
 from dpcore.core.errors import DomainError
 from dpcore.core.rounding import up
 from dpcore.theorems.advanced_drv import against_sum
-from dpcore.theorems.record import ADAPTIVE, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import ADAPTIVE, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
 from dpcore.words import outward
 
@@ -33,7 +33,7 @@ def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> p
     return THEOREM.stated([(step, 0.0, copies)], SHARE.but(name="delta").array(delta).tolist())
 
 
-def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:
     epsilon, failing, k = equal(statements)
     if failing > 0:
         msg = f"It is about δ = 0 per mechanism, here δ = {outward(failing, 4)}."
@@ -43,7 +43,7 @@ def _statement(statements: Sequence[Statement], slack: float) -> Stated:
         msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {bound:.6g}] for this theorem, got {slack!r}."
         raise DomainError(msg)
     bound = up(4 * epsilon * math.sqrt(-2 * k * math.log(slack)))
-    return Stated(bound, slack, against_sum(bound, epsilon, k))
+    return ClosedFormBound(bound, slack, against_sum(bound, epsilon, k))
 
 
 def _holds(epsilon: float, k: int, delta: float) -> bool:
@@ -63,9 +63,9 @@ def _objection(releases: Releases, delta: float) -> str:
     return ""
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     given = releases.statements(delta)
-    return AtDelta(_statement(given.triples, delta).epsilon, "upper", given.note)
+    return Promise(_statement(given.triples, delta).epsilon, "upper", given.note)
 
 
 THEOREM = Theorem(
@@ -77,7 +77,7 @@ THEOREM = Theorem(
     reference="Mironov 2017, Corollary 1",
     kind="upper",
     # 4 * 0.1 * sqrt(2 * 50 * 4) = 8, with delta = e^-4.
-    oracles=(Oracle((0.1, 50, 0.018315638888734179), 8.0, 0.018315638888734179, 1e-14),),
+    oracles=(TheoremOracle((0.1, 50, 0.018315638888734179), 8.0, 0.018315638888734179, 1e-14),),
     label="Advanced (pure)",
     function=advanced_course,
     statement=_statement,

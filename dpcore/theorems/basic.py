@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.rounding import sum_up
 from dpcore.theorems import domain
-from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import Account, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.sharing import statement_epsilon
 from dpcore.theorems.table import table
 
@@ -35,11 +35,11 @@ def basic(statements: object) -> pd.DataFrame:
     return table("basic", found.epsilon, found.delta, "exact" if tight else "upper", found.note)
 
 
-def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> Stated:
+def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> ClosedFormBound:
     epsilon = sum_up((step, copies) for step, _, copies in statements)
     delta = sum_up((failing, copies) for _, failing, copies in statements)
     note = "delta clamped to 1: nothing is promised" if delta > 1 else "sum of all"
-    return Stated(epsilon, min(delta, 1.0), note)
+    return ClosedFormBound(epsilon, min(delta, 1.0), note)
 
 
 def basic_epsilon(statements: Sequence[Statement], delta: float) -> float:
@@ -48,9 +48,9 @@ def basic_epsilon(statements: Sequence[Statement], delta: float) -> float:
     return statement_epsilon(found.epsilon, found.delta, delta)
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     given = releases.statements(delta)
-    return AtDelta(basic_epsilon(given.triples, delta), "upper", given.note)
+    return Promise(basic_epsilon(given.triples, delta), "upper", given.note)
 
 
 THEOREM = Theorem(
@@ -61,8 +61,8 @@ THEOREM = Theorem(
     reference="Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Dwork, Roth 2014, Theorem 3.16",
     kind="upper",
     oracles=(
-        Oracle(([(0.5, 0.25), (0.25, 0.125)],), 0.75, 0.375, 0.0),
-        Oracle(([(0.05, 0.0, 20)],), 1.0, 0.0, 1e-15),
+        TheoremOracle(([(0.5, 0.25), (0.25, 0.125)],), 0.75, 0.375, 0.0),
+        TheoremOracle(([(0.05, 0.0, 20)],), 1.0, 0.0, 1e-15),
     ),
     label="Basic",
     function=basic,

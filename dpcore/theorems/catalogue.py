@@ -15,7 +15,7 @@ from dpcore.core.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.theorems.record import AtDelta, Theorem
+    from dpcore.theorems.record import Promise, Theorem
     from dpcore.theorems.releases import Releases
 
 REFERENCE = (
@@ -81,14 +81,14 @@ def theorem(name: str) -> Theorem:
     return known[name]
 
 
-def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, AtDelta]:
+def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, Promise]:
     """Return what every theorem says about the releases at delta: the one answer that all tables and pages show.
 
     No theorem is above one that follows from it by the tolerance of its own computation.
     """
-    known: dict[str, AtDelta] = {}
+    known: dict[str, Promise] = {}
 
-    def settled(record: Theorem) -> AtDelta:
+    def settled(record: Theorem) -> Promise:
         if record.name not in known:
             found = record.promise(releases, delta)
             for weaker in record.never_above if found.kind != "none" else ():

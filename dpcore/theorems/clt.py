@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.central_limit import limit
 from dpcore.central_limit.gaussians import epsilons_of, joined
 from dpcore.regions.guarantees import DP
-from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
+from dpcore.theorems.record import Promise, PromisedRegion, Theorem, TheoremOracle
 from dpcore.theorems.releases import MOST_DIFFERENT
 from dpcore.words import grouped, outward
 
@@ -26,10 +26,10 @@ def _objection(releases: Releases, _delta: float) -> str:
     return ""
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     found = limit(releases.region)  # moments are summed over the factors
     value = float(epsilons_of(np.array([found.mu]), np.array([found.lost]), delta, certified=False)[0])
-    return AtDelta(value, "approximate", f"μ = {found.mu:.6g}; an approximation, not a promise")
+    return Promise(value, "approximate", f"μ = {found.mu:.6g}; an approximation, not a promise")
 
 
 def _region(releases: Releases, _delta: float, _slack: float) -> PromisedRegion:
@@ -48,7 +48,7 @@ THEOREM = Theorem(
     reference="Dong, Roth, Su 2022, Theorem 3.4 and Corollary 3.6",
     kind="approximate",
     # mu = 20 m / sqrt(v) with m = 0.1 tanh(0.05), v = 0.01 - m^2, and the Gaussian curve, in high precision.
-    oracles=(Oracle(([(DP(0.1), 100)], 1e-5), 4.379290034978235, 1e-5, 1e-9),),
+    oracles=(TheoremOracle(([(DP(0.1), 100)], 1e-5), 4.379290034978235, 1e-5, 1e-9),),
     objection=_objection,
     of_statements=False,
     epsilon=_epsilon,

@@ -14,7 +14,7 @@ from dpcore.regions.guarantees import DP, DPTV
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
 from dpcore.words import outward
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpcore.regions.algebra import Factors
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.listing import Listing
-    from dpcore.theorems.record import AtDelta, PromisedRegion
+    from dpcore.theorems.record import Promise, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements
     from dpcore.theorems.step import Step
 
@@ -95,7 +95,7 @@ def _no_tv(given: Statements) -> str:
     return f"No total variation below that of (ε, δ){shown and f', {shown},'} is known: KOV optimal is the same."
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     given = releases.statements(delta)
     return optimal_epsilon(given, _worst_cases(given), delta, tight=True, note=given.note)
 
@@ -114,10 +114,10 @@ THEOREM = Theorem(
     reference="Ghazi, Issa 2023, Theorem 2",
     kind="exact",
     oracles=(
-        Oracle((0.6, 0.05, 0.2, 5), 0.0, 0.51005783, 1e-8),
-        Oracle((0.6, 0.05, 0.2, 5), 1.2, 0.2845929, 3e-8),
-        Oracle((1.0, 0.0, 0.3234820006999, 5), 4.0, 0.02218457, 3e-7),
-        Oracle((0.6, 0.15, 0.25, 3), 0.6, 0.42717598, 1e-8),
+        TheoremOracle((0.6, 0.05, 0.2, 5), 0.0, 0.51005783, 1e-8),
+        TheoremOracle((0.6, 0.05, 0.2, 5), 1.2, 0.2845929, 3e-8),
+        TheoremOracle((1.0, 0.0, 0.3234820006999, 5), 4.0, 0.02218457, 3e-7),
+        TheoremOracle((0.6, 0.15, 0.25, 3), 0.6, 0.42717598, 1e-8),
     ),
     label="DP-TV",
     function=dptv,

@@ -15,7 +15,7 @@ from dpcore.curves.gaussian import Gaussian
 from dpcore.regions import gate
 from dpcore.regions.guarantees import GDP
 from dpcore.theorems.optimal import SAFE
-from dpcore.theorems.record import AtDelta, Oracle, PromisedRegion, Theorem
+from dpcore.theorems.record import Promise, PromisedRegion, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 from dpcore.words import outward
 
@@ -69,14 +69,14 @@ def _around(given: Statements) -> tuple[float, float]:
     return mu, min(1.0, failure([(step.delta, count) for step, count in given.parts]) * SAFE)
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     if (mus := releases.mus) is not None:
         region = releases.region
         value = float(gate.epsilon_bounds(region, np.array([delta]))[1][0])
-        return AtDelta(value + 0.0, region.kind, f"μ = {outward(_root(mus), 6)}")
+        return Promise(value + 0.0, region.kind, f"μ = {outward(_root(mus), 6)}")
     mu, lost = _around(releases.statements(delta, gaussian=False))
     value = float(epsilons_of(np.array([mu]), np.array([lost]), delta)[0])
-    return AtDelta(value, "upper", f"every release inside Gaussian privacy, together μ = {outward(mu, 6)}")
+    return Promise(value, "upper", f"every release inside Gaussian privacy, together μ = {outward(mu, 6)}")
 
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
@@ -103,7 +103,7 @@ THEOREM = Theorem(
     kind="exact",
     oracles=(
         # mu = 1: delta(0) = 2 Phi(1/2) - 1.
-        Oracle(([0.6, 0.8], 0.0), 0.0, 0.3829249225480262, 1e-14),
+        TheoremOracle(([0.6, 0.8], 0.0), 0.0, 0.3829249225480262, 1e-14),
     ),
     function=gdp,
     listing=_listing,

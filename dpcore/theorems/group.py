@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.domains import COPIES, DELTA, LOSS
 from dpcore.core.rounding import sum_up, up
-from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Route, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ THEOREM = Theorem(
     reference="Vadhan 2017, Lemma 2.2",
     kind="upper",
     oracles=(
-        Oracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
-        Oracle((0.5, 0.01, 3), 1.5, 0.053670030991591735, 1e-14),
+        TheoremOracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
+        TheoremOracle((0.5, 0.01, 3), 1.5, 0.053670030991591735, 1e-14),
     ),
     function=group,
     route=Route(

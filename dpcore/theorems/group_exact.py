@@ -12,7 +12,7 @@ from dpcore.core.rounding import sum_up
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.group import log_geometric
 from dpcore.theorems.lattice import reserve
-from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Route, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ THEOREM = Theorem(
     reference="Dong, Roth, Su 2022, Theorem 2.14",
     kind="exact",
     oracles=(
-        Oracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
+        TheoremOracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
         # delta = 0, k = 2: total variation 1 - e^-eps.
-        Oracle((0.6931471805599453, 0.0, 2), 0.0, 0.5, 1e-15),
+        TheoremOracle((0.6931471805599453, 0.0, 2), 0.0, 0.5, 1e-15),
     ),
     function=group_exact,
     route=Route(

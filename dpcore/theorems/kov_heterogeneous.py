@@ -13,7 +13,7 @@ from dpcore.core.rounding import failure, sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import deltas_at_drops, reserve, sum_of_binomials
 from dpcore.theorems.optimal import corner_table
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ THEOREM = Theorem(
     kind="exact",
     oracles=(
         # log 2 and log 3: top mass (2/3)(3/4) = 1/2, next loss log(3/2) of mass 1/4; at log(3/2): (1/2)(1 - 1/4).
-        Oracle(([(0.6931471805599453, 0.0), (1.0986122886681098, 0.0)],), 0.4054651081081644, 0.375, 1e-14),
+        TheoremOracle(([(0.6931471805599453, 0.0), (1.0986122886681098, 0.0)],), 0.4054651081081644, 0.375, 1e-14),
     ),
     function=kov_heterogeneous,
     listing=_listing,

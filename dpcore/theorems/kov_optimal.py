@@ -12,7 +12,7 @@ from dpcore.regions.guarantees import DP
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
-from dpcore.theorems.record import Account, Oracle, Theorem
+from dpcore.theorems.record import Account, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
 from dpcore.theorems.table import table
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.regions.algebra import Factors
     from dpcore.theorems.listing import Listing
-    from dpcore.theorems.record import AtDelta, PromisedRegion
+    from dpcore.theorems.record import Promise, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements
 
 
@@ -66,7 +66,7 @@ def _note(given: Statements) -> str:
     return "; ".join(part for part in (given.note, unused) if part)
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     given = releases.statements(delta)
     return optimal_epsilon(given, _worst_cases(given), delta, tight=not given.tv_helps, note=_note(given))
 
@@ -87,9 +87,9 @@ THEOREM = Theorem(
     kind="exact",
     oracles=(
         # k = 2 by hand: delta_1 = (e^(2 eps) - 1)/(1 + e^eps)^2 = tanh(eps/2); eps = 2 log 2 gives 3/5.
-        Oracle((1.3862943611198906, 0.0, 2), 0.0, 0.6, 1e-15),
-        Oracle((1.3862943611198906, 0.5, 2), 0.0, 0.9, 1e-15),
-        Oracle((0.1, 1e-3, 1), 0.1, 1e-3, 1e-15),
+        TheoremOracle((1.3862943611198906, 0.0, 2), 0.0, 0.6, 1e-15),
+        TheoremOracle((1.3862943611198906, 0.5, 2), 0.0, 0.9, 1e-15),
+        TheoremOracle((0.1, 1e-3, 1), 0.1, 1e-3, 1e-15),
     ),
     label="KOV optimal",
     function=kov_optimal,

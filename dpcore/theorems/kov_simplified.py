@@ -9,7 +9,7 @@ from dpcore.core.domains import DELTA, SLACK
 from dpcore.core.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
-from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import Account, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.sharing import ROUNDING, statement_epsilon
 from dpcore.theorems.table import stack, table
 
@@ -39,13 +39,13 @@ def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.Dat
     return THEOREM.stated(given, SLACK.array(slack).tolist())
 
 
-def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:
     """Return the statement at one slack, both numbers rounded up."""
     given = domain.statements(statements)
     epsilon, branch = _three_way(given, slack)
     kept = log_keep((failing, copies) for _, failing, copies in given)
     log_rest = -math.inf if slack == 1 else math.log1p(-slack) + kept
-    return Stated(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
+    return ClosedFormBound(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
 
 
 def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def _log_shifted(spread: float, slack: float) -> float:
     return larger + math.log1p(math.exp(1 - larger)) if larger > 1 else 1.0 + math.log1p(math.exp(larger - 1))
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     """Return epsilon at delta, the slack spending all that is left."""
     given = releases.statements(delta)
     triples = given.triples
@@ -114,7 +114,7 @@ def _epsilon(releases: Releases, delta: float) -> AtDelta:
     plain = statement_epsilon(total, min(1.0, up(lost)), delta)  # the branch without slack, as a whole statement
     # the row holds at its own delta, which rounding may put above the one asked
     found = float(row["epsilon"]) if float(row["delta"]) <= delta * (1 + ROUNDING) else math.inf
-    return AtDelta(min(found, plain, basic_epsilon(triples, delta)), "upper", given.note)
+    return Promise(min(found, plain, basic_epsilon(triples, delta)), "upper", given.note)
 
 
 THEOREM = Theorem(
@@ -127,7 +127,7 @@ THEOREM = Theorem(
     meaning="The mean of the loss plus a few standard deviations, for a chosen extra δ.",
     reference="Kairouz, Oh, Viswanath 2015, Theorems 3.4 and 3.5",
     kind="upper",
-    oracles=(Oracle(([(0.05, 0.0)] * 20, 1e-3), 0.7613352285668463, 1e-3, 1e-14),),
+    oracles=(TheoremOracle(([(0.05, 0.0)] * 20, 1e-3), 0.7613352285668463, 1e-3, 1e-14),),
     label="KOV simplified",
     function=kov_simplified,
     statement=_statement,

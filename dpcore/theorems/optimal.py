@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core.effort import current, effort
 from dpcore.curves.polygon import Polygon
 from dpcore.regions import gate
-from dpcore.theorems.record import AtDelta, PromisedRegion
+from dpcore.theorems.record import Promise, PromisedRegion
 from dpcore.theorems.releases import composed
 from dpcore.theorems.table import table
 from dpcore.theorems.tails import epsilon_of_copies
@@ -37,7 +37,7 @@ def merged(parts: Factors) -> list[tuple[TradeOff, int]]:
     return list(counts.values())
 
 
-def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: bool, note: str) -> AtDelta:
+def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: bool, note: str) -> Promise:
     """Return the exact composition of worst cases; `tight` where they are all that the statements say."""
     counts = merged(parts)
     region = composed(counts)
@@ -48,12 +48,12 @@ def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: b
         few = epsilon_of_copies(pair, count, delta) if isinstance(pair, Polygon) and pair.symmetric else None
     if given.attained and tight:
         if few is not None:
-            return AtDelta(few + 0.0, "exact", note)
-        return AtDelta(float(gate.epsilon_bounds(region, np.array([delta]))[1][0]) + 0.0, region.kind, note)
+            return Promise(few + 0.0, "exact", note)
+        return Promise(float(gate.epsilon_bounds(region, np.array([delta]))[1][0]) + 0.0, region.kind, note)
     if few is None:
         with effort(tolerance=max(current().tolerance, _ENOUGH)):
             few = float(region.epsilon(delta))
-    return AtDelta(few * SAFE + 0.0, "upper", note)
+    return Promise(few * SAFE + 0.0, "upper", note)
 
 
 def optimal_region(given: Statements, parts: Factors, *, tight: bool, note: str) -> PromisedRegion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.theorems import domain
-from dpcore.theorems.record import DISJOINT, Oracle, Theorem
+from dpcore.theorems.record import DISJOINT, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ THEOREM = Theorem(
     neighbours="add/remove",
     reference="McSherry 2009, Theorem 4",
     kind="upper",
-    oracles=(Oracle(([(1.0, 1e-6), (0.5, 1e-3)],), 1.0, 1e-3, 0.0),),
+    oracles=(TheoremOracle(([(1.0, 1e-6), (0.5, 1e-3)],), 1.0, 1e-3, 0.0),),
     function=parallel,
 )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.theorems import domain
-from dpcore.theorems.record import DISJOINT, Oracle, Theorem
+from dpcore.theorems.record import DISJOINT, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ THEOREM = Theorem(
     reference="Convex envelope of trade-off functions: Dong, Roth, Su 2022, Proposition 2.4",
     kind="exact",
     # (log 3, 0) and (0, 1/4): (3/4) * 4 - 1 = 2.
-    oracles=(Oracle(([(1.0986122886681098, 0.0), (0.0, 0.25)],), 0.6931471805599453, 0.25, 1e-15),),
+    oracles=(TheoremOracle(([(1.0986122886681098, 0.0), (0.0, 0.25)],), 0.6931471805599453, 0.25, 1e-15),),
     function=parallel_union,
 )

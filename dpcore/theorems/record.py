@@ -40,7 +40,7 @@ ROW_WORK = 1e8
 BELOW = "No ε reaches this δ by this theorem: what remains at ε = ∞ is already larger."
 
 
-class AtDelta(NamedTuple):
+class Promise(NamedTuple):
     """What one theorem says at one delta: with kind ``none`` epsilon is inf and `note` says why the theorem is silent."""
 
     epsilon: float
@@ -48,7 +48,7 @@ class AtDelta(NamedTuple):
     note: str = ""
 
 
-class Stated(NamedTuple):
+class ClosedFormBound(NamedTuple):
     """One (epsilon, delta) statement that a closed form derives, and how."""
 
     epsilon: float
@@ -74,7 +74,7 @@ class Account(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Oracle:
+class TheoremOracle:
     """A checked value: among the theorem's rows for the arguments one has this epsilon and delta.
 
     Of a conversion the last argument is a delta, or with `at_epsilon` an epsilon.
@@ -128,7 +128,7 @@ class Theorem:
         LaTeX, plain words, and who proved it.
     kind : {"exact", "upper", "approximate"}
         The best its numbers can be; each number states its own.
-    oracles : tuple of Oracle, default ()
+    oracles : tuple of TheoremOracle, default ()
         Known values, which a test checks.
     function : callable, optional
         Its rows from plain numbers; by default those of `statement`.
@@ -174,12 +174,12 @@ class Theorem:
     kind: Literal["exact", "upper", "approximate"]
     assumptions: str = ADAPTIVE
     neighbours: str = "any"
-    oracles: tuple[Oracle, ...] = ()
+    oracles: tuple[TheoremOracle, ...] = ()
     label: str = ""
     function: Callable[..., pd.DataFrame] | None = None
-    statement: Callable[[Sequence[Statement], float], Stated] | None = None
+    statement: Callable[[Sequence[Statement], float], ClosedFormBound] | None = None
     takes_slack: bool = True
-    epsilon: Callable[[Releases, float], AtDelta] | None = None
+    epsilon: Callable[[Releases, float], Promise] | None = None
     objection: Callable[[Releases, float], str] = lambda _releases, _delta: ""
     region: Callable[[Releases, float, float], PromisedRegion] | None = None
     listing: Callable[[Listing, Sequence[float]], pd.DataFrame | None] | None = None
@@ -261,10 +261,10 @@ class Theorem:
             why = reason(error)
         return not why, why
 
-    def promise(self, releases: Releases, delta: float) -> AtDelta:
+    def promise(self, releases: Releases, delta: float) -> Promise:
         """Return what it says about the releases at delta, or why it is silent."""
         if not releases.factors:
-            return AtDelta(0.0, "exact", "nothing was released")
+            return Promise(0.0, "exact", "nothing was released")
         holds, why = self.applies(releases, delta)
         if not holds:
             return silent(why)
@@ -277,15 +277,15 @@ class Theorem:
             return silent(reason(error))
         return found._replace(note=BELOW) if math.isinf(found.epsilon) and found.kind != "none" else found
 
-    def _spent(self, releases: Releases, delta: float) -> AtDelta:
+    def _spent(self, releases: Releases, delta: float) -> Promise:
         """Return the promise of the closed form with all the slack that delta leaves; inf where it leaves none."""
         given = releases.statements(delta)
         slack = (delta - sum_up((failing, count) for _, failing, count in given.triples)) * (1 - ROUNDING)
         if self.statement is None:
-            return AtDelta(math.inf, "upper", given.note)
+            return Promise(math.inf, "upper", given.note)
         found = self.statement(given.triples, slack if slack > 0 else 1.0)  # raises where it does not apply at all
         reached = slack > 0 or delta >= 1
-        return AtDelta(statement_epsilon(*found[:2], delta) if reached else math.inf, "upper", given.note)
+        return Promise(statement_epsilon(*found[:2], delta) if reached else math.inf, "upper", given.note)
 
     def drawn(self, releases: Releases, delta: float, slack: float) -> PromisedRegion:
         """Return what it promises as a region; raises `DpcoreError` with the reason where it has none."""
@@ -331,6 +331,6 @@ def reason(error: DpcoreError) -> str:
     return str(error)
 
 
-def silent(why: str) -> AtDelta:
+def silent(why: str) -> Promise:
     """Return the promise of a theorem that does not apply."""
-    return AtDelta(math.inf, "none", why)
+    return Promise(math.inf, "none", why)

@@ -39,7 +39,7 @@ _NARROWEST = 3.0  # standard deviation of a tilted law that is still a bell
 _LONGEST = 1 << 22
 
 
-class _Window(NamedTuple):
+class _MassWindow(NamedTuple):
     """Masses of S at `first`, `first` + 1, ..., up to a factor e^scale, and their relative error."""
 
     first: int
@@ -81,7 +81,7 @@ def epsilon_of_copies(curve: Polygon, k: int, delta: float) -> float | None:
     return None if window is None else _solved(window, goal, k, epsilon, weight.size)
 
 
-def _solved(window: _Window, goal: float, k: int, epsilon: float, points: int) -> float | None:
+def _solved(window: _MassWindow, goal: float, k: int, epsilon: float, points: int) -> float | None:
     r"""Return where delta falls to the goal: between two losses it is :math:`\delta_j + (1-e^{e-L_j}) S_j`."""
     place = window.first + np.arange(window.mass.size)
     loss = np.asarray((place * 2 - k if points == 2 else place - k) * epsilon, dtype=np.float64)
@@ -97,7 +97,7 @@ def _solved(window: _Window, goal: float, k: int, epsilon: float, points: int) -
     return max(0.0, min(found + 2 * _ULP * abs(top), k * epsilon))
 
 
-def _listed(weight: FloatArray, k: int) -> _Window:
+def _listed(weight: FloatArray, k: int) -> _MassWindow:
     """Convolve k copies by repeated squaring; all terms are positive, so the errors add up to about 2k roundings."""
     total = weight
     with np.errstate(under="ignore"):
@@ -105,13 +105,13 @@ def _listed(weight: FloatArray, k: int) -> _Window:
             total = np.convolve(total, total)
             if digit == "1":
                 total = np.convolve(total, weight)
-    return _Window(0, total / total.sum(), 0.0, (20 + 2 * k) * _ULP)
+    return _MassWindow(0, total / total.sum(), 0.0, (20 + 2 * k) * _ULP)
 
 
 # ---- tilted ------------------------------------------------------------------------------------------------------
 
 
-class _Law(NamedTuple):
+class _TiltedLaw(NamedTuple):
     """The law of S under a tilt: K, its first two derivatives."""
 
     theta: float
@@ -120,17 +120,17 @@ class _Law(NamedTuple):
     variance: float
 
 
-def _law(weight: list[float], k: int, theta: float) -> _Law:
+def _law(weight: list[float], k: int, theta: float) -> _TiltedLaw:
     parts = [w * math.exp(theta * place) for place, w in enumerate(weight)]
     total = sum(parts)
     mean = sum(place * part for place, part in enumerate(parts)) / total
     spread = sum((place - mean) ** 2 * part for place, part in enumerate(parts)) / total
     # k times the rounding of the sum of the weights, which is 1, would be seen: only the growth is added up
     growth = sum(w * math.expm1(theta * place) for place, w in enumerate(weight))
-    return _Law(theta, k * math.log1p(growth), k * mean, k * spread)
+    return _TiltedLaw(theta, k * math.log1p(growth), k * mean, k * spread)
 
 
-def _tilted(weight: FloatArray, k: int, level: float, step: float) -> _Window | None:
+def _tilted(weight: FloatArray, k: int, level: float, step: float) -> _MassWindow | None:
     """Return the masses around the answer by one transform; None where the tilted law is no bell."""
     weights = weight.tolist()
     law = _aimed(weights, k, level, step)
@@ -149,10 +149,10 @@ def _tilted(weight: FloatArray, k: int, level: float, step: float) -> _Window | 
     noise = 8 * _ULP * float(raw.max())  # of the transform, at every place the same
     mass = (np.maximum(raw[place], 0.0) + noise) * np.exp(-law.theta * place)
     rough = abs(law.cumulant) + abs(law.theta) * middle + 60 + 10 * sigma
-    return _Window(low, mass, law.cumulant - law.theta * middle, _ULP * rough)
+    return _MassWindow(low, mass, law.cumulant - law.theta * middle, _ULP * rough)
 
 
-def _aimed(weight: list[float], k: int, level: float, step: float) -> _Law:
+def _aimed(weight: list[float], k: int, level: float, step: float) -> _TiltedLaw:
     """Return the tilt whose mean lies about where delta is e^level, by the saddle point; no tilt where that is central."""
     low, high = 0.0, 1.0  # beyond 64 nearly all of a tilted law is at its end
     while _depth(_law(weight, k, high), step) > level and high < 64:
@@ -165,14 +165,14 @@ def _aimed(weight: list[float], k: int, level: float, step: float) -> _Law:
     return _law(weight, k, low)
 
 
-def _depth(law: _Law, step: float) -> float:
+def _depth(law: _TiltedLaw, step: float) -> float:
     """Return about log delta at the tilted mean: a bell's mass times the sum of e^(-theta j) (1 - e^(-step j))."""
     theta = max(law.theta, 0.5 / math.sqrt(law.variance + 1))
     tail = (1 - math.exp(-step)) * math.exp(-theta) / (-math.expm1(-theta) * -math.expm1(-theta - step))
     return law.cumulant - law.theta * law.mean + math.log(tail) - 0.5 * math.log(2 * math.pi * (law.variance + 0.2))
 
 
-def _reach(weight: list[float], k: int, law: _Law) -> int:
+def _reach(weight: list[float], k: int, law: _TiltedLaw) -> int:
     """Return a distance from the tilted mean beyond which less than e^-46 lies on either side (Chernoff)."""
     distance = []
     for sign in (1, -1):
@@ -188,7 +188,7 @@ def _fast(least: int) -> int:
     return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), power)
 
 
-def _transform(weight: list[float], k: int, law: _Law, middle: int, length: int) -> ComplexArray:
+def _transform(weight: list[float], k: int, law: _TiltedLaw, middle: int, length: int) -> ComplexArray:
     """Return E e^(-it (S - middle)) under the tilt at t = 2 pi n / length, where it is not below rounding.
 
     Formed around the mean of one copy: 1 - cos without cancellation, and k times the rest of the mean as one phase.

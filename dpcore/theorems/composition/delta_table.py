@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.theorems.composition.ways import Way
+    from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
 LONGEST = 3000
 COLUMNS = ("theorem", "title", "epsilon", "delta", "kind", "note", "neighbours")
@@ -30,12 +30,12 @@ _TINIEST = 1e-300  # below it a delta has lost its digits
 _POINTS = 21
 
 
-def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
+def statements(found: Iterable[TheoremRegion], longest: int = LONGEST) -> pd.DataFrame:
     """Tabulate the (epsilon, delta) statements of every way.
 
     Parameters
     ----------
-    found : iterable of Way
+    found : iterable of TheoremRegion
         What `ways` returns.
     longest : int, default LONGEST
         A polygon with more corners is thinned evenly to about this many rows; each kept row stays what it is.
@@ -57,7 +57,7 @@ def statements(found: Iterable[Way], longest: int = LONGEST) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
-class _Part(NamedTuple):
+class _TheoremRows(NamedTuple):
     """The rows of one way: theorem, title, note and neighbours are the same in all of them."""
 
     texts: tuple[str, str, str, str]
@@ -66,7 +66,7 @@ class _Part(NamedTuple):
     kind: NDArray[np.str_]
 
 
-def _rows(way: Way, longest: int) -> _Part:
+def _rows(way: TheoremRegion, longest: int) -> _TheoremRows:
     if way.region is None:
         return _silent(way, way.note)
     try:
@@ -75,12 +75,12 @@ def _rows(way: Way, longest: int) -> _Part:
         return _silent(way, str(error))
 
 
-def _silent(way: Way, why: str) -> _Part:
+def _silent(way: TheoremRegion, why: str) -> _TheoremRows:
     neighbours = "" if way.region is None else way.region.neighbours
-    return _Part((way.name, way.title, why, neighbours), np.array([math.inf]), np.ones(1), np.array(["none"]))
+    return _TheoremRows((way.name, way.title, why, neighbours), np.array([math.inf]), np.ones(1), np.array(["none"]))
 
 
-def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
+def _statement_rows(way: TheoremRegion, region: TradeOff, longest: int) -> _TheoremRows:
     curve, note = region.curve, way.note
     if way.single:
         epsilon = np.array([max(0.0, curve.max_loss)])
@@ -94,7 +94,7 @@ def _statement_rows(way: Way, region: TradeOff, longest: int) -> _Part:
         epsilon = _grid(region)
     sides = region.delta_bounds(epsilon)
     kind = kinds(sides, "upper") if way.kind == "exact" else np.full(epsilon.size, way.kind)
-    return _Part((way.name, way.title, note, region.neighbours), epsilon, sides[1], kind)
+    return _TheoremRows((way.name, way.title, note, region.neighbours), epsilon, sides[1], kind)
 
 
 def _corners(curve: Polygon) -> FloatArray:

@@ -20,8 +20,8 @@ from dpcore.curves.polygon import Polygon
 from dpcore.language import parse
 from dpcore.regions.algebra import factors
 from dpcore.theorems.catalogue import drawing, promises
+from dpcore.theorems.composition.theorem_regions import LARGEST_K, TITLES, twin
 from dpcore.theorems.composition.theorem_table import composed_total, composition_row
-from dpcore.theorems.composition.ways import LARGEST_K, TITLES, twin
 from dpcore.theorems.record import silent
 from dpcore.theorems.releases import Releases
 

@@ -16,7 +16,7 @@ from dpcore.language import parse
 from dpcore.regions import gate
 from dpcore.regions.algebra import factors
 from dpcore.theorems.catalogue import composing, promises
-from dpcore.theorems.record import BELOW, AtDelta, counted, reason, silent
+from dpcore.theorems.record import BELOW, Promise, counted, reason, silent
 from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd
     return pd.DataFrame(dict(zip(COLUMNS[:-1], columns, strict=True)))
 
 
-def composition_row(total: Callable[[], Total]) -> tuple[AtDelta, float]:
+def composition_row(total: Callable[[], Total]) -> tuple[Promise, float]:
     """Return the row of the regions themselves, and the lower end of its bracket: 0 where it is not known."""
     try:
         with counted():
             found = total()
     except BudgetError as error:
         return silent(reason(error)), 0.0
-    return AtDelta(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found.lower
+    return Promise(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found.lower

@@ -19,11 +19,11 @@ from dpcore.words import kind_of, outward
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import Atom, TradeOff
 
-__all__ = ["Claim", "Statement", "calibration_text", "claim", "statements"]
+__all__ = ["Claim", "NotionStatement", "calibration_text", "claim", "statements"]
 
 
 @dataclass(frozen=True)
-class Statement:
+class NotionStatement:
     """One statement that holds about a region; `region` is None where no finite one is known."""
 
     notion: str
@@ -35,7 +35,7 @@ class Statement:
 # ---- statements that hold ------------------------------------------------------------------------------------
 
 
-def statements(region: TradeOff, delta: float) -> list[Statement]:
+def statements(region: TradeOff, delta: float) -> list[NotionStatement]:
     """Return the smallest (epsilon, delta), DP-TV and Gaussian statements.
 
     Parameters
@@ -48,18 +48,18 @@ def statements(region: TradeOff, delta: float) -> list[Statement]:
     return [_approximate(region, delta), _with_variation(region, delta), _gaussian(region)]
 
 
-def _approximate(region: TradeOff, delta: float) -> Statement:
+def _approximate(region: TradeOff, delta: float) -> NotionStatement:
     notion = "(ε, δ)-DP"
     low, high = (float(bound[0]) for bound in gate.epsilon_bounds(region, np.array([delta])))
     what = WORDS[kind(low, high, "upper")]
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)
         floor = f"δ stays at {least} (rounded up)" if region.curve.q_inf > 0 else "the loss has no bound"
-        return Statement(notion, None, what, f"No ε holds at δ = {delta:g}: {floor}.")
-    return Statement(notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {delta:g}.")
+        return NotionStatement(notion, None, what, f"No ε holds at δ = {delta:g}: {floor}.")
+    return NotionStatement(notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {delta:g}.")
 
 
-def _with_variation(region: TradeOff, delta: float) -> Statement:
+def _with_variation(region: TradeOff, delta: float) -> NotionStatement:
     """Return the DP-TV statement: at the largest loss where there is one, otherwise at the delta asked."""
     notion, curve = "DP-TV", region.curve
     eta = min(1.0, region.total_variation)
@@ -71,10 +71,10 @@ def _with_variation(region: TradeOff, delta: float) -> Statement:
     gate.rates(region, "delta", at)
     if math.isinf(epsilon):
         words = f"η = {outward(eta, 5)} (rounded up); no ε goes with it at δ = {delta:g}."
-        return Statement(notion, TV(eta), kind_of(region), words)
+        return NotionStatement(notion, TV(eta), kind_of(region), words)
     where = "ε is the largest finite loss" if bounded else "the loss has no bound"
     words = f"ε = {outward(epsilon, 5)}, δ = {outward(at, 5)}, η = {outward(eta, 5)} (rounded up); {where}."
-    return Statement(notion, _dptv(epsilon, at, eta), kind_of(region), words)
+    return NotionStatement(notion, _dptv(epsilon, at, eta), kind_of(region), words)
 
 
 def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
@@ -86,16 +86,18 @@ def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
     return DPTV(epsilon, delta, eta)
 
 
-def _gaussian(region: TradeOff) -> Statement:
+def _gaussian(region: TradeOff) -> NotionStatement:
     notion = "μ-GDP"
     found = gaussian_mu(region)
     if found is None:
-        return Statement(notion, None, "unknown", "Whether a finite μ holds is not decided: the loss has no bound.")
+        return NotionStatement(
+            notion, None, "unknown", "Whether a finite μ holds is not decided: the loss has no bound."
+        )
     mu, exact = found
     if math.isinf(mu):
-        return Statement(notion, None, "exact", "No finite μ holds: some answers give a person away for certain.")
+        return NotionStatement(notion, None, "exact", "No finite μ holds: some answers give a person away for certain.")
     kind = "exact" if exact else "upper bound"
-    return Statement(notion, GDP(mu), kind, f"μ = {outward(mu, 5)} (rounded up).")
+    return NotionStatement(notion, GDP(mu), kind, f"μ = {outward(mu, 5)} (rounded up).")
 
 
 # ---- the usual claim -----------------------------------------------------------------------------------------

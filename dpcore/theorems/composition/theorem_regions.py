@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from dpcore.theorems import Theorem
 
 TITLES = {"exact": "Actual mechanism", **{record.name: record.short for record in drawing()}}
-SHOWN = ("exact", *(record.name for record in drawing() if record.shown))
+DEFAULT_THEOREMS = ("exact", *(record.name for record in drawing() if record.shown))
 LARGEST_K = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TheoremRegion:
     """What one theorem says about the composition.
 
     Attributes
@@ -51,7 +51,9 @@ class Way:
     rough: bool = False
 
 
-def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float = 1e-6) -> tuple[Way, ...]:
+def theorem_regions(
+    mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float = 1e-6
+) -> tuple[TheoremRegion, ...]:
     """Return every way to compose k copies of a mechanism.
 
     Parameters
@@ -73,10 +75,10 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
     return (_exact(region, releases, copies, wanted), *(_way(one, releases, wanted, spent) for one in drawing()))
 
 
-def _exact(region: TradeOff, releases: Releases, k: int, delta: float) -> Way:
+def _exact(region: TradeOff, releases: Releases, k: int, delta: float) -> TheoremRegion:
     if why := twin(releases, delta):
-        return Way("exact", TITLES["exact"], None, "none", why)
-    return Way("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
+        return TheoremRegion("exact", TITLES["exact"], None, "none", why)
+    return TheoremRegion("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
 
 
 def twin(releases: Releases, delta: float) -> str:
@@ -88,10 +90,10 @@ def twin(releases: Releases, delta: float) -> str:
     return f"Nothing but the statement is known: {same.short} is its exact composition."
 
 
-def _way(record: Theorem, releases: Releases, delta: float, slack: float) -> Way:
+def _way(record: Theorem, releases: Releases, delta: float, slack: float) -> TheoremRegion:
     single = record.region is None
     try:
         region, kind, note = record.drawn(releases, delta, slack)
     except DpcoreError as error:
-        return Way(record.name, record.short, None, "none", reason(error), single, record.rough)
-    return Way(record.name, record.short, region, kind, note, single, record.rough)
+        return TheoremRegion(record.name, record.short, None, "none", reason(error), single, record.rough)
+    return TheoremRegion(record.name, record.short, region, kind, note, single, record.rough)
