@@ -1,7 +1,7 @@
 """The theorems, one file and one record each: composition, groups, and from one notion to another.
 
-A file here that holds a `THEOREM` (`dpcore.theorems.record`) is found by itself; every page, table, command and text is a view of the
-list `THEOREMS`. The functions beside them take plain numbers and return tables ``theorem, epsilon, delta, kind, note``.
+A file here with a `THEOREM` (`dpcore.theorems.record`) needs no registration; every page, table, command and text is a view of the
+list `THEOREMS`. The functions take plain numbers and return tables ``theorem, epsilon, delta, kind, note``.
 """
 
 from dpcore.theorems.advanced_course import advanced_course

@@ -27,10 +27,26 @@ def advanced_drv(epsilon: float, delta: float, k: int, slack: float | Sequence[f
     with slack :math:`\tilde\delta` in (0, 1]. In words: the mean of the loss plus a few standard deviations; better
     than adding for many mechanisms of small epsilon only.
     Reference: Dwork, Rothblum, Vadhan (2010), Theorem III.3; Dwork, Roth (2014), Theorem 3.20.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        How many mechanisms, from 1.
+    slack : float or sequence of float
+        What is added to delta, in (0, 1]; one row each.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per slack.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     copies = COPIES.check(k)
-    return THEOREM.stated([(step, failing, copies)], SLACK.array(slack).tolist())
+    return THEOREM.statement_rows([(step, failing, copies)], SLACK.array(slack).tolist())
 
 
 def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:

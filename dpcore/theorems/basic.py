@@ -26,13 +26,28 @@ def basic(statements: object) -> pd.DataFrame:
     chosen. Statements are (epsilon, delta) or (epsilon, delta, copies). The sum is tight, hence ``exact``, only if at
     most one epsilon and at most one delta are positive.
     Reference: Dwork, Kenthapadi, McSherry, Mironov, Naor (2006); Dwork, Roth (2014), Theorem 3.16.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
+
+    Examples
+    --------
+    >>> basic([(0.5, 1e-6, 2), (0.25, 0.0)]).epsilon.tolist()
+    [1.25]
     """
-    given = domain.statements(statements)
-    found = _statement(given)
-    moving = sum(copies for step, _, copies in given if step > 0)
-    failing_parts = sum(copies for _, failing, copies in given if failing > 0)
-    tight = (moving <= 1 and failing_parts <= 1) or any(failing == 1 for _, failing, _ in given)
-    return table("basic", found.epsilon, found.delta, "exact" if tight else "upper", found.note)
+    triples = domain.statements(statements)
+    total = _statement(triples)
+    moving = sum(copies for step, _, copies in triples if step > 0)
+    failing_parts = sum(copies for _, failing, copies in triples if failing > 0)
+    tight = (moving <= 1 and failing_parts <= 1) or any(failing == 1 for _, failing, _ in triples)
+    return table("basic", total.epsilon, total.delta, "exact" if tight else "upper", total.note)
 
 
 def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> ClosedFormBound:
@@ -44,13 +59,13 @@ def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> ClosedFo
 
 def basic_epsilon(statements: Sequence[Statement], delta: float) -> float:
     """Return epsilon at `delta` of the sum; inf where the failures exceed `delta`."""
-    found = _statement(statements)
-    return statement_epsilon(found.epsilon, found.delta, delta)
+    total = _statement(statements)
+    return statement_epsilon(total.epsilon, total.delta, delta)
 
 
 def _epsilon(releases: Releases, delta: float) -> Promise:
-    given = releases.statements(delta)
-    return Promise(basic_epsilon(given.triples, delta), "upper", given.note)
+    statements = releases.statements(delta)
+    return Promise(basic_epsilon(statements.triples, delta), "upper", statements.note)
 
 
 THEOREM = Theorem(

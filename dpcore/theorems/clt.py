@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 def _objection(releases: Releases, _delta: float) -> str:
     if releases.mus is not None:
-        return "No limit is needed: Gaussian (GDP) is exact."
+        return "No approximation is needed: Gaussian (GDP) is exact."
     if len(releases.factors) > MOST_DIFFERENT:
         return f"It is not computed for more than {grouped(MOST_DIFFERENT)} different releases."
     return ""
 
 
 def _epsilon(releases: Releases, delta: float) -> Promise:
-    found = limit(releases.region)  # moments are summed over the factors
-    value = float(epsilons_of(np.array([found.mu]), np.array([found.lost]), delta, certified=False)[0])
-    return Promise(value, "approximate", f"μ = {found.mu:.6g}; an approximation, not a promise")
+    gaussian = limit(releases.region)  # moments are summed over the factors
+    value = float(epsilons_of(np.array([gaussian.mu]), np.array([gaussian.lost]), delta, certified=False)[0])
+    return Promise(value, "approximate", f"μ = {gaussian.mu:.6g}; an approximation, not a promise")
 
 
 def _region(releases: Releases, _delta: float, _slack: float) -> PromisedRegion:
-    found = limit(releases.region)
-    gamma = found.gamma(1)
+    gaussian = limit(releases.region)
+    gamma = gaussian.gamma(1)
     band = "how far off is not known" if math.isinf(gamma) else f"both rates are off by at most {outward(gamma, 3)}"
-    return PromisedRegion(joined(found.mu, found.lost), "approximate", f"μ = {found.mu:.6g}; {band}")
+    return PromisedRegion(joined(gaussian.mu, gaussian.lost), "approximate", f"μ = {gaussian.mu:.6g}; {band}")
 
 
 THEOREM = Theorem(

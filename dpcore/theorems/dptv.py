@@ -44,6 +44,22 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     total variation of the composition. An eta above delta + (1-delta) tanh(epsilon/2) adds nothing and is clamped to
     it with a `DomainWarning`; eta at most delta is stronger than delta and means tv(eta).
     Reference: Ghazi, Issa (2023), Theorem 2.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    eta : float
+        Total variation of each mechanism, in [0, 1].
+    k : int
+        How many mechanisms, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner, k + 1 of them.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     distance, copies = ETA.check(eta), LATTICE_COPIES.check(k)
@@ -83,26 +99,26 @@ def _worst_case(step: Step) -> TradeOff:
         return DPTV.make(step.epsilon, step.delta, step.eta)
 
 
-def _worst_cases(given: Statements) -> Factors:
-    return [(_worst_case(step), count) for step, count in given.parts]
+def _worst_cases(statements: Statements) -> Factors:
+    return [(_worst_case(step), count) for step, count in statements.parts]
 
 
-def _no_tv(given: Statements) -> str:
+def _no_tv(statements: Statements) -> str:
     """Say why the theorem adds nothing; empty where it does."""
-    if given.tv_helps:
+    if statements.tv_helps:
         return ""
-    shown = outward(given.parts[0][0].eta, 4) if len(given.parts) == 1 else ""
-    return f"No total variation below that of (ε, δ){shown and f', {shown},'} is known: KOV optimal is the same."
+    eta = outward(statements.parts[0][0].eta, 4) if len(statements.parts) == 1 else ""
+    return f"No total variation below that of (ε, δ){eta and f', {eta},'} is known: KOV optimal is the same."
 
 
 def _epsilon(releases: Releases, delta: float) -> Promise:
-    given = releases.statements(delta)
-    return optimal_epsilon(given, _worst_cases(given), delta, tight=True, note=given.note)
+    statements = releases.statements(delta)
+    return optimal_epsilon(statements, _worst_cases(statements), delta, tight=True, note=statements.note)
 
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
-    given = releases.statements(delta)
-    return optimal_region(given, _worst_cases(given), tight=True, note=given.note)
+    statements = releases.statements(delta)
+    return optimal_region(statements, _worst_cases(statements), tight=True, note=statements.note)
 
 
 THEOREM = Theorem(

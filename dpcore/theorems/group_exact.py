@@ -30,6 +30,20 @@ def group_exact(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     point and one of slope e^-epsilon after it, and its k-fold composition climbs m times, then n times. In words: the
     best an attacker can do against a chain of k neighbours; every corner is attained.
     Reference: Dong, Roth, Su (2022), Theorem 2.14 (exact for the worst-case mechanism).
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        Size of the group, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     size = LATTICE_COPIES.check(k)

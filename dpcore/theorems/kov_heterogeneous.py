@@ -36,11 +36,21 @@ def kov_heterogeneous(statements: object) -> pd.DataFrame:
     number of patterns, prod (copies + 1) over the different epsilons, may be at most 2^20: twenty different ones, or
     few kinds of many copies. Statements are (epsilon, delta) or (epsilon, delta, copies).
     Reference: Kairouz, Oh, Viswanath (2015), section 5; Murtagh, Vadhan (2016), Theorem 1.5 (#P-complete in general).
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner.
     """
-    given = domain.statements(statements)
-    lost = failure((delta, copies) for _, delta, copies in given)
+    triples = domain.statements(statements)
+    lost = failure((delta, copies) for _, delta, copies in triples)
     kinds: dict[float, int] = {}
-    for step, _, copies in given:
+    for step, _, copies in triples:
         if step > 0:
             kinds[step] = kinds.get(step, 0) + copies
     if not kinds or lost == 1:
@@ -55,9 +65,9 @@ def kov_heterogeneous(statements: object) -> pd.DataFrame:
     drop, mass = sum_of_binomials(sorted(kinds.items()))
     corners = total - drop
     corners[np.abs(corners) <= 1e-14 * total] = 0.0
-    kept = corners >= 0
+    positive = corners >= 0
     deltas = deltas_at_drops(drop, mass)
-    return corner_table("kov_heterogeneous", corners[kept], deltas[kept], lost, "corner")
+    return corner_table("kov_heterogeneous", corners[positive], deltas[positive], lost, "corner")
 
 
 def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:

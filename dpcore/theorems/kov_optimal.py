@@ -38,6 +38,20 @@ def kov_optimal(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     In words: the rows together are the whole truth about k unknown mechanisms; some mechanism attains every row at
     once.
     Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.3.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        How many mechanisms, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner, k // 2 + 1 of them.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     copies = LATTICE_COPIES.check(k)
@@ -57,23 +71,25 @@ def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:
     return kov_optimal(*equal(listing.triples)) if listing.equal else None
 
 
-def _worst_cases(given: Statements) -> Factors:
-    return [(DP(step.epsilon, step.delta), count) for step, count in given.parts]
+def _worst_cases(statements: Statements) -> Factors:
+    return [(DP(step.epsilon, step.delta), count) for step, count in statements.parts]
 
 
-def _note(given: Statements) -> str:
-    unused = "bound on total variation not used" if given.tv_helps else ""
-    return "; ".join(part for part in (given.note, unused) if part)
+def _note(statements: Statements) -> str:
+    unused = "bound on total variation not used" if statements.tv_helps else ""
+    return "; ".join(part for part in (statements.note, unused) if part)
 
 
 def _epsilon(releases: Releases, delta: float) -> Promise:
-    given = releases.statements(delta)
-    return optimal_epsilon(given, _worst_cases(given), delta, tight=not given.tv_helps, note=_note(given))
+    statements = releases.statements(delta)
+    return optimal_epsilon(
+        statements, _worst_cases(statements), delta, tight=not statements.tv_helps, note=_note(statements)
+    )
 
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
-    given = releases.statements(delta)
-    return optimal_region(given, _worst_cases(given), tight=not given.tv_helps, note=_note(given))
+    statements = releases.statements(delta)
+    return optimal_region(statements, _worst_cases(statements), tight=not statements.tv_helps, note=_note(statements))
 
 
 THEOREM = Theorem(

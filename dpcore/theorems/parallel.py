@@ -19,10 +19,20 @@ def parallel(statements: object) -> pd.DataFrame:
     partition that does not depend on the value that changes; under substitution a record may leave one part and enter
     another, and the two parts compose. ``exact`` when one statement is the largest in both numbers.
     Reference: McSherry (2009), Theorem 4.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
     """
-    given = domain.statements(statements)
-    epsilon, delta = max(step for step, _, _ in given), max(failing for _, failing, _ in given)
-    tight = delta == 1 or any(step == epsilon and failing == delta for step, failing, _ in given)
+    triples = domain.statements(statements)
+    epsilon, delta = max(step for step, _, _ in triples), max(failing for _, failing, _ in triples)
+    tight = delta == 1 or any(step == epsilon and failing == delta for step, failing, _ in triples)
     note = "one part is the worst in both numbers" if tight else "largest epsilon and largest delta of different parts"
     return table("parallel", epsilon, delta, "exact" if tight else "upper", note)
 

@@ -27,12 +27,22 @@ def parallel_union(statements: object) -> pd.DataFrame:
     In words: the exact promise to a person who does not know in which part the own record lies; same assumptions as
     `parallel`.
     Reference: hull of two trade-off functions; Dong, Roth, Su (2022), Proposition 2.4, for what makes one.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
     """
-    given = domain.statements(statements)
-    delta = max(failing for _, failing, _ in given)
+    triples = domain.statements(statements)
+    delta = max(failing for _, failing, _ in triples)
     if delta == 1:
         return table("parallel_union", 0.0, 1.0, "exact", "a part with delta 1 promises nothing")
-    step, failing, _ = max(given, key=lambda part: (_log_inverse_error(part[0], part[1]), part[1]))
+    step, failing, _ = max(triples, key=lambda part: (_log_inverse_error(part[0], part[1]), part[1]))
     note = "union of the parts' regions"
     if failing == delta:
         return table("parallel_union", step, delta, "exact", note)

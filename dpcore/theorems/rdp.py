@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.theorems.releases import Releases
 
-ORDERS = 1.0 + np.concatenate((np.geomspace(0.01, 1.0, 12), np.geomspace(1.2, 1e4, 48)))
+ORDERS = 1.0 + np.concatenate((np.geomspace(0.01, 1.0, 12), np.geomspace(1.2, 1e4, 48)))  # where the search begins
 _FINER = 17  # odd: the best order so far is tried again
 _ROUNDS = 4  # the order is then known to about 1e-4, and epsilon, flat there, to about 1e-9
 

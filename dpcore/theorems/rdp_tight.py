@@ -11,9 +11,9 @@ from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracl
 def tight_epsilon(order: float, bound: float, delta: float) -> float:
     """Return epsilon at delta of (order, bound)-RDP, not below 0."""
     shrink = _log_share(order)
-    spent, count = math.log(delta) / (order - 1), math.log(order) / (order - 1)
-    value = bound + shrink - spent - count
-    error = 8 * UNIT * (bound + abs(shrink) + abs(spent) + abs(count))
+    tail, count = math.log(delta) / (order - 1), math.log(order) / (order - 1)
+    value = bound + shrink - tail - count
+    error = 8 * UNIT * (bound + abs(shrink) + abs(tail) + abs(count))
     return max(0.0, up(value, error))
 
 

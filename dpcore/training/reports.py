@@ -244,7 +244,7 @@ def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, record
 
 
 def _epsilon(record: Theorem, first: float, second: float, delta: float) -> float:
-    return float(record.converted(first, second, delta)["epsilon"].iloc[0])
+    return float(record.conversion_rows(first, second, delta)["epsilon"].iloc[0])
 
 
 def _optimal(asked: Uses) -> Found:

@@ -106,8 +106,8 @@ def test_conversions_are_the_numbers_of_the_theorems(text: str) -> None:
     source = text.split("(", maxsplit=1)[0]
     shown = convert(region, "dp", delta=(1e-9, 1e-3), epsilon=(0.5, 3.0))
     for record in routes(source, "dp"):
-        rows = [record.converted(*values, at) for at in (1e-9, 1e-3)]
-        rows += [record.converted(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
+        rows = [record.conversion_rows(*values, at) for at in (1e-9, 1e-3)]
+        rows += [record.conversion_rows(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
         own = [f"epsilon={row['epsilon'].iloc[0]!r}, delta={row['delta'].iloc[0]!r}" for row in rows]
         own = [line.replace("np.float64(", "").replace(")", "") for line in own]
         mine = shown[shown["theorem"].str.endswith(f"; {record.reference}")]

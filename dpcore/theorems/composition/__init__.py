@@ -1,7 +1,7 @@
-"""One mechanism, k times: what every composition theorem says about it, side by side.
+"""One mechanism used k times: what every composition theorem says about it, side by side.
 
-`theorem_regions` gives a region for each theorem, `ladder` the epsilon of each as k grows, `statements` the table of deltas, and
-`verdict` says in words which is best and by how much.
+`theorem_regions` gives one region per theorem, `ladder` the epsilon of each as k grows, `statements` the table of deltas, and
+`verdict` says which is best and by how much.
 """
 
 from dpcore.central_limit.convergence import KS

@@ -1,4 +1,4 @@
-"""What is said about a mechanism: the smallest statement of each kind that holds, and whether the usual claim is true."""
+"""Statements about a mechanism: the smallest of each notion that holds, and whether the usual claim is true."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Claim", "NotionStatement", "calibration_text", "claim", "statements"
 
 @dataclass(frozen=True)
 class NotionStatement:
-    """One statement that holds about a region; `region` is None where no finite one is known."""
+    """One statement that holds about a region; `region` is None if no finite one is known."""
 
     notion: str
     region: TradeOff | None
@@ -43,7 +43,12 @@ def statements(region: TradeOff, delta: float) -> list[NotionStatement]:
     region : TradeOff
         Any region.
     delta : float
-        At which delta the (epsilon, delta) statement is made, in [0, 1].
+        Of the (epsilon, delta) statement, in [0, 1].
+
+    Returns
+    -------
+    list of NotionStatement
+        One for each notion, in this order.
     """
     return [_approximate(region, delta), _with_variation(region, delta), _gaussian(region)]
 
@@ -60,7 +65,7 @@ def _approximate(region: TradeOff, delta: float) -> NotionStatement:
 
 
 def _with_variation(region: TradeOff, delta: float) -> NotionStatement:
-    """Return the DP-TV statement: at the largest loss where there is one, otherwise at the delta asked."""
+    """Return the DP-TV statement: at the largest loss if it is finite, otherwise at `delta`."""
     notion, curve = "DP-TV", region.curve
     eta = min(1.0, region.total_variation)
     epsilon = max(0.0, curve.max_loss)
@@ -78,7 +83,7 @@ def _with_variation(region: TradeOff, delta: float) -> NotionStatement:
 
 
 def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
-    """Return both statements together; where one says everything, that one."""
+    """Return both statements together, or the one that implies the other."""
     if eta <= delta or epsilon == 0:
         return TV(min(eta, delta) if epsilon == 0 else eta)
     if eta >= delta + (1.0 - delta) * math.tanh(epsilon / 2):
@@ -88,12 +93,12 @@ def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
 
 def _gaussian(region: TradeOff) -> NotionStatement:
     notion = "μ-GDP"
-    found = gaussian_mu(region)
-    if found is None:
+    smallest = gaussian_mu(region)
+    if smallest is None:
         return NotionStatement(
             notion, None, "unknown", "Whether a finite μ holds is not decided: the loss has no bound."
         )
-    mu, exact = found
+    mu, exact = smallest
     if math.isinf(mu):
         return NotionStatement(notion, None, "exact", "No finite μ holds: some answers give a person away for certain.")
     kind = "exact" if exact else "upper bound"
@@ -104,12 +109,36 @@ def _gaussian(region: TradeOff) -> NotionStatement:
 
 
 def claim(mechanism: Mechanism) -> Claim | None:
-    """Return what is usually claimed about a mechanism and whether it is true; None where nothing is."""
+    """Return what is usually claimed about a mechanism and whether it is true; None if nothing is claimed.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism.
+
+    Returns
+    -------
+    Claim or None
+        See `dpcore.mechanisms.base.Claim`.
+    """
     return mechanism.claim()
 
 
 def calibration_text(mechanism: Atom, k: int = 1) -> str:
-    """Return the expression to calibrate: the noise of the mechanism (or the loss of a statement) left open, used k times."""
+    """Return the expression to calibrate: k uses with the noise (or the loss of a statement) written as ``?``.
+
+    Parameters
+    ----------
+    mechanism : Atom
+        A mechanism or a statement.
+    k : int, default 1
+        Number of uses.
+
+    Returns
+    -------
+    str
+        As in ``gaussian(?)^10``.
+    """
     copies = COUNT.check(k)
     text = mechanism.open_text if isinstance(mechanism, Mechanism) else opened(mechanism)
     return text if copies == 1 else f"{text}^{copies}"
