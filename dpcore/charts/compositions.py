@@ -19,15 +19,15 @@ from dpcore.words import best_power, of_100, outward
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dpcore.theorems.composition.ways import Way
+    from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
-    Points = Callable[[Way], pd.DataFrame]
+    Points = Callable[[TheoremRegion], pd.DataFrame]
 
 KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
 _SPREAD = 1e-12
 
 
-def way_points(way: Way) -> pd.DataFrame:
+def way_points(way: TheoremRegion) -> pd.DataFrame:
     """Return the points that draw the region of one theorem; a bound's rates are marked as the safe side."""
     if way.region is None:
         msg = f"{way.title} has no region: {way.note}"
@@ -41,7 +41,7 @@ def way_points(way: Way) -> pd.DataFrame:
     return points
 
 
-def composition_table(ways: Iterable[Way], points: Points = way_points) -> pd.DataFrame:
+def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points) -> pd.DataFrame:
     """Return the points drawn for every theorem that applies; ``attrs["notes"]`` tells which took too long or were thinned."""
     parts, left_out = [], []
     for way in ways:
@@ -58,7 +58,7 @@ def composition_table(ways: Iterable[Way], points: Points = way_points) -> pd.Da
     return table
 
 
-def composition_takeaway(ways: Iterable[Way], *, fpr: float = 0.05) -> str:
+def composition_takeaway(ways: Iterable[TheoremRegion], *, fpr: float = 0.05) -> str:
     """Say what the best attacker finds according to every theorem, the strongest promise first."""
     found = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
     held = sorted((known for known in found if known[2].kind != "approximate"), key=lambda known: known[0])
@@ -79,13 +79,13 @@ def _people(power: float) -> str:
     return of_100(1.0 if power > 0.99 else power)
 
 
-def _kind(way: Way) -> str:
+def _kind(way: TheoremRegion) -> str:
     kind = way.region.kind if way.kind == "exact" and way.region is not None else way.kind
     return KINDS[kind]
 
 
 def composition_figure(
-    ways: Sequence[Way],
+    ways: Sequence[TheoremRegion],
     *,
     log: bool = False,
     look: Look = PLAIN,
@@ -96,8 +96,8 @@ def composition_figure(
 
     Parameters
     ----------
-    ways : sequence of Way
-        What `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
     points : Points, optional
@@ -112,7 +112,12 @@ def composition_figure(
 
 
 def composition_profile(
-    ways: Sequence[Way], *, delta: float = 1e-6, epsilon_max: float | None = None, look: Look = PLAIN, **options: Any
+    ways: Sequence[TheoremRegion],
+    *,
+    delta: float = 1e-6,
+    epsilon_max: float | None = None,
+    look: Look = PLAIN,
+    **options: Any,
 ) -> Figure:
     """Return delta(epsilon) of all theorems on one chart; `options` are those of `profile_chart`."""
     shown = [way for way in ways if way.region is not None]
@@ -136,14 +141,14 @@ def composition_profile(
     return Figure(chart, pd.concat(parts, ignore_index=True), takeaway, look.title or "Profiles", tuple(left_out))
 
 
-def profile_end(ways: Sequence[Way]) -> float:
+def profile_end(ways: Sequence[TheoremRegion]) -> float:
     """Return where the profiles of the sharper theorems have left the picture, at most four times the sharpest."""
     sharp = [way for way in ways if not way.rough] or list(ways)
     ends = [end for end in map(_own_end, sharp) if 0 < end < math.inf]
     return min(max(ends), 4 * min(ends)) if ends else 1.0
 
 
-def _own_end(way: Way) -> float:
+def _own_end(way: TheoremRegion) -> float:
     """Return a little more than the epsilon where delta is 1e-12 or stays what it is; inf for one statement."""
     region = way.region
     if region is None or way.single:
@@ -156,7 +161,7 @@ def _own_end(way: Way) -> float:
     return 1.05 * end if limit == 0 and end > 0 else math.inf
 
 
-def _needs(way: Way, delta: float) -> str:
+def _needs(way: TheoremRegion, delta: float) -> str:
     """Say which epsilon a theorem needs for delta; one that is a single statement says that."""
     region, name = way.region, theme.short(way.title)
     if region is None:

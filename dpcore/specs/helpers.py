@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.ledger import Ledger
-    from dpcore.theorems.composition import Way
+    from dpcore.theorems.composition import TheoremRegion
     from dpcore.utility import Dataset
 
 MOST_NAMED = 5
 
 
-def only(found: Sequence[Way], names: Sequence[str]) -> tuple[Way, ...]:
+def only(found: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
     """Return the theorems of these names, in that order; one that is not known is answered with the nearest."""
     by_name = {way.name: way for way in found}
     for name in names:

@@ -26,7 +26,9 @@ class Copies(Drawer):
     @property
     def ways(self) -> Variable:
         """What every theorem says."""
-        found = call("dpcore.theorems.composition:ways", self.mechanism, self.k, slack=self.slack, delta=self.delta)
+        found = call(
+            "dpcore.theorems.composition:theorem_regions", self.mechanism, self.k, slack=self.slack, delta=self.delta
+        )
         some = call("dpcore.specs.helpers:only", found, list(self.theorems)) if self.theorems else found
         return Variable("found", some)
 
