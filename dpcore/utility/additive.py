@@ -24,7 +24,7 @@ from dpcore.core.registry import DELTA, Choice
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
 from dpcore.regions.algebra import Assume
 from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, Measure, Pair
-from dpcore.utility.noise import Noise, worst_mean, worst_quantile
+from dpcore.utility.noise import CentredNoise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts, off_quantile
 from dpcore.words import grouped, of_100, outward
 
@@ -121,7 +121,7 @@ def within_words(miss: float) -> str:
 
 
 @dataclass(frozen=True)
-class Additive(Pair):
+class NoisyAnswer(Pair):
     """An answer with independent noise of one law on every coordinate; subclasses say which answer and which law."""
 
     @property
@@ -140,7 +140,7 @@ class Additive(Pair):
         return self.query
 
     @abstractmethod
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:
         """Return the noise of every coordinate, in units of the answer, for data of n records."""
 
     def coordinates(self, data: Dataset) -> int:
@@ -163,7 +163,7 @@ class Additive(Pair):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return the answer of the values within the bounds, plus noise."""
         centre = self.centre(data)
-        out = self.noise(data).sample(rng, (count, *centre.shape))
+        out = self.noise(data).draws(rng, (count, *centre.shape))
         out += centre
         return out
 
@@ -223,16 +223,16 @@ def bias_words(pair: Pair, data: Dataset) -> str:
     )
 
 
-def biased_reach(bias: float, noise: Noise, miss: float, known: tuple[Fact, ...]) -> Fact:
+def biased_reach(bias: float, noise: CentredNoise, miss: float, known: tuple[Fact, ...]) -> Fact:
     """Return how far biased errors of one number reach, by a fact that only falls as the noise does.
 
     For a miss of at most 1/2 and noise with a density the quantile is at least |b|, where both tails P(N > t - b) and
     P(N > t + b) grow with the scale: then it is the exact one. Otherwise bias and quantile of the noise are added.
     """
     exact = next(fact for fact in known if fact.measure == "quantile")
-    if not noise.discrete and miss <= 0.5:
+    if not noise.integer and miss <= 0.5:
         return exact
-    return Fact("quantile", bias + noise.quantile(miss), "upper", "bias plus the quantile of the noise")
+    return Fact("quantile", bias + noise.reach(miss), "upper", "bias plus the quantile of the noise")
 
 
 def scalar_measures(unit: str, miss: float) -> tuple[Measure, ...]:
@@ -267,9 +267,9 @@ def vector_errors(releases: NDArray[np.float64], answer: NDArray[np.float64]) ->
     return {"mse": squared, "l1": off.sum(axis=1), "worst": worst, "quantile": worst}
 
 
-def additive_facts(noise: Noise, many: int, miss: float) -> list[Fact]:
+def additive_facts(noise: CentredNoise, many: int, miss: float) -> list[Fact]:
     """Return what is known of `many` coordinates with independent noise of this law."""
-    law = type(noise).__name__
+    law = noise.name
     times = "" if many == 1 else f"{many} times "
     largest = f"{law} noise" if many == 1 else f"the largest of {many} {law} errors"
     return [

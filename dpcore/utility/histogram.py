@@ -27,9 +27,8 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Choice, Parameter
-from dpcore.mechanisms.geometric import Geometric as GeometricRegion
-from dpcore.mechanisms.laplace import Histogram as TwoCells
-from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.mechanisms.laplace import Histogram, Laplace
 from dpcore.utility.additive import (
     ADD_REMOVE,
     GAUSSIAN_FLOOR,
@@ -37,7 +36,7 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
-    Additive,
+    NoisyAnswer,
     Calibrated,
     additive_facts,
     gaussian_floor,
@@ -49,7 +48,7 @@ from dpcore.utility.additive import (
     within_words,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, enter
-from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise, worst_mean, worst_quantile
+from dpcore.utility.noise import CentredNoise, GeometricNoise, LaplaceNoise, NormalNoise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts
 from dpcore.words import grouped, outward
 
@@ -87,7 +86,7 @@ def bin_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Histogram(Additive):
+class NoisyHistogram(NoisyAnswer):
     """Counts of equal bins, or of the categories of categorical data, with noise."""
 
     query = "histogram"
@@ -129,10 +128,10 @@ class Histogram(Additive):
         return vector_measures(self.units, self.miss, "bin")
 
     @abstractmethod
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  counts first, frequencies later
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  counts first, frequencies later
         """Return the noise of a count."""
         return self.noise_of_counts()
 
@@ -185,7 +184,7 @@ class Histogram(Additive):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return noisy histograms, treated as the parameters say."""
         counts = self.counts(data)
-        out = self.noise_of_counts().sample(rng, (count, len(counts)))
+        out = self.noise_of_counts().draws(rng, (count, len(counts)))
         out += counts
         if self.after != NOTHING:
             np.maximum(out, 0.0, out=out)
@@ -211,7 +210,7 @@ class Histogram(Additive):
         counts = self.counts(data)[order] * (size / data.n)
         bias = self.bias(data)[order] * (size / data.n)
         noise, k = self.noise_of_counts(), len(counts)
-        if noise.discrete:
+        if noise.integer:
             truth, counts = np.rint(counts - bias), np.rint(counts)
             bias = counts - truth if self.unit == COUNTS else bias
         plain = not bias.any()
@@ -258,7 +257,7 @@ class Histogram(Additive):
             return known
         size = n or data.n
         noise, scale = self.noise_of_counts(), self.scale(size)
-        if not noise.discrete and self.miss <= 0.5 and self.after == NOTHING:
+        if not noise.integer and self.miss <= 0.5 and self.after == NOTHING:
             return known
         reach = float(np.abs(bias).max()) * (size / data.n) + worst_quantile(noise, bias.size, self.miss)
         return (Fact("quantile", scale * reach, "upper", "largest bias plus the quantile of the largest noise"),)
@@ -296,9 +295,9 @@ def rescaled(fact: Fact, factor: float) -> Fact:
     return Fact(fact.measure, value, fact.kind, fact.theorem, fact.formula, fact.about)
 
 
-def clipped_facts(noise: Noise, counts: NDArray[np.float64], miss: float) -> list[Fact]:
+def clipped_facts(noise: CentredNoise, counts: NDArray[np.float64], miss: float) -> list[Fact]:
     """Return the exact error of sorted counts clipped at 0."""
-    law, k = type(noise).__name__, len(counts)
+    law, k = noise.name, len(counts)
     absolute, squared = noise.clipped(counts)
     return [
         Fact("mse", float(squared.sum()), "exact", f"second moments of clipped {law} errors, summed over the bins"),
@@ -308,12 +307,12 @@ def clipped_facts(noise: Noise, counts: NDArray[np.float64], miss: float) -> lis
     ]
 
 
-def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: float) -> list[Fact]:
+def renormalised_facts(noise: CentredNoise, counts: NDArray[np.float64], n: int, miss: float) -> list[Fact]:
     """Return upper bounds for renormalised frequencies, the better of two ways each, and lower ones (see the module)."""
     absolute, squared = noise.clipped(counts)
     distance = float(absolute.sum()) / n  # E L / n
     spread = max(0.0, float((squared - absolute**2).sum())) / n**2
-    bias = noise.mean_abs - absolute  # E max(N, -c): what clipping adds on average
+    bias = noise.excess(counts)  # E max(N, -c): what clipping adds on average
     total = (max(0.0, float((squared - bias**2).sum())) + float(bias.sum()) ** 2) / n**2  # E (S - n)^2 / n^2
     length = math.sqrt(float(squared.sum())) / n
     cantelli = distance + math.sqrt(spread * (1.0 / miss - 1.0))
@@ -362,7 +361,7 @@ def least_facts(distance: float, k: int) -> list[Fact]:
 
 @enter
 @dataclass(frozen=True)
-class HistogramLaplace(Histogram):
+class HistogramLaplace(NoisyHistogram):
     """Histogram with Laplace noise of scale 2/epsilon (substitution) or 1/epsilon (add/remove)."""
 
     name = "histogram_laplace"
@@ -375,16 +374,16 @@ class HistogramLaplace(Histogram):
     def region(self) -> TradeOff:
         """Two Laplace cells of epsilon/2, or one of epsilon."""
         one = self.neighbours == ADD_REMOVE
-        return stated(LaplaceRegion(self.epsilon), ADD_REMOVE) if one else TwoCells(self.epsilon)
+        return stated(Laplace(self.epsilon), ADD_REMOVE) if one else Histogram(self.epsilon)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Laplace((1.0 if self.neighbours == ADD_REMOVE else 2.0) / self.epsilon)
+        return LaplaceNoise((1.0 if self.neighbours == ADD_REMOVE else 2.0) / self.epsilon)
 
 
 @enter
 @dataclass(frozen=True)
-class HistogramGeometric(Histogram):
+class HistogramGeometric(NoisyHistogram):
     """Histogram with geometric noise of rate epsilon/2 (substitution) or epsilon (add/remove)."""
 
     name = "histogram_geometric"
@@ -397,17 +396,17 @@ class HistogramGeometric(Histogram):
     def region(self) -> TradeOff:
         """Two geometric cells of epsilon/2, or one of epsilon."""
         one = self.neighbours == ADD_REMOVE
-        cells = GeometricRegion(self.epsilon) if one else GeometricRegion(self.epsilon / 2) ** 2
+        cells = Geometric(self.epsilon) if one else Geometric(self.epsilon / 2) ** 2
         return stated(cells, self.neighbours)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Geometric(self.epsilon * (1.0 if self.neighbours == ADD_REMOVE else 0.5))
+        return GeometricNoise(self.epsilon * (1.0 if self.neighbours == ADD_REMOVE else 0.5))
 
 
 @enter
 @dataclass(frozen=True)
-class HistogramGaussian(Calibrated, Histogram):
+class HistogramGaussian(Calibrated, NoisyHistogram):
     """Histogram with normal noise for l2 sensitivity sqrt 2 (substitution) or 1 (add/remove)."""
 
     name = "histogram_gaussian"
@@ -419,9 +418,9 @@ class HistogramGaussian(Calibrated, Histogram):
         """The true region of the noise."""
         return stated(super().region, self.neighbours)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Gaussian(self.unit_sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
+        return NormalNoise(self.unit_sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
 
     def floor_of_counts(self) -> tuple[float, str, str]:
         """Return the least variance of an unbiased count in the same Gaussian region."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Choice, Parameter
-from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.mechanisms.laplace import Laplace
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     PURE_FLOOR,
@@ -42,7 +42,7 @@ from dpcore.utility.additive import (
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, Pair, enter
 from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
-from dpcore.utility.noise import Gaussian, Laplace, Noise
+from dpcore.utility.noise import CentredNoise, LaplaceNoise, NormalNoise
 from dpcore.utility.shifted import BIASED, Off, off_quantile
 from dpcore.words import grouped, outward
 
@@ -94,7 +94,7 @@ class Mean(Pair):
         )
 
     @abstractmethod
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return the noise of every coordinate."""
 
     @abstractmethod
@@ -148,7 +148,7 @@ class Mean(Pair):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return the means (of the data, or of fresh samples of it) plus noise."""
         noises = self.noises(data, data.n)
-        out = np.stack([noise.sample(rng, (count,)) for noise in noises], axis=1)
+        out = np.stack([noise.draws(rng, (count,)) for noise in noises], axis=1)
         out += self.centre(data) if self.accuracy == EMPIRICAL else sample_means(data, rng, count)
         return out
 
@@ -242,14 +242,14 @@ def per_dimension(facts: list[Fact], d: int) -> list[Fact]:
     return [*facts, *shares]
 
 
-def joint_quantile(noises: list[Noise], miss: float) -> float:
+def joint_quantile(noises: list[CentredNoise], miss: float) -> float:
     """Return the smallest t with P(some |N_j| > t) <= miss, rounded up; the noises are independent."""
 
     def missed(t: float) -> float:
         at = np.array([t])
         return -math.expm1(sum(math.log1p(-min(2.0 * float(noise.above(at)[0]), 1.0)) for noise in noises))
 
-    low, high = (max(n.quantile(p) for n in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
+    low, high = (max(noise.reach(p) for noise in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
     if len(noises) == 1:
         return high
     low = math.nextafter(low, 0.0)
@@ -313,9 +313,9 @@ class MeanGaussian(Calibrated, Mean):
         """Return the standard deviation of every coordinate."""
         return float(np.linalg.norm(self.widths(data))) * self.unit_sigma / (n or data.n)
 
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return the same normal noise d times."""
-        return [Gaussian(self.sigma(data, n))] * self.d
+        return [NormalNoise(self.sigma(data, n))] * self.d
 
     def least(self) -> tuple[float, str]:
         """Return the bound for the same Gaussian region."""
@@ -342,12 +342,12 @@ class MeanLaplace(Mean):
     @property
     def region(self) -> TradeOff:
         """Exactly d Laplace answers of epsilon/d."""
-        each = LaplaceRegion(self.epsilon / self.d)
+        each = Laplace(self.epsilon / self.d)
         return stated(each if self.d == 1 else each**self.d, SUBSTITUTION)
 
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return Laplace noise in proportion to the widths."""
-        return [Laplace(self.d * float(w) / (n * self.epsilon)) for w in self.widths(data)]
+        return [LaplaceNoise(self.d * float(w) / (n * self.epsilon)) for w in self.widths(data)]
 
     def least(self) -> tuple[float, str]:
         """Return the bound for epsilon-DP."""

@@ -19,11 +19,11 @@ import pandas as pd
 
 from dpcore.core.kinds import FACTS
 from dpcore.core.registry import COUNT, Choice
-from dpcore.mechanisms.gaussian import Gaussian as GaussianRegion
+from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     SMALL_DELTA,
-    Additive,
+    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     unit_sigma,
@@ -31,7 +31,7 @@ from dpcore.utility.additive import (
     within_words,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, enter
-from dpcore.utility.noise import Gaussian, Noise
+from dpcore.utility.noise import CentredNoise, NormalNoise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def calibrations(epsilon: float, delta: float, k: int) -> pd.DataFrame:
 
 @enter
 @dataclass(frozen=True)
-class QueriesGaussian(Additive):
+class QueriesGaussian(NoisyAnswer):
     """How many records reach each of k thresholds, with normal noise."""
 
     name = "queries_gaussian"
@@ -124,7 +124,7 @@ class QueriesGaussian(Additive):
     @property
     def region(self) -> TradeOff:
         """The true region of all k answers together, whatever the theorem claims."""
-        return GaussianRegion(self.sigma) ** self.k
+        return Gaussian(self.sigma) ** self.k
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -159,9 +159,9 @@ class QueriesGaussian(Additive):
         """Return the true counts: the thresholds lie within the bounds, which change no count."""
         return self.answer(data)
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  the counts move by 1
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  the counts move by 1
         """Return the noise of every count."""
-        return Gaussian(self.sigma)
+        return NormalNoise(self.sigma)
 
     def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return squared and absolute errors per query, and the largest error."""
@@ -170,8 +170,8 @@ class QueriesGaussian(Additive):
 
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:  # noqa: ARG002  n does not matter
         """Return the moments and quantiles of the noise, and the bound for unbiased mechanisms."""
-        one = {f.measure: f for f in additive_facts(Gaussian(self.sigma), 1, self.miss)}
-        all_k = {f.measure: f for f in additive_facts(Gaussian(self.sigma), self.k, self.miss)}
+        one = {f.measure: f for f in additive_facts(NormalNoise(self.sigma), 1, self.miss)}
+        all_k = {f.measure: f for f in additive_facts(NormalNoise(self.sigma), self.k, self.miss)}
         least = gaussian_floor(math.sqrt(self.k) / self.sigma)
         floor = Fact("mse", least, "lower", GAUSSIAN_FLOOR, r"1/(e^{k/\sigma^2}-1)", "any")
         return (one["mse"], one["l1"], all_k["worst"], all_k["quantile"], floor)
