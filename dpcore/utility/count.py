@@ -19,8 +19,8 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
-    NoisyAnswer,
     Calibrated,
+    NoisyAnswer,
     gaussian_floor,
     pure_floor,
     stated,
@@ -132,8 +132,8 @@ class Counting(Single):
     def sentence(self, data: Dataset) -> str:
         """Say what is counted, and how far one release is off."""
         self.answer(data)  # what cannot be counted is said
-        counted = f" Counted: answers equal to {self.equals}." if data.categories else ""
-        return f"{super().sentence(data)}{counted}"
+        what = f" Counted: answers equal to {self.equals}." if data.categories else ""
+        return f"{super().sentence(data)}{what}"
 
 
 @dataclass(frozen=True)

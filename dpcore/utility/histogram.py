@@ -36,8 +36,8 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
-    NoisyAnswer,
     Calibrated,
+    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     parameter_words,
@@ -47,7 +47,7 @@ from dpcore.utility.additive import (
     vector_measures,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, enter
 from dpcore.utility.noise import CentredNoise, GeometricNoise, LaplaceNoise, NormalNoise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts
 from dpcore.words import grouped, outward
@@ -123,7 +123,7 @@ class NoisyHistogram(NoisyAnswer):
         return "records" if self.unit == COUNTS else ""
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Total squared, total absolute, worst error and its quantile."""
         return vector_measures(self.units, self.miss, "bin")
 
@@ -146,14 +146,14 @@ class NoisyHistogram(NoisyAnswer):
     def counts(self, data: Dataset) -> NDArray[np.float64]:
         """Return the counts to which noise is added: records moved to a bound are in the bin beside it."""
         bins = self.coordinates(data)
-        return data.kept(("histogram", bins), lambda: tally(data, bins))
+        return data.cached(("histogram", bins), lambda: tally(data, bins))
 
     def true_counts(self, data: Dataset) -> NDArray[np.float64]:
         """Return the counts of the records as they came: one outside the bounds is in no bin."""
         bins = self.coordinates(data)
         if not data.moved:
             return self.counts(data)
-        return data.kept(("true histogram", bins), lambda: tally(data, bins, raw=True))
+        return data.cached(("true histogram", bins), lambda: tally(data, bins, raw=True))
 
     def bias(self, data: Dataset) -> NDArray[np.float64]:
         """Return by how much every count is off before any noise; frequencies are meant as shares of n records."""
@@ -217,8 +217,8 @@ class NoisyHistogram(NoisyAnswer):
         if self.after == NOTHING:
             value, theorem, formula = self.floor_of_counts()
             floor = Fact("mse", k * value, "lower", theorem, formula, "any")
-            known = additive_facts(noise, k, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
-            facts = [*known, floor]
+            plain_facts = additive_facts(noise, k, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
+            facts = [*plain_facts, floor]
         elif self.after == CLIP:
             clipped = Off(noise, bias, counts)
             facts = clipped_facts(noise, counts, self.miss) if plain else off_facts(clipped, self.miss)
@@ -234,31 +234,31 @@ class NoisyHistogram(NoisyAnswer):
         facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release" and f.kind != "lower"}
         reach, mean = (outward(facts[name].value, 3) for name in ("quantile", "worst"))
         unit = f" {self.units}" if self.units else ""
-        said = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
+        basis = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
         return (
             f"{parameter_words(self)} no bin of the histogram is off by more than {reach}{unit} in "
             f"{within_words(self.miss)}; the worst of the {self.coordinates(data)} bins is off by at most {mean}{unit} "
-            f"on average ({said}, rounded up).{self._bias_words(data) if self.bias(data).any() else ''}"
+            f"on average ({basis}, rounded up).{self._bias_words(data) if self.bias(data).any() else ''}"
         )
 
     def _bias_words(self, data: Dataset) -> str:
         """Say what the bounds alone do to the bins."""
-        done = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
+        fate = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
         return (
-            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {done}, "
+            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {fate}, "
             f"which puts some bin off by {outward(float(np.abs(self.centre(data) - self.answer(data)).max()), 3)} before any "
             "noise (for the owner of the data; no noise hides it)."
         )
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the closed forms; for biased bins those that are sure to fall with the noise."""
-        known, bias = self.closed_forms(data, n), self.bias(data)
+        facts, bias = self.closed_forms(data, n), self.bias(data)
         if measure != "quantile" or parameter == "probability" or self.after == RENORMALISE or not bias.any():
-            return known
+            return facts
         size = n or data.n
         noise, scale = self.noise_of_counts(), self.scale(size)
         if not noise.integer and self.miss <= 0.5 and self.after == NOTHING:
-            return known
+            return facts
         reach = float(np.abs(bias).max()) * (size / data.n) + worst_quantile(noise, bias.size, self.miss)
         return (Fact("quantile", scale * reach, "upper", "largest bias plus the quantile of the largest noise"),)
 
@@ -321,12 +321,12 @@ def renormalised_facts(noise: CentredNoise, counts: NDArray[np.float64], n: int,
     shares = (off + float(counts[-1]) / n * shift) / (1.0 - shift) if shift < 1 else math.inf
     halves = min(off + shift, shares)
     worst = worst_mean(noise, len(counts), counts) / n + math.sqrt(total)
-    said = "v/S - c/n = (v-c)/n + (v/S)(n-S)/n for clipped counts v of sum S"
+    identity = "v/S - c/n = (v-c)/n + (v/S)(n-S)/n for clipped counts v of sum S"
     return [
-        Fact("mse", min(2.0, 2.0 * (spread + distance**2), (length + math.sqrt(total)) ** 2), "upper", said),
-        Fact("l1", min(2.0, 2.0 * distance, distance + math.sqrt(total)), "upper", said),
-        Fact("worst", min(1.0, distance, worst), "upper", said),
-        Fact("quantile", min(1.0, cantelli, halves), "upper", f"{said}; Cantelli, or Chebyshev for S"),
+        Fact("mse", min(2.0, 2.0 * (spread + distance**2), (length + math.sqrt(total)) ** 2), "upper", identity),
+        Fact("l1", min(2.0, 2.0 * distance, distance + math.sqrt(total)), "upper", identity),
+        Fact("worst", min(1.0, distance, worst), "upper", identity),
+        Fact("quantile", min(1.0, cantelli, halves), "upper", f"{identity}; Cantelli, or Chebyshev for S"),
         *least_facts(distance - math.sqrt(total), len(counts)),
     ]
 
@@ -351,11 +351,11 @@ def least_facts(distance: float, k: int) -> list[Fact]:
     """Return lower bounds for k renormalised frequencies whose l1 error is at least `distance` on average."""
     if not distance > 0:
         return []
-    said = "the noise of the bins less that of their sum, on average"
+    reason = "the noise of the bins less that of their sum, on average"
     return [
-        Fact("mse", distance**2 / k, "lower", f"{said}, squared over the number of bins"),
-        Fact("l1", distance, "lower", said),
-        Fact("worst", distance / k, "lower", f"{said}, over the number of bins"),
+        Fact("mse", distance**2 / k, "lower", f"{reason}, squared over the number of bins"),
+        Fact("l1", distance, "lower", reason),
+        Fact("worst", distance / k, "lower", f"{reason}, over the number of bins"),
     ]
 
 

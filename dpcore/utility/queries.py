@@ -30,7 +30,7 @@ from dpcore.utility.additive import (
     vector_errors,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, UtilityMeasure, enter
 from dpcore.utility.noise import CentredNoise, NormalNoise
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def calibrations(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     """
     rows = []
     for name, theorem in THEOREMS.items():
-        asked = QueriesGaussian(epsilon=epsilon, delta=delta, k=k, calibration=name)
-        region = asked.region
+        query = QueriesGaussian(epsilon=epsilon, delta=delta, k=k, calibration=name)
+        region = query.region
         facts = (region.kind, theorem, region.neighbours)
-        rows.append((name, asked.sigma, asked.sigma**2, float(region.delta(epsilon)), *facts))
+        rows.append((name, query.sigma, query.sigma**2, float(region.delta(epsilon)), *facts))
     return pd.DataFrame(rows, columns=["calibration", "sigma", "mse", "true_delta", *FACTS])
 
 
@@ -127,15 +127,19 @@ class QueriesGaussian(NoisyAnswer):
         return Gaussian(self.sigma) ** self.k
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Errors per query, and of the worst query."""
         within = within_words(self.miss)
-        said = f"no query is off by more than this in {within}"
+        meaning = f"no query is off by more than this in {within}"
         return (
-            Measure("mse", "mean squared error per query", "records²", "the squared error of one query, on average"),
-            Measure("l1", "mean absolute error per query", "records", "the error of one query, on average"),
-            Measure("worst", "mean error of the worst query", "records", "the largest error of any query, on average"),
-            Measure("quantile", f"worst error in {within}", "records", said, QUANTILE, 1.0 - self.miss),
+            UtilityMeasure(
+                "mse", "mean squared error per query", "records²", "the squared error of one query, on average"
+            ),
+            UtilityMeasure("l1", "mean absolute error per query", "records", "the error of one query, on average"),
+            UtilityMeasure(
+                "worst", "mean error of the worst query", "records", "the largest error of any query, on average"
+            ),
+            UtilityMeasure("quantile", f"worst error in {within}", "records", meaning, QUANTILE, 1.0 - self.miss),
         )
 
     def coordinates(self, data: Dataset) -> int:  # noqa: ARG002  k, whatever the data
@@ -165,8 +169,8 @@ class QueriesGaussian(NoisyAnswer):
 
     def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return squared and absolute errors per query, and the largest error."""
-        found = vector_errors(releases, self.answer(data))
-        return {name: value / self.k if name in ("mse", "l1") else value for name, value in found.items()}
+        errors = vector_errors(releases, self.answer(data))
+        return {name: value / self.k if name in ("mse", "l1") else value for name, value in errors.items()}
 
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:  # noqa: ARG002  n does not matter
         """Return the moments and quantiles of the noise, and the bound for unbiased mechanisms."""

@@ -53,7 +53,7 @@ class Off:
     bias: FloatArray
     counts: FloatArray | None = None
 
-    def log_kept(self, s: FloatArray) -> FloatArray:
+    def log_inside(self, s: FloatArray) -> FloatArray:
         """Return the logarithm of the chance that every coordinate is off by at most s >= 0."""
         s = np.asarray(s, dtype=np.float64)
         moved = self.bias != 0
@@ -86,7 +86,7 @@ class Off:
 
 def missed(parts: Sequence[Off], s: FloatArray) -> FloatArray:
     """Return the chance that some coordinate is off by more than s >= 0; all are independent."""
-    return np.asarray(-np.expm1(np.sum([part.log_kept(s) for part in parts], axis=0)), dtype=np.float64)
+    return np.asarray(-np.expm1(np.sum([part.log_inside(s) for part in parts], axis=0)), dtype=np.float64)
 
 
 def off_quantile(parts: Sequence[Off], miss: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore.curves.gaussian import Gaussian as GaussianCurve
-from dpcore.utility import PAIRS, Dataset, Pair, facts, pair
+from dpcore.utility import PAIRS, Dataset, UtilityPair, facts, pair
 from dpcore.utility.additive import gaussian_floor, pure_floor, unit_sigma
 from dpcore.utility.mean import course_floor, joint_quantile
 from dpcore.utility.noise import (
@@ -60,11 +60,11 @@ CASES = [
 ]
 
 
-def data_for(chosen: Pair) -> Dataset:
+def data_for(chosen: UtilityPair) -> Dataset:
     return Dataset.example(60, getattr(chosen, "d", 1))
 
 
-def check_against_simulation(chosen: Pair, data: Dataset, seed: int) -> None:
+def check_against_simulation(chosen: UtilityPair, data: Dataset, seed: int) -> None:
     errors = chosen.errors(data, chosen.release(data, np.random.default_rng(seed), RELEASES))
     for fact in facts(chosen, None, data):
         found = errors[fact.measure]

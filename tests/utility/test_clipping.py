@@ -290,8 +290,8 @@ def test_a_sample_with_other_bounds_is_still_about_its_people() -> None:
 def test_no_epsilon_repairs_a_bias() -> None:
     data, query = waiting(), pair("mean_laplace", epsilon=1.0)
     with pytest.raises(DomainError, match=r"makes the mean squared error at most 10; the best is 13\.8"):
-        query.needed("mse", 10.0, data)
-    assert query.needed("mse", 14.0, data).kind == "exact"
+        query.requirement("mse", 10.0, data)
+    assert query.requirement("mse", 14.0, data).kind == "exact"
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_no_epsilon_repairs_a_bias() -> None:
 def test_what_is_needed_keeps_its_promise(name: str, probability: float) -> None:
     data, query = waiting(whole=True, n=200), pair(name, probability=probability)
     target = 1.5 * fact(query, data, "quantile").value
-    found = query.needed("quantile", target, data)
+    found = query.requirement("quantile", target, data)
     for factor in (1.0, 1.3, 4.0):
         assert fact(query.but(epsilon=found.value * factor), data, "quantile").value <= target * (1 + 1e-9)
 
@@ -319,8 +319,8 @@ def test_promises_of_choices_keep_their_side(name: str) -> None:
             values.append(steady.value)
         assert values == sorted(values, reverse=True)
     if name != "quantile_exponential":
-        with pytest.raises(DomainError, match="not known to only grow or only fall with n"):
-            query.needed("distance", 20.0, data, "n")
+        with pytest.raises(DomainError, match="not known to be monotone in n"):
+            query.requirement("distance", 20.0, data, "n")
 
 
 def test_the_bias_does_not_fall_with_n() -> None:
@@ -377,7 +377,7 @@ def test_the_grid_of_bounds_does_not_look_at_records() -> None:
 @pytest.mark.parametrize(
     ("query", "options", "words"),
     [
-        ("count_laplace", {}, "Bounds do nothing to the count"),
+        ("count_laplace", {}, "Bounds do not affect the count"),
         ("mean_laplace", {"side": "left"}, "side must be one of upper, lower, got 'left'"),
         ("mean_laplace", {"values": [-1.0]}, "lower must be below upper, got 0 and -1"),
         ("mean_laplace", {"values": []}, "at least one bound"),
