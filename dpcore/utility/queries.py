@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
-from dpcore.core.kinds import FACTS
 from dpcore.core.registry import COUNT, Choice
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.utility.additive import (
@@ -47,11 +45,6 @@ BUDGET: Final = Choice(
     meaning="which theorem chooses the noise: the exact Gaussian region, zCDP, or the sufficient condition of KOV",
     choices=(GDP, ZCDP, KOV),
 )
-THEOREMS: Final = {
-    GDP: "exact Gaussian composition (Dong, Roth, Su 2022, Corollary 3.3)",
-    ZCDP: "zCDP adds up and converts (Bun, Steinke 2016, Proposition 1.3)",
-    KOV: "sufficient condition of Kairouz, Oh, Viswanath 2015, Theorem 4.3, second term corrected",
-}
 
 
 def sigma_for(epsilon: float, delta: float, k: int, calibration: str) -> float:
@@ -62,23 +55,6 @@ def sigma_for(epsilon: float, delta: float, k: int, calibration: str) -> float:
         log = -math.log(delta)
         return math.sqrt(0.5 * k) * (math.sqrt(epsilon + log) + math.sqrt(log)) / epsilon
     return math.sqrt(k * max(4.0 * math.log(math.e + epsilon / delta) / epsilon**2, 2.0 / epsilon))
-
-
-def calibrations(epsilon: float, delta: float, k: int) -> pd.DataFrame:
-    """Return what each theorem asks, and what its noise really guarantees at epsilon.
-
-    Returns
-    -------
-    DataFrame
-        `calibration, sigma, mse, true_delta, kind, theorem, neighbours`; `mse` is of one query, `kind` is that of `true_delta`.
-    """
-    rows = []
-    for name, theorem in THEOREMS.items():
-        query = QueriesGaussian(epsilon=epsilon, delta=delta, k=k, calibration=name)
-        region = query.region
-        facts = (region.kind, theorem, region.neighbours)
-        rows.append((name, query.sigma, query.sigma**2, float(region.delta(epsilon)), *facts))
-    return pd.DataFrame(rows, columns=["calibration", "sigma", "mse", "true_delta", *FACTS])
 
 
 @enter

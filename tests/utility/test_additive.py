@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -21,7 +22,6 @@ from dpcore.utility.noise import (
     worst_mean,
     worst_quantile,
 )
-from dpcore.utility.queries import calibrations
 
 RELEASES = 3000
 SMALL = Dataset.example(60)
@@ -279,11 +279,13 @@ def test_the_laplace_mean_spends_epsilon_over_d_in_every_column() -> None:
 
 
 def test_three_theorems_for_many_queries() -> None:
-    table = calibrations(1.0, 1e-5, 10).set_index("calibration")
-    assert table["sigma"].to_dict() == pytest.approx({"gdp": 11.797293, "zcdp": 15.496916, "kov": 21.459686}, rel=1e-6)
-    assert (table["true_delta"] <= 1e-5).all()
-    assert table.loc["gdp", "true_delta"] == pytest.approx(1e-5, rel=1e-9)
-    rho = 10 / (2 * table.loc["zcdp", "sigma"] ** 2)
+    names = ("gdp", "zcdp", "kov")
+    queries: dict[str, Any] = {name: pair("queries_gaussian", delta=1e-5, k=10, calibration=name) for name in names}
+    sigma = {name: query.sigma for name, query in queries.items()}
+    assert sigma == pytest.approx({"gdp": 11.797293, "zcdp": 15.496916, "kov": 21.459686}, rel=1e-6)
+    assert all(query.region.delta(1.0) <= 1e-5 for query in queries.values())
+    assert queries["gdp"].region.delta(1.0) == pytest.approx(1e-5, rel=1e-9)
+    rho = 10 / (2 * sigma["zcdp"] ** 2)
     assert rho + 2 * math.sqrt(rho * math.log(1e5)) == pytest.approx(1.0, rel=1e-12)
 
 
