@@ -83,8 +83,8 @@ def slopes_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     """Draw what `slopes_figure` tabulates: a line per segment, its corners, and blind guessing."""
     series = Series(table["label"], dark=look.dark)
     rows = table.assign(
-        label=table["label"].map(series.shown),
-        paint=table["label"].map(series.shown).map(series.paint()),
+        label=table["label"].map(series.name_of),
+        paint=table["label"].map(series.name_of).map(series.paint()),
         point=[f"α = {number(a, 4)}, β = {number(b, 4)}" for a, b in zip(table["alpha"], table["beta"], strict=True)],
     ).drop(columns="kind")
     scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6, format=".6~g")
