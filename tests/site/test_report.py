@@ -133,7 +133,7 @@ def test_a_report_may_be_toml(tmp_path: Path) -> None:
         ("r.toml", 'title = "T"\nfigure = [{ draw = "live" }]\n', "r.toml: every figure starts with a line [[figure]]"),
         ("r.toml", 'title = "T"\ntext = 3\n', "r.toml, line 2: text must be a text, got 3"),
         ("r.toml", 'title = "T"\ntext = """\nOne\n\n$\\\\foo$"""\n', "r.toml, line 5: The formula"),
-        ("r.toml", 'titel = "T"\n', "r.toml, line 1: 'titel' is no key of a report"),
+        ("r.toml", 'titel = "T"\n', "r.toml, line 1: 'titel' is not a key of a report"),
         ("r.toml", 'title = "T"\n[[figure]\n', "r.toml, line 2: not TOML"),
         ("r.txt", "x", "A spec is a file that ends in .md or .toml"),
     ],
