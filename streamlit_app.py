@@ -54,7 +54,7 @@ with right:
         bind="query-params",
         help="To the right fewer people are wrongly accused, but more are missed.",
     )
-told = start.Story(epsilon, threshold)
+told = start.StartStory(epsilon, threshold)
 number = st.session_state["answers"]
 with left, st.container(horizontal=True, vertical_alignment="center"):
     st.button(

@@ -40,7 +40,7 @@ with combining:
 with left:
     view = privacy_regions_panels.view_options()
     work.fresh((listing.write(items), view["picture"]))
-    with work.patience():  # after all widgets, so that a visitor who does not wait loses nothing
+    with work.progress():  # after all widgets, so that a visitor who does not wait loses nothing
         lines = privacy_regions.lines(items)
 
 drawn = [line for line in lines if line.drawn]
@@ -53,7 +53,7 @@ with left:
         figure.show(empty, key="privacy_regions", code=code, below=below)
     else:
         try:
-            with work.patience("Drawing"):
+            with work.progress("Drawing"):
                 picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
                 table, command = privacy_regions.table(drawn, view["picture"], picture)
             code = privacy_regions.code(drawn, view["picture"], options)

@@ -27,7 +27,7 @@ dark = page.look().dark
 below = st.container()
 with left:
     try:
-        with work.patience("Composing"):
+        with work.progress("Composing"):
             _, told = composition.found(asked)
             composition.rows(asked)
             deltas = composition.deltas(asked)
@@ -38,7 +38,7 @@ with left:
         st.warning(figure.plain(warning))
     composition.say(asked, titles)
     try:
-        with work.patience("Drawing"):
+        with work.progress("Drawing"):
             drawn = composition.picture(asked, view, titles, dark=dark)
         code = composition.code(asked, view, titles)
         figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked), below=below)
@@ -50,7 +50,7 @@ composition.show_summary(asked)
 
 st.header("As k grows")
 try:
-    with work.patience("Climbing"):
+    with work.progress("Climbing"):
         climbed = composition.ladder_picture(asked, titles, dark=dark)
         table = composition.rows(asked, whole=True)
     code = composition.ladder_code(asked, titles)

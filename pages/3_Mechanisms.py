@@ -22,7 +22,7 @@ if view is None:
     st.stop()
 
 work.fresh((view.name, view.alpha, view.delta))
-with left, work.patience("Computing"):
+with left, work.progress("Computing"):
     noise = panels.attempt(mechanisms.noise_picture, view, dark=dark)
     regions = panels.attempt(mechanisms.region_picture, view, dark=dark)
     profile = panels.attempt(mechanisms.profile_picture, view, dark=dark)

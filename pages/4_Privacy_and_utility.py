@@ -24,7 +24,7 @@ if view is None:
     st.stop()
 
 work.fresh((*view.key, view.seed))
-with figures, work.patience("Simulating"):
+with figures, work.progress("Simulating"):
     words = work.attempt(privacy_and_utility.words, view)
     regions = work.attempt(privacy_and_utility.region_picture, view, dark=dark)
     release = work.attempt(privacy_and_utility.release_picture, view, dark=dark)

@@ -51,7 +51,7 @@ EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompositionQuery:
     """What the page is asked: the mechanism as an expression, k, the delta of the total and the slack."""
 
     mechanism: str
@@ -63,13 +63,13 @@ class Asked:
 # ---- what is asked -------------------------------------------------------------------------------------------
 
 
-def ask() -> Asked | None:
+def ask() -> CompositionQuery | None:
     """Show the fields and return what they ask, or None with the reason shown under the field."""
     text = _mechanism()
     k, delta, slack = _counts()
     if text is None or k is None or delta is None or slack is None:
         return None
-    return Asked(text, k, delta, slack)
+    return CompositionQuery(text, k, delta, slack)
 
 
 def _mechanism() -> str | None:
@@ -175,7 +175,7 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: Asked) -> tuple[tuple[Way, ...], tuple[str, ...]]:
+def found(asked: CompositionQuery) -> tuple[tuple[Way, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
     region, told = work.region(asked.mechanism)
 
@@ -183,25 +183,25 @@ def found(asked: Asked) -> tuple[tuple[Way, ...], tuple[str, ...]]:
         with collected():
             return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
 
-    return work.shelf().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.cache().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
 
 
-def rows(asked: Asked, *, whole: bool = False) -> pd.DataFrame:
+def rows(asked: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
     """Return the epsilon of every theorem at the k asked, or along the whole ladder."""
     region, _ = work.region(asked.mechanism)
     counts = None if whole else (asked.k,)
     key = ("ladder", str(region), asked.delta, counts)
-    return work.shelf().get(key, lambda: ladder(region, asked.delta, counts))
+    return work.cache().get(key, lambda: ladder(region, asked.delta, counts))
 
 
-def deltas(asked: Asked) -> pd.DataFrame:
+def deltas(asked: CompositionQuery) -> pd.DataFrame:
     """Return the table of deltas of every theorem."""
     every, _ = found(asked)
     key = ("statements", asked.mechanism, asked.k, asked.slack, asked.delta)
-    return work.shelf().get(key, lambda: statements(every))
+    return work.cache().get(key, lambda: statements(every))
 
 
-def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
+def picture(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the chart of the theorems chosen."""
     every, _ = found(asked)
     shown = [way for way in every if way.title in titles]
@@ -213,11 +213,11 @@ def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: 
             return composition_profile(shown, delta=asked.delta, look=Look(dark=dark, height=HEIGHT))
         return composition_figure(shown, look=Look(dark=dark, height=HEIGHT), points=_points, **given)
 
-    return work.shelf().get((*key, asked.delta, tuple(given.items()), dark), make)
+    return work.cache().get((*key, asked.delta, tuple(given.items()), dark), make)
 
 
 def _points(way: Way) -> pd.DataFrame:
-    return work.shelf().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
+    return work.cache().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
 
 
 def chart_options(view: dict[str, Any]) -> dict[str, Any]:
@@ -234,20 +234,20 @@ def chart_options(view: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def ladder_picture(asked: Asked, titles: Sequence[str], *, dark: bool) -> Figure:
+def ladder_picture(asked: CompositionQuery, titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the ladder of the theorems chosen, with the k asked marked."""
     frame = rows(asked, whole=True)
 
     def make() -> Figure:
         return ladder_figure(frame, delta=asked.delta, k=asked.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
 
-    return work.shelf().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
+    return work.cache().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
 
 
 # ---- what is said --------------------------------------------------------------------------------------------
 
 
-def say(asked: Asked, titles: Sequence[str]) -> None:
+def say(asked: CompositionQuery, titles: Sequence[str]) -> None:
     """Say which theorem is best and by how much."""
     frame = rows(asked)
     if best(frame) is None:
@@ -258,10 +258,10 @@ def say(asked: Asked, titles: Sequence[str]) -> None:
     st.markdown(plain(gaps(frame, titles)))
 
 
-def _offer_delta(asked: Asked) -> None:
+def _offer_delta(asked: CompositionQuery) -> None:
     """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
     try:
-        with work.patience("Looking for a δ"):
+        with work.progress("Looking for a δ"):
             least = least_delta(asked)
     except DpcoreError as error:
         st.markdown(plain(str(error)))
@@ -278,15 +278,15 @@ def _offer_delta(asked: Asked) -> None:
         st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
 
 
-def least_delta(asked: Asked) -> float:
+def least_delta(asked: CompositionQuery) -> float:
     """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
     every, _ = found(asked)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
     key = ("least delta", *(str(region) for region in regions))
-    return work.shelf().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
+    return work.cache().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
 
 
-def summary(asked: Asked) -> pd.DataFrame:
+def summary(asked: CompositionQuery) -> pd.DataFrame:
     """Return one row per theorem: its ε at the δ asked as text, what the number is, and what it rests on or why it is missing."""
     frame = rows(asked)
     shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
@@ -309,7 +309,7 @@ def _epsilon_text(value: float, kind: str) -> str:
     return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
 
 
-def show_summary(asked: Asked) -> None:
+def show_summary(asked: CompositionQuery) -> None:
     """Show the comparison and its download."""
     st.dataframe(summary(asked), hide_index=True, width="stretch", key="summary")
     st.download_button(
@@ -323,7 +323,7 @@ def show_summary(asked: Asked) -> None:
     )
 
 
-def command(asked: Asked) -> str:
+def command(asked: CompositionQuery) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
     every, _ = found(asked)
     thinned = [way for way in every if way.region is not None and not way.single]
@@ -335,7 +335,7 @@ def command(asked: Asked) -> str:
     return ""
 
 
-def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
+def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -> str:
     """Return the Python lines that make the chart."""
     maker = "composition_profile" if view["picture"] == PROFILE else "composition_figure"
     given = {"delta": asked.delta} if view["picture"] == PROFILE else chart_options(view)
@@ -358,7 +358,7 @@ def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
     )
 
 
-def ladder_code(asked: Asked, titles: Sequence[str]) -> str:
+def ladder_code(asked: CompositionQuery, titles: Sequence[str]) -> str:
     """Return the Python lines that make the ladder."""
     return "\n".join(
         [

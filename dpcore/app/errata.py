@@ -81,7 +81,7 @@ def _pick(listed: tuple[Row, ...]) -> Row | None:
 def picture(listed: tuple[Row, ...], *, dark: bool) -> Figure:
     """Return the bars of the rows listed."""
     key = ("errata", tuple(row.name for row in listed), dark)
-    return work.shelf().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
 
 
 def code(source: str, kind: str) -> str:
@@ -114,7 +114,7 @@ def show_row(row: Row) -> None:
         st.markdown(row.corrected)
     if row.fails:
         st.markdown(f"**Where it fails.** {figure.plain(row.fails)}")
-    text, numbers = work.shelf().get(("evidence", row.name), row.evidence)
+    text, numbers = work.cache().get(("evidence", row.name), row.evidence)
     st.markdown(f"**Evidence.** {figure.plain(text)}")
     if numbers is not None and len(numbers):
         figure.numbers(shown(numbers), f"err_numbers_{row.name}")

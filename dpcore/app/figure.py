@@ -93,7 +93,7 @@ def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: A
 def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: DeltaGenerator) -> bool:
     """Whether something can be made of the fields; if not, say why next to them, and what the library warned about."""
     try:
-        with work.patience(words):
+        with work.progress(words):
             _, told = make()
     except DpcoreError as error:
         trouble(error, words.lower(), place)
@@ -106,7 +106,7 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
 def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
     """Make a figure and show it, or in its own words the error that it ended with; `words` say what is waited for."""
     try:
-        with work.patience(words):
+        with work.progress(words):
             made = make()
         show(made, key=key, code=code, **options)
     except DomainError as error:  # nothing to draw is an answer, not a mistake

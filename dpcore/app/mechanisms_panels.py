@@ -8,7 +8,17 @@ import streamlit as st
 
 from dpcore.app import figure, forms, page, work
 from dpcore.app.figure import plain
-from dpcore.app.mechanisms import DEFAULTS, PICK, RATES, View, goal_code, goal_words, kept, read, statement_table
+from dpcore.app.mechanisms import (
+    DEFAULTS,
+    PICK,
+    RATES,
+    MechanismView,
+    goal_code,
+    goal_words,
+    kept,
+    read,
+    statement_table,
+)
 from dpcore.app.written import copies, expression, of
 from dpcore.calibration import calibrate
 from dpcore.core import registry
@@ -30,7 +40,7 @@ MOST_COPIES = 10**6
 CHART = "mechanism_regions"
 
 
-def ask() -> View | None:
+def ask() -> MechanismView | None:
     """Show the fields and return what they say; None with the error shown."""
     place, tests, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The mechanism as text", icon=":material/edit_note:"):
@@ -70,7 +80,7 @@ def ask() -> View | None:
         )
     with texts:
         _about(chosen)
-    return None if chosen is None or delta is None else View(chosen, float(alpha), delta)
+    return None if chosen is None or delta is None else MechanismView(chosen, float(alpha), delta)
 
 
 def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
@@ -167,7 +177,12 @@ def take_click() -> None:
 
 
 def show(
-    made: Figure | DpcoreError | None, code: Callable[[View], str], view: View, *, key: str, **options: Any
+    made: Figure | DpcoreError | None,
+    code: Callable[[MechanismView], str],
+    view: MechanismView,
+    *,
+    key: str,
+    **options: Any,
 ) -> None:
     """Show a figure with the code that makes it, or the error that it ended with."""
     if isinstance(made, DpcoreError):
@@ -176,7 +191,7 @@ def show(
         figure.show(made, key=key, code=code(view), **options)
 
 
-def attempt(make: Callable[..., Figure | None], view: View, *, dark: bool) -> Figure | DpcoreError | None:
+def attempt(make: Callable[..., Figure | None], view: MechanismView, *, dark: bool) -> Figure | DpcoreError | None:
     """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
     try:
         return make(view, dark=dark)
@@ -184,19 +199,19 @@ def attempt(make: Callable[..., Figure | None], view: View, *, dark: bool) -> Fi
         return error
 
 
-def show_best(view: View) -> None:
+def show_best(view: MechanismView) -> None:
     """Say how the test drawn compares with the best one."""
     try:
-        with work.patience("Testing"):
+        with work.progress("Testing"):
             st.markdown(plain(view.best_words()))
     except DpcoreError as error:
         figure.trouble(error, "mechanism_testing")
 
 
-def show_statements(view: View) -> None:
+def show_statements(view: MechanismView) -> None:
     """List the smallest statement of each kind."""
     try:
-        with work.patience("Stating"):
+        with work.progress("Stating"):
             table = statement_table(view)
     except DpcoreError as error:
         figure.trouble(error, "mechanism_stating")
@@ -207,10 +222,10 @@ def show_statements(view: View) -> None:
         st.dataframe(table, hide_index=True, width="stretch", key="statements")
 
 
-def show_claim(view: View) -> None:
+def show_claim(view: MechanismView) -> None:
     """Say whether the usual claim is true."""
     try:
-        with work.patience("Checking the claim"):
+        with work.progress("Checking the claim"):
             found = view.claim
     except DpcoreError as error:
         figure.trouble(error, "mechanism_checking_the_claim")
@@ -223,7 +238,7 @@ def show_claim(view: View) -> None:
         st.success(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/check_circle:")
 
 
-def show_goal(view: View) -> None:
+def show_goal(view: MechanismView) -> None:
     """Ask for (epsilon, delta, k) and say the noise that meets it."""
     columns = st.columns(3)
     with columns[0]:
@@ -238,7 +253,7 @@ def show_goal(view: View) -> None:
         return
     text = calibration_text(view.mechanism, k)
     try:
-        with work.patience("Calibrating"):
+        with work.progress("Calibrating"):
             row = kept(("goal", text, epsilon, delta), lambda: calibrate(text, epsilon=epsilon, delta=delta)).iloc[0]
     except DpcoreError as error:
         figure.trouble(error, "mechanism_calibrating")

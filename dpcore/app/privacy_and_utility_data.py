@@ -36,13 +36,13 @@ _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their 
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """Data, how many records there are to take them from, where results may be kept, and the Python that reads them."""
 
     data: Dataset
     most: int
     key: Hashable
-    shelf: work.Shelf
+    cache: work.ResultCache
     imports: tuple[str, ...]
     code: tuple[str, ...]
 
@@ -84,7 +84,7 @@ def choose() -> str:
     return str(name)
 
 
-def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
+def ask(chosen: Pair, name: str, details: DeltaGenerator) -> DataSource | None:
     """Show what the data need and return them; None where something is to be corrected, which is said.
 
     Parameters
@@ -99,7 +99,7 @@ def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
     try:
         if not chosen.uses_data:
             st.caption("This query looks at no data: its parameters say all.")
-            return Source(chosen.example(), 0, (), work.shelf(), (), ("data = query.example()",))
+            return DataSource(chosen.example(), 0, (), work.cache(), (), ("data = query.example()",))
         if name == UPLOAD:
             return _upload(chosen, details)
         return _public(name, chosen)
@@ -117,7 +117,7 @@ def _other_data() -> None:
 # ---- public data ---------------------------------------------------------------------------------------------
 
 
-def _public(name: str, chosen: Pair) -> Source:
+def _public(name: str, chosen: Pair) -> DataSource:
     """Return a sample or made-up data, cut to the size and bounds typed."""
     known = options()[name]
     whole = sample(known) if known else chosen.example()
@@ -140,7 +140,7 @@ def _public(name: str, chosen: Pair) -> Source:
     else:
         code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
     key = (name, data.n, chosen.name if not known else "", *cut.values())
-    return Source(data, most, key, work.shelf(), imports, code)
+    return DataSource(data, most, key, work.cache(), imports, code)
 
 
 def _about(name: str) -> None:
@@ -184,7 +184,7 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(chosen: Pair, details: DeltaGenerator) -> Source | None:
+def _upload(chosen: Pair, details: DeltaGenerator) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
@@ -270,10 +270,10 @@ def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
 
 def _read(
     file: UploadedFile, sheet: Sheet, column: str, how: tuple[float, float, str] | tuple[tuple[str, ...], str]
-) -> Source:
+) -> DataSource:
     """Read the column once per choice, into the session; say what became of every row."""
     asked = (file.file_id, sheet.delimiter, column, repr(how))
-    reading, shelf = uploads.read_once(
+    reading, cache = uploads.read_once(
         "utility",
         asked,
         lambda: read_labels(sheet, column, *how) if len(how) == 2 else read_numbers(sheet, column, *how),
@@ -290,4 +290,4 @@ def _read(
     code = [uploads.sheet_code(sheet), f"data = {read}(sheet, {call}).dataset"]
     if n is not None:
         imports, code = [*imports, "from dpcore.utility.samples import part"], [*code, f"data = part(data, n={n})"]
-    return Source(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), shelf, tuple(imports), tuple(code))
+    return DataSource(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), cache, tuple(imports), tuple(code))

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.app import page, privacy_and_utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import choice
-from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, View, movable, read
+from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, read
 from dpcore.app.settings import values_of
 from dpcore.core.domains import SEED
 from dpcore.core.errors import DpcoreError
@@ -31,7 +31,7 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 # ---- query and mechanism -------------------------------------------------------------------------------------
 
 
-def ask(draws: DeltaGenerator) -> View | None:
+def ask(draws: DeltaGenerator) -> UtilityView | None:
     """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
     first, second = st.columns(3), st.columns(3)
     place, texts = st.container(), st.columns(2)
@@ -170,7 +170,9 @@ def _query_of(text: str) -> str:
 # ---- the axis ------------------------------------------------------------------------------------------------
 
 
-def _view(chosen: Pair, source: privacy_and_utility_data.Source, seed: int, columns: Sequence[DeltaGenerator]) -> View:
+def _view(
+    chosen: Pair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
+) -> UtilityView:
     """Show what is drawn: measure, parameter across, and how much is simulated."""
     measures = {m.name: m for m in chosen.measures}
     with columns[0]:
@@ -186,7 +188,7 @@ def _view(chosen: Pair, source: privacy_and_utility_data.Source, seed: int, colu
             bind="query-params",
             help="At each of the points drawn; 0 for none.",
         )
-    return View(chosen, source, moves, measure, int(releases), seed)
+    return UtilityView(chosen, source, moves, measure, int(releases), seed)
 
 
 def _again(seed: int) -> None:

@@ -39,7 +39,7 @@ class Door:
 
 
 @dataclass(frozen=True)
-class Story:
+class StartStory:
     """A count of 41 people with you and 40 without you, published with Laplace noise; somebody accuses above t."""
 
     epsilon: float = EPSILON
@@ -115,7 +115,7 @@ class Story:
         seen = self.answer(number) if number else None
         look = Look(dark=dark, description=words)
         asked = ("story noise", self.epsilon, self.threshold, number, dark)
-        return work.shelf().get(
+        return work.cache().get(
             asked, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
         )
 
@@ -131,7 +131,7 @@ class Story:
             figure = region_figure(self.mechanism, look=Look(dark=dark, description=words), legend=False)
             return replace(marked(figure, [point], dark=dark), takeaway=words)
 
-        return work.shelf().get(("story region", self.epsilon, self.threshold, dark), make)
+        return work.cache().get(("story region", self.epsilon, self.threshold, dark), make)
 
     def noise_code(self, number: int = 0) -> str:
         """Return the Python lines that draw the noise."""

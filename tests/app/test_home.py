@@ -42,13 +42,13 @@ def said(app: AppTest) -> str:
 
 
 def test_errors_are_those_of_the_laplace_tail() -> None:
-    test = start.Story(1.0, 41.0).test
+    test = start.StartStory(1.0, 41.0).test
     assert test.alpha == pytest.approx(math.exp(-1) / 2, rel=1e-14)
     assert test.beta == pytest.approx(0.5, rel=1e-14)
 
 
 def test_errors_are_those_of_a_simulation() -> None:
-    told = start.Story(0.5, 40.5)
+    told = start.StartStory(0.5, 40.5)
     noise = np.random.default_rng(7).laplace(0.0, 2.0, 200_000)
     assert told.test.alpha == pytest.approx(np.mean(40 + noise > 40.5), abs=5e-3)
     assert told.test.beta == pytest.approx(np.mean(41 + noise <= 40.5), abs=5e-3)
@@ -57,23 +57,23 @@ def test_errors_are_those_of_a_simulation() -> None:
 @pytest.mark.parametrize("epsilon", start.EPSILONS)
 def test_the_point_lies_on_the_border(epsilon: float) -> None:
     for threshold in (33.0, 39.2, 40.5, 41.0, 48.0):
-        told = start.Story(epsilon, threshold)
+        told = start.StartStory(epsilon, threshold)
         assert told.test.beta == pytest.approx(told.mechanism.beta(told.test.alpha), abs=1e-12)
 
 
 def test_the_verdict_knows_the_best_threshold() -> None:
-    best = start.Story(1.0, 40.5).verdict()
+    best = start.StartStory(1.0, 40.5).verdict()
     assert "no other threshold does better" in best
     assert "60.7 of 100" in best  # e^-1/2
-    other = start.Story(1.0, 43.0).verdict()
+    other = start.StartStory(1.0, 43.0).verdict()
     assert "no threshold gets below 60.6" in other
     assert min(
-        s.test.alpha + s.test.beta for s in (start.Story(1.0, t / 10) for t in range(330, 480))
+        s.test.alpha + s.test.beta for s in (start.StartStory(1.0, t / 10) for t in range(330, 480))
     ) == pytest.approx(math.exp(-0.5))
 
 
 def test_answers_are_the_same_for_the_same_number() -> None:
-    told = start.Story(1.0, 40.5)
+    told = start.StartStory(1.0, 40.5)
     assert told.answer(3) == told.answer(3)
     assert told.answer(3) != told.answer(4)
     for number in range(1, 30):
@@ -85,7 +85,7 @@ def test_answers_are_the_same_for_the_same_number() -> None:
 
 
 def test_a_bad_threshold_is_not_called_privacy() -> None:
-    words = start.Story(5.0, 48.0).verdict()
+    words = start.StartStory(5.0, 48.0).verdict()
     assert words.startswith("Both together are 100 of 100")
     assert "no threshold gets below 8.2" in words  # 100 e^-5/2
     assert "a bad guess hides nobody" in words
@@ -149,7 +149,7 @@ def test_a_broken_link_shows_the_default(value: str) -> None:
 @pytest.mark.parametrize("number", [0, 2])
 def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = start.Story(0.7, 41.5)
+    told = start.StartStory(0.7, 41.5)
     for code, name, figure in (
         (told.noise_code(number), "noise.svg", told.noise(number)),
         (told.region_code(), "region.svg", told.region()),

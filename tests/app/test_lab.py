@@ -59,9 +59,9 @@ def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
     assert {"✗ false", "✗ misprint", "? reading", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
     assert "Told at the source's own parameters" not in told
     assert not rows.isna().any().any()
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     app.run()
-    assert set(work.shelf().kept) <= before, "a rerun does no work twice"
+    assert set(work.cache().kept) <= before, "a rerun does no work twice"
 
 
 def test_the_story_and_the_verdicts_stay_with_the_source() -> None:

@@ -405,9 +405,9 @@ def test_stopped_work_waits_until_it_is_asked_again() -> None:
 
 def test_a_rerun_does_no_work_twice() -> None:
     app = opened(regions="laplace(0.3)^7; dp(0.31)^9")
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     ran(app)
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
 
 
 # ---- hostile links ------------------------------------------------------------------------------------------------

@@ -123,10 +123,10 @@ def test_clipped_data_are_told_their_bias() -> None:
 
 
 def test_an_upload_is_kept_by_its_session_alone() -> None:
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace")
     assert len(alts(app)) == 3
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
     assert "_utility_own" in app.session_state
     assert not any("people" in str(value) or "51" in str(value) for value in app.query_params.values())
     other = opened(
