@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpcore.cli.options import Parser
     from dpcore.utility.base import UtilityPair
     from dpcore.utility.dataset import Dataset
+    from dpcore.utility.reading import ColumnReading
 
 MOVABLE = ("n", "lower", "upper")
 MOST_EXAMPLE = 10**6  # records
