@@ -55,11 +55,6 @@ def zoo(sensitivity: float, scale: float, sigma: float) -> dict[str, Mechanism]:
     }
 
 
-def variance(noise: Mechanism) -> float:
-    """Return the variance of a noise of the zoo; that of `laplace` in units of the squared sensitivity."""
-    return noise.law.variance
-
-
 def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
     """Return the Rényi divergence of order >= 1 (1: Kullback-Leibler, inf: largest loss) and its kind.
 
@@ -77,15 +72,10 @@ def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
     )
 
 
-def kullback_leibler(noise: Mechanism) -> tuple[float, str]:
-    """Return the Kullback-Leibler divergence, the Rényi divergence of order 1, and its kind."""
-    return renyi(noise, 1.0)
-
-
 def _quadrature(noise: Mechanism, order: float) -> float:
     """Integrate p (p/q)^(order-1), or p log(p/q), over cells that meet at both answers."""
     move = noise.move
-    width = math.sqrt(variance(noise))
+    width = noise.law.deviation
     reach = _REACH * width
     step = (reach + move) / _CELLS
     # narrow cells around both answers: there a sum with little normal noise is almost a kink

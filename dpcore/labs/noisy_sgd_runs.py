@@ -7,7 +7,6 @@ no residual there reaches the clip.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -199,8 +198,3 @@ def run(
             move = move + plan.noise[t] * rng.laplace(size=theta.shape)
         theta = theta - rate * move
     return out
-
-
-def standard_error(values: FloatArray) -> float:
-    """Return the standard error of a mean; 0 for a single value."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0

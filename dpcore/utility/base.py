@@ -265,13 +265,36 @@ _P = TypeVar("_P", bound=type[UtilityPair])
 
 
 def enter(cls: _P) -> _P:
-    """Make a pair known under its name."""
+    """Register a pair under its name.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of `UtilityPair`.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
     PAIRS[cls.name] = cls
     return cls
 
 
 def pair(name: str, **values: Any) -> UtilityPair:
-    """Return the pair of this name; parameters not given take their defaults.
+    """Return the pair of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of `PAIRS`, such as ``count_laplace``.
+    **values : object
+        Its parameters; the others take their defaults.
+
+    Returns
+    -------
+    UtilityPair
+        Query, mechanism and parameters.
 
     Examples
     --------
