@@ -221,7 +221,7 @@ def _layout(file: UploadedFile) -> Sheet:
         st.text_input(
             "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
         )
-        for words in sheet.told:
+        for words in sheet.notes:
             st.caption(plain(words))
     return sheet
 

@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, ndtr
 
 from dpcore.core.registry import SCALE, Parameter
 from dpcore.curves.base import Curve
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import gaussian_curve
 
 if TYPE_CHECKING:
@@ -120,6 +120,6 @@ class Widths(Curve):
         return Widths(self.other, self.scale, self.shift)
 
 
-def laplace_pair(scale: float, other: float, shift: float, label: str) -> Given:
+def laplace_pair(scale: float, other: float, shift: float, label: str) -> CustomRegion:
     """Return the region of Laplace noise of one scale against another, the centres `shift` apart."""
-    return Given(Widths(_WIDTH.check(scale), _WIDTH.check(other), SHIFT.check(shift)), label, "substitution")
+    return CustomRegion(Widths(_WIDTH.check(scale), _WIDTH.check(other), SHIFT.check(shift)), label, "substitution")

@@ -32,7 +32,7 @@ from scipy.special import gammainc, gammaincc, gammaln
 from dpcore.core.domains import PRIOR
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, Choice, Parameter
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.noise import least_reach
@@ -176,7 +176,7 @@ class CutsJohnsonLindenstrauss(UtilityPair):
     def region(self) -> TradeOff:
         """The exact region of all rows, whatever was claimed."""
         label = f"{self.rows} rows of a Johnson-Lindenstrauss sketch, w = {self.weight:.6g}"
-        return Given(Spread(self.rows, excess(self.weight, self.vertices)), label)
+        return CustomRegion(Spread(self.rows, excess(self.weight, self.vertices)), label)
 
     @property
     def measures(self) -> tuple[UtilityMeasure, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import three_point
 from dpcore.regions.tradeoff import TradeOff
 
@@ -27,7 +27,7 @@ _ROUNDS = 40  # passes that drop points below their chords; the exact chain afte
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DataRegion(Given):
+class DataRegion(CustomRegion):
     """A region computed from data at hand; `reason` says over which pairs of datasets."""
 
     reason: str = ""

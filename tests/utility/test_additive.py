@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.utility import PAIRS, Dataset, UtilityPair, facts, pair
 from dpcore.utility.additive import gaussian_floor, pure_floor, unit_sigma
 from dpcore.utility.mean import course_floor, joint_quantile

@@ -180,7 +180,7 @@ def test_the_number_of_records_moves(run: Run, waiting: str) -> None:
         (("histogram_laplace", "--after", "clop"), "Did you mean clip?"),
         (("count_laplace", "--releases", "1"), "releases must be"),
         (("count_laplace", "--seed", "-1"), "seed must be"),
-        (("count_laplace", "--column", "v"), "name it with --data"),
+        (("count_laplace", "--column", "v"), "name the file with --data"),
         (("mean_laplace", "--n", "0"), "n must be an integer in [1, inf), got 0"),
         (("mean_laplace", "--n", "1.5"), "n must be an integer in [1, inf), got 1.5"),
         (("mean_laplace", "--n", "1000001"), "n must be an integer in [1, 1000000], got 1000001"),

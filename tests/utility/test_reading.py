@@ -75,7 +75,7 @@ def test_values_outside_the_bounds_are_clipped_or_dropped_and_counted() -> None:
 def test_another_delimiter_is_found_and_said(mark: str, words: str) -> None:
     opened = open_csv(f"age{mark}name\n51{mark}Ada\n74{mark}Bo\n".encode())
     assert opened.columns == ("age", "name")
-    assert f"The fields are separated by {words}, not by commas." in opened.told
+    assert f"The fields are separated by {words}, not by commas." in opened.notes
     assert read_numbers(opened, "age", 0, 100).dataset.values.tolist() == [51.0, 74.0]
 
 
@@ -116,14 +116,14 @@ def test_the_wrong_delimiter_chosen_by_hand_is_said() -> None:
 def test_encodings(data: bytes, words: str) -> None:
     opened = open_csv(data)
     assert opened.columns[0] == "age"
-    assert words in " ".join(opened.told)
+    assert words in " ".join(opened.notes)
     assert read_numbers(opened, "age", 0, 100).dataset.values.tolist() == [51.0]
 
 
 def test_a_file_without_names() -> None:
     opened = open_csv(b"51,1\n74,NaN\n")
     assert opened.columns == ("column 1", "column 2")
-    assert "named by their place" in " ".join(opened.told)
+    assert "named by their place" in " ".join(opened.notes)
     assert read_numbers(opened, "column 1", 0, 100).rows == 2
     assert open_csv(b"nan,1\n2,3\n").header is False  # a missing value is no name
 
