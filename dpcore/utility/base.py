@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.utility.inverse import Requirement
+    from dpcore.utility.inverse import UtilityRequirement
 
 KINDS: Final = ("exact", "upper", "lower", "approximate")
 MEAN, RATE, QUANTILE = "mean", "rate", "quantile"
@@ -250,7 +250,7 @@ class UtilityPair(ABC):
             raise DomainError(unknown("measure", name, list(measures), self.name))
         return measures[name]
 
-    def requirement(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
+    def requirement(self, measure: str, target: float, data: Dataset, of: str | None = None) -> UtilityRequirement:
         """Answer the inverse question: which epsilon (or other parameter, or ``n``) meets `target`.
 
         See `dpcore.utility.inverse.requirement`.

@@ -36,8 +36,8 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
+    AdditivePair,
     Calibrated,
-    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     parameter_words,
@@ -81,7 +81,7 @@ def bin_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class NoisyHistogram(NoisyAnswer):
+class NoisyHistogram(AdditivePair):
     """Counts of equal bins, or of the categories of categorical data, with noise."""
 
     query = "histogram"

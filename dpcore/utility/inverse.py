@@ -24,7 +24,7 @@ _WIDTH = 1e-13  # relative width at which a search ends; the answer is the end t
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class UtilityRequirement:
     """The least demanding value of a parameter that meets a target.
 
     Attributes
@@ -52,7 +52,9 @@ class Requirement:
     words: str
 
 
-def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
+def requirement(
+    pair: UtilityPair, measure: str, target: float, data: Dataset, of: str | None = None
+) -> UtilityRequirement:
     """Return the value of `of` at which `measure` meets `target`, rounded to the side that keeps the promise.
 
     Parameters
@@ -70,7 +72,7 @@ def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, o
 
     Returns
     -------
-    Requirement
+    UtilityRequirement
         The value, what it rests on, and a sentence.
 
     Raises
@@ -90,7 +92,7 @@ def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, o
         raise DomainError(msg)
     search = _Inversion(pair, target_measure, goal, data, parameter)
     value = search.run()
-    return Requirement(
+    return UtilityRequirement(
         name, value, measure, goal, search.kind, _words(pair, target_measure, goal, parameter, value, search)
     )
 
