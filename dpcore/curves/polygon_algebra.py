@@ -252,7 +252,11 @@ def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[Float
 def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float]:
     """Return losses, masses and mass at infinity of the convex envelope of min(delta_a, delta_b) in e^epsilon."""
     loss = _merged(a, b)
-    delta = np.minimum(a.delta_bounds(loss)[0], b.delta_bounds(loss)[0])
+    delta = np.full(loss.size, np.inf)
+    for part in (a, b):
+        checkpoint()  # a tenth of a second each for a million losses
+        delta = np.minimum(delta, part.delta_bounds(loss)[0])
+    checkpoint()
     floor = min(a.q_inf, b.q_inf)
     points = [(-np.inf, 1.0), *zip(loss.tolist(), delta.tolist(), strict=True), (np.inf, floor)]
     hull: list[tuple[float, float]] = []
