@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from dpcore.audit import Reading
+    from dpcore.audit import AuditReading
     from dpcore.files.sheet import Sheet
     from dpcore.regions.tradeoff import TradeOff
 
@@ -225,7 +225,7 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
     return AuditSource(lambda: reading.measurement, asked, cache, imports, code)
 
 
-def _told(reading: Reading, sheet: Sheet) -> None:
+def _told(reading: AuditReading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
     words = " ".join(plain(text) for text in reading.told if text not in sheet.notes)
     if not reading.problems:

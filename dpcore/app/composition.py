@@ -20,14 +20,23 @@ from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
 from dpcore.language.numbers import read_value
 from dpcore.regions.tradeoff import literal
-from dpcore.theorems.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.theorems.composition import (
+    DEFAULT_THEOREMS,
+    TITLES,
+    best,
+    gaps,
+    headline,
+    ladder,
+    statements,
+    theorem_regions,
+)
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dpcore.charts.figure import Figure
-    from dpcore.theorems.composition import Way
+    from dpcore.theorems.composition import TheoremRegion
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 DEFAULTS: dict[str, Any] = {
@@ -41,7 +50,7 @@ DEFAULTS: dict[str, Any] = {
     "view": REGIONS,
     "comp_axes": "f-DP",
     "comp_draw": "filled",
-    "show": [TITLES[name] for name in SHOWN],
+    "show": [TITLES[name] for name in DEFAULT_THEOREMS],
 }
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
@@ -195,15 +204,15 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: CompositionQuery) -> tuple[tuple[Way, ...], tuple[str, ...]]:
+def found(asked: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
     region, told = work.region(asked.mechanism)
 
-    def make() -> tuple[Way, ...]:
+    def make() -> tuple[TheoremRegion, ...]:
         with collected():
-            return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
+            return theorem_regions(region, asked.k, slack=asked.slack, delta=asked.delta)
 
-    return work.cache().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.cache().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
 
 
 def rows(asked: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
@@ -236,7 +245,7 @@ def picture(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]
     return work.cache().get((*key, asked.delta, tuple(given.items()), dark), make)
 
 
-def _points(way: Way) -> pd.DataFrame:
+def _points(way: TheoremRegion) -> pd.DataFrame:
     return work.cache().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
 
 
@@ -367,12 +376,12 @@ def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -
     return "\n".join(
         [
             f"from dpcore.charts import {maker}, save",
-            "from dpcore.theorems.composition import ladder, statements, verdict, ways",
+            "from dpcore.theorems.composition import ladder, statements, theorem_regions, verdict",
             "from dpcore.core.effort import effort",
             "",
             f"drawn = {list(titles)!r}",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    every = ways({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
+            f"    every = theorem_regions({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
             f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
             "    table = statements(every)",
             f"    words = verdict(ladder({asked.mechanism!r}, {asked.delta!r}, [{asked.k}]), {asked.delta!r}, drawn)",

@@ -43,7 +43,7 @@ class Door:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PageGroup:
     """Pages that answer the same kind of question."""
 
     title: str
@@ -53,7 +53,7 @@ class Group:
 
 START: Final = Door("streamlit_app.py", "Start", "What one published number gives away, in one picture.", "home")
 GROUPS: Final = (
-    Group(
+    PageGroup(
         "Learn",
         "What does it mean?",
         (
@@ -62,7 +62,7 @@ GROUPS: Final = (
             Door("pages/14_Guide.py", "Glossary", "Every word in a sentence.", "dictionary", {"guide_text": "Glossary"}),
         ),
     ),
-    Group(
+    PageGroup(
         "Release",
         "May I release this?",
         (
@@ -70,12 +70,12 @@ GROUPS: Final = (
             Door("pages/11_Choose_your_noise.py", "Choose your noise", "Find the noise that keeps a promise.", "tune"),
         ),
     ),
-    Group(
+    PageGroup(
         "Train",
         "What is the ε of my training run?",
         (Door("pages/7_Subsampling.py", "Subsampling", "Steps on random samples, and the ε they add up to.", "model_training"),),
     ),
-    Group(
+    PageGroup(
         "Explore",
         "What does it look like?",
         (
@@ -85,7 +85,7 @@ GROUPS: Final = (
             Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How far off private answers are, on your own data too.", "balance"),
         ),
     ),
-    Group(
+    PageGroup(
         "Check",
         "Is this claim true?",
         (
@@ -93,7 +93,7 @@ GROUPS: Final = (
             Door("pages/12_Audit.py", "Audit", "What a measured attack proves about a mechanism.", "policy"),
         ),
     ),
-    Group(
+    PageGroup(
         "Research",
         "Can I check the mathematics?",
         (

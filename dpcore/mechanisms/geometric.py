@@ -109,9 +109,11 @@ class GeometricLaw(Law):
 
     def above(self, x: FloatArray) -> FloatArray:
         """Return the tail of the two-sided geometric law above the integer part of x."""
-        r = self.ratio
         n = np.floor(np.asarray(x, dtype=np.float64))
-        return np.where(n >= 0, r ** np.maximum(n + 1, 0) / (1 + r), 1.0 - r ** np.maximum(-n, 0) / (1 + r))
+        tail = np.exp(-self.rate * np.where(n >= 0, n + 1, -n)) / (
+            1 + self.ratio
+        )  # r^n would lose n times the rounding of r
+        return np.where(n >= 0, tail, 1.0 - tail)
 
     @property
     def variance(self) -> float:

@@ -39,7 +39,7 @@ def test_the_first_view() -> None:
     assert not errors(app)
     assert len(alts(app)) == 3
     assert "The ledger spends ε = 7.542 (upper bound) at δ = 1e-6: 94.3 % of the budget of ε = 8." in alts(app)[0]
-    assert "Most is spent on row 1 (Visits per clinic)" in alts(app)[1]
+    assert "The most is spent on row 1 (Visits per clinic)" in alts(app)[1]
     assert "under ledger (upper bound)" in alts(app)[2]
     assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
     assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)
@@ -269,7 +269,7 @@ def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: p
     space: dict[str, Any] = {}
     exec(ledger.cost_code(view), space)  # noqa: S102  the lines the page shows
     assert len(space["figure"].table) == 600
-    assert "The 20 rows of 600 that cost most are drawn" in space["figure"].notes[0]
+    assert "The 20 most expensive of 600 rows are drawn" in space["figure"].notes[0]
 
 
 def test_a_long_product_is_named_by_its_length() -> None:

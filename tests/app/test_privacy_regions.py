@@ -214,7 +214,7 @@ def test_duplicate_rename_hide_show_delete_clear() -> None:
     assert text(app) == "dp(1.0); laplace(1.0)"
     press(app, "Clear all")
     assert text(app) == ""
-    assert "An empty window: the line of blind guessing" in chart(app).alt
+    assert "An empty chart: only the line of blind guessing" in chart(app).alt
     assert "Nothing is drawn yet" in said(app)
     press(app, "Undo")
     assert text(app) == "dp(1.0); laplace(1.0)"

@@ -19,21 +19,23 @@ from dpcore.core.errors import DomainError
 from dpcore.files import sheet
 from dpcore.files.sheet import open_csv
 from dpcore.utility import PAIRS, pair, reading
-from dpcore.utility.reading import Reading, read_labels, read_numbers
+from dpcore.utility.reading import ColumnReading, read_labels, read_numbers
 from dpcore.utility.samples import sample, samples
 
 DATASETS = Path(__file__).resolve().parents[2] / "data" / "datasets"
 
 
-def numbers(data: bytes | str, column: str | None = None, low: float = 0.0, high: float = 100.0, **how: Any) -> Reading:
+def numbers(
+    data: bytes | str, column: str | None = None, low: float = 0.0, high: float = 100.0, **how: Any
+) -> ColumnReading:
     opened = open_csv(data.encode() if isinstance(data, str) else data)
     found = read_numbers(opened, column or opened.columns[0], low, high, **how)
     assert found.rows == found.dataset.n + sum(found.dropped.values())
     return found
 
 
-def said(found: Reading) -> str:
-    return " ".join(found.told)
+def said(found: ColumnReading) -> str:
+    return " ".join(found.notes)
 
 
 # ---- what can be in a file -----------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def test_answers_are_coded_in_the_order_declared() -> None:
     assert grades.dataset.categories == ("10", "9", "other")
     assert grades.dataset.values.tolist() == [0, 1, 2, 0]
     assert grades.dropped == {"marked as missing": 1}
-    assert said(grades).endswith("1 answer not in the list counted as 'other', a bin that is always there.")
+    assert said(grades).endswith("1 answer not in the list counted as 'other', a bin that always exists.")
 
 
 CEO = b"department\nSales\nHR\nSales\nCEO\nn/a\n"
@@ -223,7 +225,7 @@ def test_a_column_without_answers() -> None:
 
 def test_other_answers_have_no_place_between_no_and_yes() -> None:
     opened = open_csv(b"a\nyes\nno\nperhaps\n")
-    with pytest.raises(DomainError, match="the bin 'other' has no place in it"):
+    with pytest.raises(DomainError, match="the bin 'other' has no place in that order"):
         pair("survey_rr").closed_forms(read_labels(opened, "a", "no,yes").dataset)
     assert pair("survey_rr").answer(read_labels(opened, "a", "no,yes", "drop").dataset) == 0.5
 
