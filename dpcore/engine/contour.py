@@ -71,7 +71,7 @@ _FARTHEST = 2.0**52
 """Lines counted on one branch. So far out nothing is left but Chernoff's bound, that of the last line for all."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
-"""Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
+"""Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""
 
 _CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
 """Short lines of similar node counts are evaluated together."""
@@ -248,10 +248,10 @@ class Contour:
         shift = self.product.log_finite0
         x = np.minimum(np.maximum(eps + shift, -800.0), 700.0)
         value = -np.expm1(x)
-        wobble = 4 * UNIT * np.abs(value)
+        margin = 4 * UNIT * np.abs(value)
         if shift:
-            wobble += UNIT * np.exp(x) * (2 * np.abs(x) + 8 * abs(shift))
-        return np.asarray(value - wobble, dtype=np.float64), np.asarray(value + wobble, dtype=np.float64)
+            margin += UNIT * np.exp(x) * (2 * np.abs(x) + 8 * abs(shift))
+        return np.asarray(value - margin, dtype=np.float64), np.asarray(value + margin, dtype=np.float64)
 
     def _simple_bounds(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket delta from the ends of the losses alone; exact outside the finite losses."""
@@ -273,8 +273,8 @@ class Contour:
             return low, high, 1.0 - high, 1.0 - low
         x = eps + product.log_finite0
         value = np.exp(np.clip(x, -745.0, 700.0))
-        wobble = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + TINY
-        return *self._all_above(eps), value - wobble, value + wobble
+        margin = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + TINY
+        return *self._all_above(eps), value - margin, value + margin
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
         """Bracket delta and 1 - delta inside the finite losses by Chernoff's bound and, where that is wide, the contour."""

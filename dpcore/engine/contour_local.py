@@ -2,7 +2,7 @@ r"""The profile of a product near the points of an even grid: Taylor series of t
 
 A short line gives the kernel as :math:`e^{\log m - c\varepsilon} S(\varepsilon)` with a finite sum
 :math:`S(\varepsilon) = \mathrm{Re} \sum_n t_n e^{-i y_n (\varepsilon - r)}`. Its derivatives are sums with the same phases, and
-what a series of order m leaves out within a distance h is at most :math:`\sum |t_n| (y_n h)^{m+1} / (m+1)!`, because
+the remainder of a series of order m within a distance h is at most :math:`\sum |t_n| (y_n h)^{m+1} / (m+1)!`, because
 :math:`|e^{i\theta} - \sum_{j \le m} (i\theta)^j/j!| \le |\theta|^{m+1}/(m+1)!`. A grid of four points per standard
 deviation thus serves any number of values in between, each with a few multiplications, and gives the slopes too.
 """

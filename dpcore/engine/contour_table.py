@@ -38,7 +38,7 @@ _STEP = 1e-20
 _FLOOR = 40.0
 """A modulus below e^-40 of its value on the real axis is rounding noise and is set to that level."""
 
-# The table only says where to put a line: a coarser one makes lines less good and brackets wider, never wrong.
+# The table only decides where to put a line: a coarser one costs nodes or width, never truth.
 _PER_DECADE = 8
 """Exponents per power of ten in the table of saddle points."""
 
@@ -49,7 +49,7 @@ _MANY_SLOW, _STRONGEST = 200, 100
 """Number of parts with a costly bound of their decay beyond which only the strongest are used, and how many."""
 
 _NEAR_ONE = -1e-4
-"""Logarithm of a rate above which the outline ends: the saddle point approximation is no use next to 1."""
+"""Logarithm of the rate at which the outline ends: next to 1 the saddle point approximation is useless."""
 
 _HANDICAP = 1.0
 """Advantage in log size that N needs over the other kernels for eps >= 0, where it is the larger one of D and N."""

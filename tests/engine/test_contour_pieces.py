@@ -101,7 +101,7 @@ def test_listed_halves_agree_with_every_combination() -> None:
     rng = np.random.default_rng(4)
     for losses in (rng.uniform(0.05, 0.3, 7), np.array([0.1, 0.1, 0.2, 0.3, 0.3])):
         parts = [(np.array([-x, x]), np.array([0.6, 0.3]), np.array([0.3, 0.6])) for x in losses]
-        listed, merged = enumeration.Listed(parts), enumeration.product(parts)
+        listed, merged = enumeration.SmallProduct(parts), enumeration.product(parts)
         assert listed.loss == pytest.approx(merged[0], abs=1e-14)
         assert listed.p == pytest.approx(merged[1], rel=1e-14)
         assert listed.q == pytest.approx(merged[2], rel=1e-14)
@@ -118,7 +118,7 @@ def test_signed_halves_are_the_listed_ones() -> None:
             high, low = 0.9 / (1 + np.exp(-x)), 0.9 * np.exp(-x) / (1 + np.exp(-x))
             parts.append((np.array([-x, x]), np.array([high, low]), np.array([low, high])))
         assert enumeration.signed(parts)
-        found, listed = enumeration.Signed(parts), enumeration.Listed(parts)
+        found, listed = enumeration.Signed(parts), enumeration.SmallProduct(parts)
         assert found.loss == pytest.approx(listed.loss, abs=1e-13)
         assert found.q == pytest.approx(listed.q, rel=5e-14)
         assert found.p == pytest.approx(listed.p, rel=5e-14)
