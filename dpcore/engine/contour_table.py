@@ -22,9 +22,10 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
+from dpcore.core.rounding import log_keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -129,7 +130,7 @@ class TransformProduct:
 
     def __init__(self, factors: Sequence[tuple[Factor, int]]) -> None:
         self.parts = tuple((factor, count) for factor, count in factors if count > 0)
-        self.log_finite1 = _log_finite((factor.q_inf, count) for factor, count in self.parts)
+        self.log_finite1 = log_keep((factor.q_inf, count) for factor, count in self.parts)
         self.log_finite0 = _log_finite0(self.parts)
         self.delta_inf = -math.expm1(self.log_finite1)
         self.symmetric = all(getattr(factor, "symmetric", False) for factor, _ in self.parts)
@@ -491,20 +492,12 @@ def _lowest(b: Branch, low: float, high: float) -> tuple[FloatArray, FloatArray,
     return b.epsilon[use], b.c[use], b.value[use], b.slope[use]
 
 
-def _log_finite(masses: Iterable[tuple[float, int]]) -> float:
-    """Return the logarithm of the product of (1 - mass)^count."""
-    pairs = list(masses)
-    if any(mass >= 1 for mass, _ in pairs):
-        return -math.inf
-    return math.fsum(count * math.log1p(-mass) for mass, count in pairs)
-
-
 def _log_finite0(parts: Sequence[tuple[Factor, int]]) -> float:
     """Return log M(-1), from the transform where 1 - p_inf would lose digits."""
     likely = [(factor.p_inf, count) for factor, count in parts if factor.p_inf < 0.5]
     rare = [(factor, count) for factor, count in parts if factor.p_inf >= 0.5 and factor.q_inf < 1]
     at = np.array([-1.0 + 0j])
-    return _log_finite(likely) + math.fsum(count * float(factor.log_mgf(at).real[0]) for factor, count in rare)
+    return log_keep(likely) + math.fsum(count * float(factor.log_mgf(at).real[0]) for factor, count in rare)
 
 
 def _total(losses: list[tuple[float, int]]) -> float:

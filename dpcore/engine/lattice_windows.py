@@ -255,9 +255,7 @@ class _Sum:
         rise = self.cumulant(tilt.theta + s) - tilt.cumulant - s * tilt.mean
         distance = (rise + _TAIL) / np.abs(s)
         reach = max(float(distance[:4].min()), float(distance[4:].min()))
-        least = int(min(self.span + 1, reach + extent + 2)) + 1
-        power = 1 << (least - 1).bit_length()
-        return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), max(2, power))
+        return fast_length(int(min(self.span + 1, reach + extent + 2)) + 1)
 
     def _damping(self, theta: float) -> list[tuple[int, float]]:
         """Return pairs (gap g, rate a) with |E e^(itX)| <= exp(-sum of a sin^2(g t / 2)) under the tilt.
@@ -337,6 +335,12 @@ class _Sum:
         position = self.span - inward if upper else inward
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(np.log(total) + self.scale(start, position)))
+
+
+def fast_length(least: int) -> int:
+    """Return an even length of at least `least` with small prime factors, for a transform."""
+    power = 1 << max(1, (least - 1).bit_length())
+    return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), power)
 
 
 def _leading(distance: IntArray, weight: FloatArray, k: int, count: int) -> FloatArray:

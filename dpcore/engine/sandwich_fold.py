@@ -25,6 +25,7 @@ from dpcore.core import effort
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
 from dpcore.engine import profile
+from dpcore.engine.lattice_windows import fast_length
 from dpcore.engine.sandwich_measure import UNIT, Measure
 
 if TYPE_CHECKING:
@@ -302,7 +303,7 @@ class Fold:
         centre = sum(law.k * (law.first + mean_at) for law, mean_at in zip(self.laws, steps, strict=True))
         first = int(np.floor(min(centre - _REACH * sigma, lowest / h - 1.0)))
         base, extent = self._stretch(theta, sigma, centre, weights, first)
-        length = _fast(min(extent, LONGEST, self.span + 2))
+        length = fast_length(min(extent, LONGEST, self.span + 2))
         outside = 0.0 if length > self.span else (1.0 if extent > length else 2.0 * np.exp(-_TAIL))
         transform, noise = self._transform(weights, length)
         # position 0 of the transform is the sum of all first losses
@@ -435,9 +436,3 @@ def _folded(weight: FloatArray, length: int) -> FloatArray:
     rows = -(-weight.size // length)
     padded = np.concatenate((weight, np.zeros(rows * length - weight.size)))
     return np.asarray(padded.reshape(rows, length).sum(axis=0), dtype=np.float64)
-
-
-def _fast(least: int) -> int:
-    """Return an even length of at least `least` with small prime factors."""
-    power = 1 << max(1, (least - 1).bit_length())
-    return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), power)
