@@ -73,6 +73,11 @@ def effort(
     work : float, optional
         Operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
         Unlike a deadline it refuses the same questions on every machine; about 10^7 are done in a second.
+
+    Yields
+    ------
+    Effort
+        The settings in effect.
     """
     now = current()
     changed = replace(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.engine.contour_local import Local
-    from dpcore.engine.contour_table import Factor, Outline
+    from dpcore.engine.contour_outline import Outline
+    from dpcore.engine.contour_table import Factor
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]

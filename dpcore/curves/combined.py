@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpcore.engine.contour_table import Outline
+    from dpcore.engine.contour_outline import Outline
 
 
 _TRIALS = 60.0

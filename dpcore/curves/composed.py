@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.polygon import Polygon
     from dpcore.engine.contour_local import Local
-    from dpcore.engine.contour_table import Outline
+    from dpcore.engine.contour_outline import Outline
 
 _CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.

@@ -25,6 +25,7 @@ from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
+from dpcore.engine.contour_outline import Outline, outline
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
 from dpcore.engine.contour_share import (
     KERNEL_D,
@@ -39,16 +40,7 @@ from dpcore.engine.contour_share import (
     tighten_short,
 )
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
-from dpcore.engine.contour_table import (
-    Branch,
-    Factor,
-    Outline,
-    TransformProduct,
-    crossings,
-    mirrored,
-    outline,
-    saddle_table,
-)
+from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossings, mirrored, saddle_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +50,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-__all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
+__all__ = ["Atomic", "Contour", "Factor"]
 
 _WIDTH, _NARROW, _LONG = 4.0, 2.0, 6.0
 """Standard deviations of the tilted loss covered by one line, by one line of so many parts that rounding counts, and by one
@@ -100,28 +92,6 @@ _ACCURACY, _DIGITS = 1e-13, 1e-6
 _ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
 _SLACK = 1e-9  # relative, of a tabulated log M: many times its error
 _LOG_TINY = -700.0  # logarithm below which a bound is too close to the smallest doubles for a contour
-
-
-def delta_bounds(
-    factors: Sequence[tuple[Factor, int]], epsilon: FloatArray, tolerance: float
-) -> tuple[FloatArray, FloatArray]:
-    """Bracket delta(eps) of a product; see `Contour`, which caches its saddle points for further calls.
-
-    Parameters
-    ----------
-    factors : sequence of tuple of (Factor, int)
-        Parts and how often each occurs.
-    epsilon : ndarray of float
-        Values of eps, any real numbers, infinities included.
-    tolerance : float
-        Relative width to aim at, (upper - lower) <= tolerance * upper.
-
-    Returns
-    -------
-    tuple of (ndarray of float, ndarray of float)
-        Lower and upper bounds, certified whether or not the tolerance was reached.
-    """
-    return Contour(factors, tolerance).delta_bounds(epsilon)
 
 
 class Contour:
