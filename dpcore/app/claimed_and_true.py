@@ -144,8 +144,8 @@ def sentences(asked: Asked) -> tuple[bool, list[str]]:
         said = [found.words()]
         noise = found.least_noise
         said.append(noise if isinstance(noise, str) else noise.words())
-        if found.exposed is not None:
-            said.append(found.exposed.words())
+        if found.refutation is not None:
+            said.append(found.refutation.words())
         return found.verdict == WRONG, said
 
     return work.shelf().get(("judgement in words", *_key(asked)), make)
