@@ -25,7 +25,7 @@ if view is None:
 work.fresh(view.key)
 with left:
     try:
-        with work.patience("Auditing"):
+        with work.progress("Auditing"):
             found = audit.result(view, dark=page.look().dark)
     except DpcoreError as error:
         figure.trouble(error, "auditing")

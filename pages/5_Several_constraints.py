@@ -23,7 +23,7 @@ with right:
 if view is None:
     left.info("Correct the field beside to see the region.", icon=":material/edit:")
 else:
-    with left, work.patience("Composing"):
+    with left, work.progress("Composing"):
         regions = work.attempt(lambda: several_constraints.picture(view, dark=dark))
         pair = work.attempt(lambda: several_constraints.pair_picture(view, dark=dark))
     with left:

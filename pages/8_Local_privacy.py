@@ -26,7 +26,7 @@ if view is None:
     st.stop()
 
 work.fresh(view)
-with left, work.patience("Computing"):
+with left, work.progress("Computing"):
     curves = work.attempt(local_privacy.sweep_picture, view, dark=dark)
     channel = work.attempt(local_privacy.channel_picture, view, dark=dark)
     region = work.attempt(local_privacy.region_picture, view, dark=dark)

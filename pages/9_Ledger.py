@@ -20,9 +20,9 @@ if view is None:
 elif panels.usable(view):
     work.fresh((*view.asked, view.budget))
     ledger.expect(view)
-    with work.patience("Adding up"):
+    with work.progress("Adding up"):
         budget = work.attempt(lambda: ledger.budget_picture(view, dark=dark))
-    with work.patience("Asking the theorems"):
+    with work.progress("Asking the theorems"):
         rows = work.attempt(lambda: ledger.theorems(view))
     left, right = st.columns(2, gap="large")
     with left:
@@ -42,16 +42,16 @@ elif panels.usable(view):
     left, right = st.columns(2, gap="large")
     with left:
         st.header("What each row costs")
-        with work.patience("Leaving rows out"):
+        with work.progress("Leaving rows out"):
             costs = work.attempt(lambda: ledger.cost_picture(view, dark=dark))
         panels.show(view, costs, key="ledger_costs", code=ledger.cost_code(view), link=False)
     with right:
         st.header("The whole region")
-        with work.patience("Drawing the region"):
+        with work.progress("Drawing the region"):
             region = work.attempt(lambda: ledger.region_picture(view, dark=dark))
         panels.show(view, region, key="ledger_region", code=ledger.region_code(view), link=False)
     st.header("The table of deltas")
-    with work.patience("Computing deltas"):
+    with work.progress("Computing deltas"):
         deltas = work.attempt(lambda: ledger.deltas(view))
     panels.show_deltas(view, deltas)
 

@@ -17,7 +17,7 @@ from dpcore.cli.output import write
 from dpcore.files.csv_writer import frame_text, marked, read_frame, unmarked
 from dpcore.files.sheet import open_csv, rows_of
 from dpcore.ledger import Ledger, Release, read_ledger, to_csv
-from dpcore.site.figures import Drawn
+from dpcore.site.figures import RenderedFigure
 from dpcore.site.tables import plain_columns
 
 RUNS = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
@@ -41,7 +41,7 @@ def test_a_formula_is_a_text_in_every_file(text: str) -> None:
         frame_text(frame),
         csv_of(frame).decode(),
         out.getvalue(),
-        Drawn(facts, {}, "<svg>").files[".csv"].decode(),
+        RenderedFigure(facts, {}, "<svg>").files[".csv"].decode(),
     ]
     assert len(set(texts)) == 1
     rows = list(csv.reader(io.StringIO(texts[0], newline="")))

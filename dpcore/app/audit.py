@@ -20,7 +20,7 @@ from dpcore.words import best_advantage, outward
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from dpcore.app.audit_data import Source
+    from dpcore.app.audit_data import AuditSource
     from dpcore.audit.statements import Verdict
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.conversion.claims import NotionStatement
@@ -50,10 +50,10 @@ _LABELS = {
 
 
 @dataclass(frozen=True)
-class View:
+class AuditView:
     """Where the measurement is from, what is claimed, and how it is looked at."""
 
-    source: Source
+    source: AuditSource
     claim: TradeOff | None
     others: tuple[TradeOff, ...]
     confidence: float
@@ -92,12 +92,12 @@ def regions(text: str) -> tuple[TradeOff, ...]:
     return tuple(work.region(part)[0] for part in parts)
 
 
-def result(view: View, *, dark: bool) -> Result:
-    """Return what is shown, from the shelf of the source: the shared one, or the visitor's own for an upload."""
-    return view.source.shelf.get(("audit", *view.key, dark), lambda: _made(view, dark=dark))
+def result(view: AuditView, *, dark: bool) -> Result:
+    """Return what is shown, from the cache of the source: the shared one, or the visitor's own for an upload."""
+    return view.source.cache.get(("audit", *view.key, dark), lambda: _made(view, dark=dark))
 
 
-def _made(view: View, *, dark: bool) -> Result:
+def _made(view: AuditView, *, dark: bool) -> Result:
     found = audit(view.source.make(), view.confidence)
     statements = tuple(consistent(found, view.delta))
     others = {str(region): region for region in view.others}
@@ -118,7 +118,7 @@ def _made(view: View, *, dark: bool) -> Result:
     )
 
 
-def _words(view: View, found: Audit) -> tuple[str, ...]:
+def _words(view: AuditView, found: Audit) -> tuple[str, ...]:
     """Say how it was measured, what could be proved at most, and, of a simulation, the truth."""
     said = [about(found), ceiling_sentence(found, view.delta)]
     truth = view.source.truth
@@ -158,7 +158,7 @@ def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def measured_csv(source: Source) -> bytes:
+def measured_csv(source: AuditSource) -> bytes:
     """Return the measurement as a file that the page and the command line read."""
     measured = source.make()
     if isinstance(measured, Counts):
@@ -174,7 +174,7 @@ def scores_csv(measured: Scores) -> bytes:
     return pd.DataFrame({"score": scores, "label": labels}).to_csv(index=False, lineterminator="\n").encode()
 
 
-def code(view: View) -> str:
+def code(view: AuditView) -> str:
     """Return the Python lines that draw the figure."""
     claim = [f"claim = {'None' if view.claim is None else f'parse({str(view.claim)!r})'}"]
     others = ", ".join(f"{str(region)!r}: parse({str(region)!r})" for region in view.others)

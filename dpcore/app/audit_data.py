@@ -38,12 +38,12 @@ BY_NAME = "found by its name"
 
 
 @dataclass(frozen=True)
-class Source:
+class AuditSource:
     """A measurement: how it is made, where results may be kept, the Python that makes it, and the truth if it is known."""
 
     make: Callable[[], Scores | Counts]
     key: Hashable
-    shelf: work.Shelf
+    cache: work.ResultCache
     imports: tuple[str, ...]
     code: tuple[str, ...]
     truth: TradeOff | None = None
@@ -63,7 +63,7 @@ def choose() -> str:
     return str(name)
 
 
-def ask(name: str, defaults: dict[str, Any]) -> Source | None:
+def ask(name: str, defaults: dict[str, Any]) -> AuditSource | None:
     """Show what the data need and return them; None where something is to be corrected or chosen, which is said."""
     try:
         if name == SIMULATED:
@@ -77,7 +77,7 @@ def ask(name: str, defaults: dict[str, Any]) -> Source | None:
 # ---- a simulated attack --------------------------------------------------------------------------------------
 
 
-def _simulated(defaults: dict[str, Any]) -> Source | None:
+def _simulated(defaults: dict[str, Any]) -> AuditSource | None:
     place = st.container()
     text = st.text_input(
         "As expression",
@@ -107,10 +107,10 @@ def _simulated(defaults: dict[str, Any]) -> Source | None:
         return None
     st.caption(plain(attack_on(region).words))
     name = str(region)
-    return Source(
+    return AuditSource(
         partial(_drawn, region, seed, trials),
         (SIMULATED, name, trials, seed),
-        work.shelf(),
+        work.cache(),
         ("import numpy as np", "from dpcore.audit import simulate"),
         (f"measured = simulate(parse({name!r}), np.random.default_rng({seed}), {trials}, {trials})",),
         region,
@@ -161,22 +161,22 @@ def _take_kind() -> None:
 # ---- files ---------------------------------------------------------------------------------------------------
 
 
-def _example() -> Source:
+def _example() -> AuditSource:
     st.caption(
         "400 trials with a person in the data and 400 without, of a count with Gaussian noise. Invented: drawn by "
         "data/audits/make_audits.py with its seed."
     )
     st.download_button("Download the example", example, NAME, "text/csv", on_click="ignore", icon=":material/download:")
-    return Source(
+    return AuditSource(
         lambda: read_audit(example()).measurement,
         (EXAMPLE,),
-        work.shelf(),
+        work.cache(),
         ("from dpcore.audit import read_audit", "from dpcore.audit.examples import example"),
         ("measured = read_audit(example()).measurement",),
     )
 
 
-def _upload() -> Source | None:
+def _upload() -> AuditSource | None:
     """Show the uploader; say what was read and what was not."""
     file = uploads.choose(
         "audit",
@@ -203,17 +203,17 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
     reverse = st.toggle(
         "A low score means a member", key="audit_reverse", help="Decide this before looking at the result."
     )
-    for words in sheet.told:
+    for words in sheet.notes:
         st.caption(plain(words))
     score, label = (None if name == BY_NAME else name for name in chosen)
     return sheet, score, label, reverse
 
 
-def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None, reverse: bool) -> Source:
+def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None, reverse: bool) -> AuditSource:
     """Read the file once per choice, into the session."""
     asked = (file.file_id, sheet.delimiter, score, label, reverse)
     find(sheet, score, label)
-    reading, shelf = uploads.read_once(
+    reading, cache = uploads.read_once(
         "audit", asked, lambda: read_audit(sheet, score=score, label=label, reverse=reverse)
     )
     _told(reading, sheet)
@@ -222,12 +222,12 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
     )
     code = (uploads.sheet_code(sheet), f"measured = read_audit(sheet{options}).measurement")
     imports = (*uploads.IMPORTS, "from dpcore.audit import read_audit")
-    return Source(lambda: reading.measurement, asked, shelf, imports, code)
+    return AuditSource(lambda: reading.measurement, asked, cache, imports, code)
 
 
 def _told(reading: AuditReading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
-    words = " ".join(plain(text) for text in reading.messages if text not in sheet.told)
+    words = " ".join(plain(text) for text in reading.messages if text not in sheet.notes)
     if not reading.problems:
         st.success(words, icon=":material/check:")
         return

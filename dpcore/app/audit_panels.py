@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.app import audit_data, figure, work
-from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, Result, View, code, measured_csv, regions, shown_bounds
+from dpcore.app.audit import (
+    DEFAULTS,
+    LINEAR,
+    LOGLOG,
+    LONGEST,
+    AuditView,
+    Result,
+    code,
+    measured_csv,
+    regions,
+    shown_bounds,
+)
 from dpcore.app.figure import csv_of, plain
 from dpcore.app.inputs import number_field
 from dpcore.charts import theme
@@ -18,7 +29,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 
-def ask() -> View | None:
+def ask() -> AuditView | None:
     """Show the fields and return what they say; None with the error shown."""
     name = audit_data.choose()
     source = audit_data.ask(name, DEFAULTS)
@@ -45,7 +56,7 @@ def ask() -> View | None:
     others, smallest, log = _looks()
     if source is None or not good or confidence is None or delta is None or others is None:
         return None
-    return View(source, claim, others, confidence, delta, smallest, log)
+    return AuditView(source, claim, others, confidence, delta, smallest, log)
 
 
 def _claim() -> tuple[TradeOff | None, bool]:
@@ -104,7 +115,7 @@ def _looks() -> tuple[tuple[TradeOff, ...] | None, bool, bool]:
 # ---- results -------------------------------------------------------------------------------------------------
 
 
-def show_figure(view: View, found: Result) -> None:
+def show_figure(view: AuditView, found: Result) -> None:
     """Show the verdict in a line, and the figure with its sentences."""
     if found.judged is not None:
         name = plain(theme.short(str(found.judged.claim)))
@@ -137,7 +148,7 @@ def show_statements(found: Result) -> None:
         st.code(found.proved, language=None, wrap_lines=True)
 
 
-def show_downloads(view: View, found: Result) -> None:
+def show_downloads(view: AuditView, found: Result) -> None:
     """Offer all numbers, and the measurement itself."""
     with st.container(horizontal=True):
         for label, make, name in (

@@ -17,7 +17,7 @@ from dpcore.theorems.bound_regions import Simplified
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RegionKind:
     """One line of the menu: its title and the item it adds."""
 
     title: str
@@ -62,14 +62,14 @@ THESIS = (
 
 
 @lru_cache(maxsize=1)
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[RegionKind, ...]:
     """Return everything that can be added, in the order of the menu."""
-    own = [Kind(title, Item(expression)) for title, expression in THESIS]
-    own.insert(3, Kind("DP, simplified composition", simplified(0.6, 0.1, 2, 0.03)))
+    own = [RegionKind(title, Item(expression)) for title, expression in THESIS]
+    own.insert(3, RegionKind("DP, simplified composition", simplified(0.6, 0.1, 2, 0.03)))
     covered = {"dp", "dptv", "gdp", "laplace", "gaussian_classic", "rr", "basic", "simplified"}
     groups = ("guarantee", "mechanism", "operation")
     entries = [entry for group in groups for entry in registry.entries(group) if entry.name not in covered]
-    return (*own, *(Kind(_capital(entry.title), Item(example(entry))) for entry in entries))
+    return (*own, *(RegionKind(_capital(entry.title), Item(example(entry))) for entry in entries))
 
 
 def _capital(title: str) -> str:

@@ -69,7 +69,7 @@ def requirements_for(unknown: str) -> tuple[str, ...]:
 
 def found(question: Question) -> tuple[NoiseAnswer, ...]:
     """Return what every noise answers."""
-    return work.shelf().get(("answers", question), lambda: answers(question))
+    return work.cache().get(("answers", question), lambda: answers(question))
 
 
 def lines(question: Question) -> list[tuple[str, str]]:
@@ -141,10 +141,10 @@ def picture(question: Question, view: str, *, dark: bool) -> Figure:
     look = Look(dark=dark, height=500 if view != LADDER else 420)
     key = ("choices", question, view, dark)
     if view == LADDER:
-        return work.shelf().get(key, lambda: ladder_picture(question, look))
+        return work.cache().get(key, lambda: ladder_picture(question, look))
     every = found(question)
     log = view == LOGLOG
-    return work.shelf().get(key, lambda: region_figure(regions(question, every), log=log, filled=False, look=look))
+    return work.cache().get(key, lambda: region_figure(regions(question, every), log=log, filled=False, look=look))
 
 
 def ladder_picture(question: Question, look: Look) -> Figure:

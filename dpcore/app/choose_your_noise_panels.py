@@ -190,7 +190,7 @@ def view() -> str:
 def say(question: Question, below: DeltaGenerator) -> bool:
     """Say which noise to prefer; False with the reason next to the fields."""
     try:
-        with work.patience("Calibrating"):
+        with work.progress("Calibrating"):
             words = page.best_words(question)
     except DpcoreError as error:
         figure.trouble(error, "choose", below)
@@ -224,7 +224,7 @@ def show(question: Question, chosen: str, *, dark: bool) -> None:
         )
         return
     try:
-        with work.patience("Drawing"):
+        with work.progress("Drawing"):
             made = page.picture(question, chosen, dark=dark)
         figure.show(made, key="choices", code=page.code(question, chosen))
     except DpcoreError as error:

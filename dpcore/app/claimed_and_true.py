@@ -41,7 +41,7 @@ CLAIMED, TRUE = "the claim", "the truth"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClaimQuery:
     """One use as an expression, how often it is used, the claim, and who arrived at it ('' if that is not said).
 
     Without an epsilon the claim is what the accountant reports.
@@ -57,21 +57,21 @@ class Asked:
 # ---- computed once -------------------------------------------------------------------------------------------
 
 
-def region(asked: Asked) -> tuple[TradeOff, tuple[str, ...]]:
+def region(asked: ClaimQuery) -> tuple[TradeOff, tuple[str, ...]]:
     """Return one use and what the library warned about while reading it."""
     return work.region(asked.mechanism)
 
 
-def reported(asked: Asked) -> Report | None:
+def reported(asked: ClaimQuery) -> Report | None:
     """Return what the accountant reports; None if nobody is named."""
     if not asked.by:
         return None
     one = region(asked)[0]
     key = ("report", asked.by, str(one), asked.k, asked.delta)
-    return work.shelf().get(key, lambda: report(asked.by, one, asked.k, asked.delta))
+    return work.cache().get(key, lambda: report(asked.by, one, asked.k, asked.delta))
 
 
-def epsilon(asked: Asked) -> float:
+def epsilon(asked: ClaimQuery) -> float:
     """Return the claimed epsilon: as typed, or as the accountant reports it."""
     if asked.epsilon is not None:
         return asked.epsilon
@@ -86,57 +86,57 @@ def epsilon(asked: Asked) -> float:
     return found.epsilon
 
 
-def judged(asked: Asked) -> Judgement:
+def judged(asked: ClaimQuery) -> Judgement:
     """Return the verdict."""
     one, claim = region(asked)[0], epsilon(asked)
     key = ("judge", str(one), asked.k, claim, asked.delta)
-    return work.shelf().get(key, lambda: judge(one, asked.k, claim, asked.delta))
+    return work.cache().get(key, lambda: judge(one, asked.k, claim, asked.delta))
 
 
-def everybody(asked: Asked) -> pd.DataFrame:
+def everybody(asked: ClaimQuery) -> pd.DataFrame:
     """Return what every accountant reports."""
     one = region(asked)[0]
-    return work.shelf().get(("reports", str(one), asked.k, asked.delta), lambda: reports(one, asked.k, asked.delta))
+    return work.cache().get(("reports", str(one), asked.k, asked.delta), lambda: reports(one, asked.k, asked.delta))
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def _key(asked: Asked) -> tuple[Any, ...]:
+def _key(asked: ClaimQuery) -> tuple[Any, ...]:
     return (str(region(asked)[0]), asked.k, epsilon(asked), asked.delta)
 
 
-def claim_picture(asked: Asked, *, dark: bool) -> Figure:
+def claim_picture(asked: ClaimQuery, *, dark: bool) -> Figure:
     """Return the claim on the true profile."""
     found = judged(asked)
-    return work.shelf().get(("claim", *_key(asked), dark), lambda: claim_figure(found, look=Look(dark=dark)))
+    return work.cache().get(("claim", *_key(asked), dark), lambda: claim_figure(found, look=Look(dark=dark)))
 
 
-def region_picture(asked: Asked, view: str, *, dark: bool) -> Figure:
+def region_picture(asked: ClaimQuery, view: str, *, dark: bool) -> Figure:
     """Return the region of the claim beside the true one."""
     found = judged(asked)
     regions = {CLAIMED: found.claimed, TRUE: found.total}
     log = view == LOGLOG
     key = ("claimed regions", *_key(asked), log, dark)
-    return work.shelf().get(key, lambda: region_figure(regions, log=log, filled=not log, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: region_figure(regions, log=log, filled=not log, look=Look(dark=dark)))
 
 
-def drawable(asked: Asked) -> bool:
+def drawable(asked: ClaimQuery) -> bool:
     """Whether any accountant reports a finite epsilon."""
     return bool((everybody(asked)["epsilon"] <= LARGEST_EPSILON).any())
 
 
-def accountants_picture(asked: Asked, *, dark: bool) -> Figure:
+def accountants_picture(asked: ClaimQuery, *, dark: bool) -> Figure:
     """Return every accountant's epsilon beside the truth."""
     frame, claim = everybody(asked), epsilon(asked)
     key = ("accountants", *_key(asked), dark)
-    return work.shelf().get(key, lambda: accountants_figure(frame, claimed=claim, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: accountants_figure(frame, claimed=claim, look=Look(dark=dark)))
 
 
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def sentences(asked: Asked) -> tuple[bool, list[str]]:
+def sentences(asked: ClaimQuery) -> tuple[bool, list[str]]:
     """Return whether the claim is wrong, and what there is to say about it: verdict, noise, attack."""
     found = judged(asked)
 
@@ -148,10 +148,10 @@ def sentences(asked: Asked) -> tuple[bool, list[str]]:
             said.append(found.refutation.words())
         return found.verdict == WRONG, said
 
-    return work.shelf().get(("judgement in words", *_key(asked)), make)
+    return work.cache().get(("judgement in words", *_key(asked)), make)
 
 
-def source_words(asked: Asked) -> str:
+def source_words(asked: ClaimQuery) -> str:
     """Say what the accountant named reports, and whether the claim is that."""
     found = reported(asked)
     if found is None:
@@ -187,7 +187,7 @@ def noise_link(one: TradeOff) -> str:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 
-def _judge_lines(asked: Asked) -> list[str]:
+def _judge_lines(asked: ClaimQuery) -> list[str]:
     one = region(asked)[0]
     return [
         f"with effort(tolerance={work.TOLERANCE}):",
@@ -195,7 +195,7 @@ def _judge_lines(asked: Asked) -> list[str]:
     ]
 
 
-def claim_code(asked: Asked) -> str:
+def claim_code(asked: ClaimQuery) -> str:
     """Return the Python lines that judge the claim and draw it."""
     return "\n".join(
         [
@@ -212,7 +212,7 @@ def claim_code(asked: Asked) -> str:
     )
 
 
-def region_code(asked: Asked, view: str) -> str:
+def region_code(asked: ClaimQuery, view: str) -> str:
     """Return the Python lines that draw both regions."""
     options = ", log=True, filled=False" if view == LOGLOG else ""
     return "\n".join(
@@ -229,7 +229,7 @@ def region_code(asked: Asked, view: str) -> str:
     )
 
 
-def accountants_code(asked: Asked) -> str:
+def accountants_code(asked: ClaimQuery) -> str:
     """Return the Python lines that tabulate and draw what every accountant reports."""
     one = region(asked)[0]
     return "\n".join(

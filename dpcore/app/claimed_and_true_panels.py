@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-def ask() -> tuple[page.Asked | None, DeltaGenerator]:
+def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
     """Show the fields; None with the reason shown where the place handed back is."""
     left, right = st.columns([3, 2])
     with left:
@@ -47,7 +47,7 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
         below.error(f"A mechanism is written in at most {page.LONGEST} characters, got {len(text)}.")
         return None, below
     typed = None if math.isnan(epsilon) else epsilon
-    return page.Asked(text.strip(), k, typed, delta, page.NAMES.get(by or "", "")), below
+    return page.ClaimQuery(text.strip(), k, typed, delta, page.NAMES.get(by or "", "")), below
 
 
 def _numbers(below: DeltaGenerator) -> tuple[int | None, float | None, float | None]:
@@ -73,10 +73,10 @@ def _numbers(below: DeltaGenerator) -> tuple[int | None, float | None, float | N
     return k, epsilon, delta
 
 
-def say(asked: page.Asked, below: DeltaGenerator) -> bool:
+def say(asked: page.ClaimQuery, below: DeltaGenerator) -> bool:
     """Say the verdict; False with the reason next to the fields where there is none."""
     try:
-        with work.patience("Judging"):
+        with work.progress("Judging"):
             one, told = page.region(asked)
             wrong, said = page.sentences(asked)
             source = page.source_words(asked)
@@ -111,10 +111,10 @@ def view() -> str:
     return scale or str(page.DEFAULTS["claimed_view"])
 
 
-def show_accountants(asked: page.Asked, *, dark: bool) -> None:
+def show_accountants(asked: page.ClaimQuery, *, dark: bool) -> None:
     """Draw what every accountant reports."""
     try:
-        with work.patience("Computing what each accountant reports"):
+        with work.progress("Computing what each accountant reports"):
             some = page.drawable(asked)
     except DpcoreError as error:
         figure.trouble(error, "claimed_asking_around")
@@ -127,7 +127,7 @@ def show_accountants(asked: page.Asked, *, dark: bool) -> None:
     figure.show_made(picture, "Drawing", key="accountants", code=code, link=False)
 
 
-def show_table(asked: page.Asked) -> None:
+def show_table(asked: page.ClaimQuery) -> None:
     """List what every accountant reports; where that took too long, it was said beside."""
     try:
         frame = page.everybody(asked)

@@ -26,7 +26,7 @@ def compared(first: str, a: TradeOff, second: str, b: TradeOff) -> tuple[str, pd
     a, b : TradeOff
         The regions.
     """
-    table = work.shelf().get(("compared", str(a), str(b)), lambda: frames.compare(a, b))
+    table = work.cache().get(("compared", str(a), str(b)), lambda: frames.compare(a, b))
     relation = str(table["relation"].iloc[0])
     if relation == "equal":
         said = f"{first} and {second} are the same region."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,10 +14,11 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.core.domains import LOSS, SLACK
+from dpcore.core.domains import LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
+from dpcore.language.numbers import read_value
 from dpcore.regions.tradeoff import literal
 from dpcore.theorems.composition import (
     DEFAULT_THEOREMS,
@@ -32,7 +33,7 @@ from dpcore.theorems.composition import (
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpcore.charts.figure import Figure
     from dpcore.theorems.composition import TheoremRegion
@@ -54,13 +55,13 @@ DEFAULTS: dict[str, Any] = {
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
 OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
-HEIGHT = 560  # of a chart with its legend
-KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
-EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
+HEIGHT = 440  # of a chart with its legend
+KS = inputs.round_values(0, 6)
+EPSILONS = inputs.round_values(-4, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompositionQuery:
     """What the page is asked: the mechanism as an expression, k, the delta of the total and the slack."""
 
     mechanism: str
@@ -72,13 +73,13 @@ class Asked:
 # ---- what is asked -------------------------------------------------------------------------------------------
 
 
-def ask() -> Asked | None:
+def ask() -> CompositionQuery | None:
     """Show the fields and return what they ask, or None with the reason shown under the field."""
     text = _mechanism()
     k, delta, slack = _counts()
     if text is None or k is None or delta is None or slack is None:
         return None
-    return Asked(text, k, delta, slack)
+    return CompositionQuery(text, k, delta, slack)
 
 
 def _mechanism() -> str | None:
@@ -111,9 +112,28 @@ def _mechanism() -> str | None:
     inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
+    return _statement(epsilon, delta, eta)
+
+
+def _statement(epsilon: float, delta: float, eta: float) -> str:
+    """Return the expression of a statement; η is nan if nothing is known of the total variation."""
     if math.isnan(eta):
         return f"dp({literal(epsilon)}, {literal(delta)})"
     return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
+
+
+SLIDERS = ("epsilon_slider", "k_slider")
+
+
+def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
+    """Return the query with the value of a slider that is held in place of that of its field."""
+    if "k_slider" in held:
+        return replace(query, k=int(held["k_slider"]))
+    if "epsilon_slider" in held:
+        delta, eta = (str(st.session_state[key]).strip() for key in ("delta", "eta"))
+        values = (read_value(PROBABILITY, delta, "δ"), read_value(PROBABILITY, eta, "η") if eta else math.nan)
+        return replace(query, mechanism=_statement(float(held["epsilon_slider"]), *values))
+    return query
 
 
 def _counts() -> tuple[int | None, float | None, float | None]:
@@ -184,7 +204,7 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: Asked) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
+def found(asked: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
     region, told = work.region(asked.mechanism)
 
@@ -192,25 +212,25 @@ def found(asked: Asked) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
         with collected():
             return theorem_regions(region, asked.k, slack=asked.slack, delta=asked.delta)
 
-    return work.shelf().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.cache().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
 
 
-def rows(asked: Asked, *, whole: bool = False) -> pd.DataFrame:
+def rows(asked: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
     """Return the epsilon of every theorem at the k asked, or along the whole ladder."""
     region, _ = work.region(asked.mechanism)
     counts = None if whole else (asked.k,)
     key = ("ladder", str(region), asked.delta, counts)
-    return work.shelf().get(key, lambda: ladder(region, asked.delta, counts))
+    return work.cache().get(key, lambda: ladder(region, asked.delta, counts))
 
 
-def deltas(asked: Asked) -> pd.DataFrame:
+def deltas(asked: CompositionQuery) -> pd.DataFrame:
     """Return the table of deltas of every theorem."""
     every, _ = found(asked)
     key = ("statements", asked.mechanism, asked.k, asked.slack, asked.delta)
-    return work.shelf().get(key, lambda: statements(every))
+    return work.cache().get(key, lambda: statements(every))
 
 
-def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
+def picture(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the chart of the theorems chosen."""
     every, _ = found(asked)
     shown = [way for way in every if way.title in titles]
@@ -222,11 +242,11 @@ def picture(asked: Asked, view: dict[str, Any], titles: Sequence[str], *, dark: 
             return composition_profile(shown, delta=asked.delta, look=Look(dark=dark, height=HEIGHT))
         return composition_figure(shown, look=Look(dark=dark, height=HEIGHT), points=_points, **given)
 
-    return work.shelf().get((*key, asked.delta, tuple(given.items()), dark), make)
+    return work.cache().get((*key, asked.delta, tuple(given.items()), dark), make)
 
 
 def _points(way: TheoremRegion) -> pd.DataFrame:
-    return work.shelf().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
+    return work.cache().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
 
 
 def chart_options(view: dict[str, Any]) -> dict[str, Any]:
@@ -243,34 +263,38 @@ def chart_options(view: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def ladder_picture(asked: Asked, titles: Sequence[str], *, dark: bool) -> Figure:
+def ladder_picture(asked: CompositionQuery, titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the ladder of the theorems chosen, with the k asked marked."""
     frame = rows(asked, whole=True)
 
     def make() -> Figure:
         return ladder_figure(frame, delta=asked.delta, k=asked.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
 
-    return work.shelf().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
+    return work.cache().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
 
 
 # ---- what is said --------------------------------------------------------------------------------------------
 
 
-def say(asked: Asked, titles: Sequence[str]) -> None:
-    """Say which theorem is best and by how much."""
+def say(asked: CompositionQuery) -> None:
+    """Say which theorem is best."""
     frame = rows(asked)
     if best(frame) is None:
         st.warning(headline(frame, asked.delta), icon=":material/block:")
         _offer_delta(asked)
     else:
         st.success(headline(frame, asked.delta), icon=":material/check_circle:")
-    st.markdown(plain(gaps(frame, titles)))
 
 
-def _offer_delta(asked: Asked) -> None:
+def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
+    """Say how much more the other theorems need."""
+    st.markdown(plain(gaps(rows(query), titles)))
+
+
+def _offer_delta(asked: CompositionQuery) -> None:
     """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
     try:
-        with work.patience("Looking for a δ"):
+        with work.progress("Looking for a δ"):
             least = least_delta(asked)
     except DpcoreError as error:
         st.markdown(plain(str(error)))
@@ -287,15 +311,15 @@ def _offer_delta(asked: Asked) -> None:
         st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
 
 
-def least_delta(asked: Asked) -> float:
+def least_delta(asked: CompositionQuery) -> float:
     """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
     every, _ = found(asked)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
     key = ("least delta", *(str(region) for region in regions))
-    return work.shelf().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
+    return work.cache().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
 
 
-def summary(asked: Asked) -> pd.DataFrame:
+def summary(asked: CompositionQuery) -> pd.DataFrame:
     """Return one row per theorem: its ε at the δ asked as text, what the number is, and what it rests on or why it is missing."""
     frame = rows(asked)
     shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
@@ -318,7 +342,7 @@ def _epsilon_text(value: float, kind: str) -> str:
     return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
 
 
-def show_summary(asked: Asked) -> None:
+def show_summary(asked: CompositionQuery) -> None:
     """Show the comparison and its download."""
     st.dataframe(summary(asked), hide_index=True, width="stretch", key="summary")
     st.download_button(
@@ -332,7 +356,7 @@ def show_summary(asked: Asked) -> None:
     )
 
 
-def command(asked: Asked) -> str:
+def command(asked: CompositionQuery) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
     every, _ = found(asked)
     thinned = [way for way in every if way.region is not None and not way.single]
@@ -344,7 +368,7 @@ def command(asked: Asked) -> str:
     return ""
 
 
-def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
+def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -> str:
     """Return the Python lines that make the chart."""
     maker = "composition_profile" if view["picture"] == PROFILE else "composition_figure"
     given = {"delta": asked.delta} if view["picture"] == PROFILE else chart_options(view)
@@ -367,7 +391,7 @@ def code(asked: Asked, view: dict[str, Any], titles: Sequence[str]) -> str:
     )
 
 
-def ladder_code(asked: Asked, titles: Sequence[str]) -> str:
+def ladder_code(asked: CompositionQuery, titles: Sequence[str]) -> str:
     """Return the Python lines that make the ladder."""
     return "\n".join(
         [

@@ -18,10 +18,10 @@ from dpcore.language.numbers import meant, read_value
 from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.app.listing import Item
-    from dpcore.app.written import Copies
+    from dpcore.app.written import Repeated
 
 LIST, SELECTED, PICK = "regions", "selected", "pick"
 FIELDS = "edit"
@@ -159,7 +159,7 @@ def expression_error(text: str, old: Sequence[Item]) -> str:
     return ""
 
 
-def shape(expression: str) -> Copies | None:
+def shape(expression: str) -> Repeated | None:
     """Return an expression as fields can edit it, None if it is edited as text only."""
     if "@" in expression:
         return None
@@ -180,12 +180,12 @@ def same_as(expression: str) -> str:
     return f"With these numbers {found.written.entry.name} is the region {node}: the others change nothing."
 
 
-def fields_key(found: Copies) -> str:
+def fields_key(found: Repeated) -> str:
     """Return the name under which the session keeps the fields of a region."""
     return f"{FIELDS}_{found.written.entry.name}"
 
 
-def sync(item: Item, found: Copies | None) -> None:
+def sync(item: Item, found: Repeated | None) -> None:
     """Write the item into the fields whenever it is not what they were last filled with."""
     mark = (str(item), st.session_state.get(SELECTED))
     if st.session_state.get("_fields") == mark and "edit_text" in st.session_state:
@@ -210,6 +210,15 @@ def take_fields(index: int) -> None:
     text = _attempt(lambda: found.expression(forms.typed(found.written.entry, fields_key(found)), copies()))
     if text and not expression_error(text, old):
         _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
+
+
+def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> list[Item]:
+    """Return the list with the region that a held slider makes of the selected one."""
+    found = None if index is None or not held else shape(old[index].expression)
+    if found is None:
+        return list(old)
+    text = found.expression(forms.typed(found.written.entry, fields_key(found), held), copies())
+    return [replace(item, expression=text) if at == index else item for at, item in enumerate(old)]
 
 
 def copies() -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, page, work
-from dpcore.charts.errata import WORDS, errata_figure
+from dpcore.charts.errata import errata_figure
 from dpcore.charts.theme import Look
 from dpcore.labs.errata import KINDS, NOTE, READING, Row, rows, sources
 
@@ -81,7 +81,7 @@ def _pick(listed: tuple[Row, ...]) -> Row | None:
 def picture(listed: tuple[Row, ...], *, dark: bool) -> Figure:
     """Return the bars of the rows listed."""
     key = ("errata", tuple(row.name for row in listed), dark)
-    return work.shelf().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
 
 
 def code(source: str, kind: str) -> str:
@@ -105,7 +105,7 @@ def show_row(row: Row) -> None:
     source = next(one for one in sources() if one.name == row.source)
     st.header(row.place, anchor=False)
     new = " Found while the first list was checked." if row.added else ""
-    st.caption(f"{figure.plain(source.reference)}. Kind: **{WORDS[row.kind]}**, {KINDS[row.kind]}.{new}")
+    st.caption(f"{figure.plain(source.reference)}. Kind: **{row.kind}**, {KINDS[row.kind]}.{new}")
     with st.container(border=True):
         st.markdown("**As it stands in the converted text**" if row.kind == READING else "**As printed**")
         st.markdown(row.printed)
@@ -114,7 +114,7 @@ def show_row(row: Row) -> None:
         st.markdown(row.corrected)
     if row.fails:
         st.markdown(f"**Where it fails.** {figure.plain(row.fails)}")
-    text, numbers = work.shelf().get(("evidence", row.name), row.evidence)
+    text, numbers = work.cache().get(("evidence", row.name), row.evidence)
     st.markdown(f"**Evidence.** {figure.plain(text)}")
     if numbers is not None and len(numbers):
         figure.numbers(shown(numbers), f"err_numbers_{row.name}")
@@ -129,7 +129,7 @@ def shown(numbers: pd.DataFrame) -> pd.DataFrame:
 def listing(listed: tuple[Row, ...]) -> None:
     """List the rows; a click on one chooses it."""
     by_name = {source.name: source.title for source in sources()}
-    cells = [(by_name[r.source], r.place, WORDS[r.kind], r.why, r.fails, "new" if r.added else "") for r in listed]
+    cells = [(by_name[r.source], r.place, r.kind, r.why, r.fails, "new" if r.added else "") for r in listed]
     frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "where it fails", "found here"])
 
     def choose() -> None:

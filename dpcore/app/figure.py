@@ -61,16 +61,28 @@ def show(
     -------
     The selection event of the chart, if `on_select` was given in `chart_options`.
     """
-    event = draw(figure, key, **chart_options)
+    event = picture(figure, key, **chart_options)
+    with below if below is not None else st.container():
+        offer(figure, key=key, code=code, table=table, command=command, link=link)
+    return event
+
+
+def picture(figure: Figure, key: str, **options: Any) -> Any:
+    """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
+    event = draw(figure, key, **options)
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
-    rows = figure.table if table is None else table
-    with below if below is not None else st.container():
-        _take_away(figure, rows, key, code, command)
-        if link:
-            link_box()
     return event
+
+
+def offer(
+    figure: Figure, *, key: str, code: str, table: pd.DataFrame | None = None, command: str = "", link: bool = True
+) -> None:
+    """Offer what a reader may take away of a figure: its numbers, files, code and link; the arguments are those of `show`."""
+    _take_away(figure, figure.table if table is None else table, key, code, command)
+    if link:
+        link_box()
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
@@ -93,7 +105,7 @@ def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: A
 def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: DeltaGenerator) -> bool:
     """Whether something can be made of the fields; if not, say why next to them, and what the library warned about."""
     try:
-        with work.patience(words):
+        with work.progress(words):
             _, told = make()
     except DpcoreError as error:
         trouble(error, words.lower(), place)
@@ -106,7 +118,7 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
 def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
     """Make a figure and show it, or in its own words the error that it ended with; `words` say what is waited for."""
     try:
-        with work.patience(words):
+        with work.progress(words):
             made = make()
         show(made, key=key, code=code, **options)
     except DomainError as error:  # nothing to draw is an answer, not a mistake

@@ -33,7 +33,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Part:
+class GuidePart:
     """A piece of a text: a heading, a passage of Markdown, lines of code (or what they print) or a picture."""
 
     heading: str = ""
@@ -78,20 +78,20 @@ def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
 
 
 @lru_cache(maxsize=64)
-def parts(name: str) -> tuple[Part, ...]:
+def parts(name: str) -> tuple[GuidePart, ...]:
     """Return the pieces of a text in their order."""
     text, found_specs = _read(name)
     specs = iter(found_specs)
     found = []
     for piece in _SPLIT.split(text):
         if piece.startswith(_HEADING):
-            found.append(Part(heading=piece.removeprefix(_HEADING).strip()))
+            found.append(GuidePart(heading=piece.removeprefix(_HEADING).strip()))
         elif piece.startswith("```") and piece.split("\n", maxsplit=1)[0].strip("` \t") == "figure":
-            found.append(Part(spec=next(specs)))
+            found.append(GuidePart(spec=next(specs)))
         elif piece.startswith("```"):
-            found.append(Part(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
+            found.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
         elif piece.strip():
-            found.append(Part(markdown=piece.strip()))
+            found.append(GuidePart(markdown=piece.strip()))
     return tuple(found)
 
 
@@ -102,7 +102,7 @@ def headings(name: str) -> list[str]:
 
 def picture(spec: Spec, *, dark: bool) -> Figure:
     """Return a drawn block."""
-    return work.shelf().get(("guide", spec.file, spec.name, dark), lambda: draw(spec, Look(dark=dark)))
+    return work.cache().get(("guide", spec.file, spec.name, dark), lambda: draw(spec, Look(dark=dark)))
 
 
 def show_text(name: str) -> None:
@@ -132,7 +132,7 @@ def show_inside(name: str) -> None:
 def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None:
     key = f"guide_{name}_{spec.name}"
     try:
-        with work.patience(f"Drawing: {spec['title']}"):  # a text has several pictures, each with a Stop of its own
+        with work.progress(f"Drawing: {spec['title']}"):  # a text has several pictures, each with a Stop of its own
             made = picture(spec, dark=dark)
     except DpcoreError as error:
         st.error(figure.plain(str(error)), icon=":material/error:")

@@ -17,7 +17,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.ledger import Budget, Ledger, LedgerReading, More, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.regions.cost import operations
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import DP
 from dpcore.words import grouped, kind_of, outward
 
@@ -54,7 +54,7 @@ SHOWN = ("label", "expression", "count", "group", "group_limit", "date", "note")
 
 
 @dataclass(frozen=True)
-class View:
+class LedgerView:
     """What is asked about which ledger.
 
     Attributes
@@ -67,7 +67,7 @@ class View:
         The neighbouring relation stated, or empty.
     budget : Budget
         What may be spent.
-    shelf : Shelf
+    cache : ResultCache
         Where results are kept: a visitor's file stays with the visitor.
     more : int, optional
         The row (from 0) of which more may follow; None if the field is wrong or not asked yet.
@@ -77,7 +77,7 @@ class View:
     reading: LedgerReading
     relation: str
     budget: Budget
-    shelf: work.Shelf
+    cache: work.ResultCache
     more: int | None = None
 
     @property
@@ -87,7 +87,7 @@ class View:
 
     def kept(self, what: tuple[Any, ...], make: Callable[[], _T]) -> _T:
         """Return what was made for the same question before, or make it."""
-        return self.shelf.get((*self.asked, *what), make)
+        return self.cache.get((*self.asked, *what), make)
 
     @property
     def ledger(self) -> Ledger:
@@ -101,16 +101,16 @@ class View:
         if len(found.text) <= LONGEST_NAME:
             return found
         return self.kept(
-            ("region",), lambda: Given(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
+            ("region",), lambda: CustomRegion(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
         )
 
 
-def read(text: str, shelf: work.Shelf) -> LedgerReading:
+def read(text: str, cache: work.ResultCache) -> LedgerReading:
     """Return the rows of a table written as CSV or JSON."""
-    return shelf.get(("ledger", "read", text), lambda: read_ledger(text), stoppable=False)
+    return cache.get(("ledger", "read", text), lambda: read_ledger(text), stoppable=False)
 
 
-def expect(view: View) -> None:
+def expect(view: LedgerView) -> None:
     """Say how much work the rows are, so that heavy ones are composed where they can be ended."""
     different = {release.region.text: release.composed for release in view.ledger.rows}
     with suppress(DpcoreError):  # what is wrong with a row is said when it is composed
@@ -120,13 +120,13 @@ def expect(view: View) -> None:
 # ---- results -------------------------------------------------------------------------------------------------
 
 
-def theorems(view: View) -> pd.DataFrame:
+def theorems(view: LedgerView) -> pd.DataFrame:
     """Return what every theorem says at the budget's delta."""
     delta = view.budget.delta
     return view.kept(("theorems", delta), lambda: ledger.theorems(view.ledger, delta))
 
 
-def budget_picture(view: View, *, dark: bool) -> Figure:
+def budget_picture(view: LedgerView, *, dark: bool) -> Figure:
     """Return the budget beside every theorem."""
 
     def make() -> Figure:
@@ -136,27 +136,27 @@ def budget_picture(view: View, *, dark: bool) -> Figure:
     return view.kept(("budget", view.budget, dark), make)
 
 
-def costs(view: View) -> pd.DataFrame:
+def costs(view: LedgerView) -> pd.DataFrame:
     """Return what each row costs."""
     return view.kept(("costs", view.budget.delta), lambda: ledger.costs(view.ledger, view.budget.delta))
 
 
-def cost_picture(view: View, *, dark: bool) -> Figure:
+def cost_picture(view: LedgerView, *, dark: bool) -> Figure:
     """Return the costs as bars."""
     return view.kept(("cost picture", view.budget.delta, dark), lambda: cost_figure(costs(view), look=Look(dark=dark)))
 
 
-def region_picture(view: View, *, dark: bool) -> Figure:
+def region_picture(view: LedgerView, *, dark: bool) -> Figure:
     """Return the region of the ledger beside that of the budget."""
     return view.kept(("region", view.budget, dark), lambda: region_figure(drawn(view), look=Look(dark=dark)))
 
 
-def drawn(view: View) -> dict[str, TradeOff]:
+def drawn(view: LedgerView) -> dict[str, TradeOff]:
     """Return the regions drawn, named."""
     return {"ledger": view.region, "budget": DP(view.budget.epsilon, view.budget.delta)}
 
 
-def deltas(view: View) -> pd.DataFrame:
+def deltas(view: LedgerView) -> pd.DataFrame:
     """Return delta of the ledger at some epsilons, the budget's among them."""
 
     def make() -> pd.DataFrame:
@@ -173,7 +173,7 @@ def grid(epsilon: float) -> list[float]:
     return sorted({float(f"{value:.6g}") for value in found.tolist()} | {epsilon})
 
 
-def more(view: View) -> More | None:
+def more(view: LedgerView) -> More | None:
     """Return how many more of the chosen row fit."""
     row = view.more
     if row is None:
@@ -181,7 +181,7 @@ def more(view: View) -> More | None:
     return view.kept(("more", row, view.budget), lambda: ledger.more(view.ledger, row, view.budget))
 
 
-def may_release(view: View) -> pd.DataFrame | None:
+def may_release(view: LedgerView) -> pd.DataFrame | None:
     """Return what every filter says about one more of the chosen row."""
     row = view.more
     if row is None:
@@ -192,7 +192,7 @@ def may_release(view: View) -> pd.DataFrame | None:
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def assumed_words(view: View) -> str:
+def assumed_words(view: LedgerView) -> str:
     """Say which rows are taken under another relation than their own; empty if there are none."""
     rows = view.ledger.assumed
     if not rows:
@@ -204,7 +204,7 @@ def assumed_words(view: View) -> str:
     )
 
 
-def group_words(view: View) -> str:
+def group_words(view: LedgerView) -> str:
     """Say what groups mean, and what they need under substitution; empty if there are none."""
     found = view.ledger
     if not found.groups:
@@ -221,7 +221,7 @@ def group_words(view: View) -> str:
     return f"Parallel groups. {'; '.join(said)}.{moves}"
 
 
-def total_words(view: View, table: pd.DataFrame) -> str:
+def total_words(view: LedgerView, table: pd.DataFrame) -> str:
     """Say how many releases there are, under which relation, and their total variation, which is delta at epsilon 0."""
     rows, releases = len(view.ledger), sum(row.count for row in view.ledger.rows)
     relation = {"any": "for any neighbouring relation"}.get(
@@ -268,7 +268,7 @@ def _typed(value: Any) -> str:
 # ---- Python --------------------------------------------------------------------------------------------------
 
 
-def opening(view: View) -> list[str]:
+def opening(view: LedgerView) -> list[str]:
     """Return the Python lines that read the ledger; a long one comes from its file."""
     linked = len(view.text) <= MOST_LINKED
     lines = [] if linked else ["from pathlib import Path", ""]
@@ -279,7 +279,7 @@ def opening(view: View) -> list[str]:
     return lines
 
 
-def budget_code(view: View) -> str:
+def budget_code(view: LedgerView) -> str:
     """Return the Python lines that make the budget bar."""
     budget = f"Budget({view.budget.epsilon!r}, {view.budget.delta!r})"
     return "\n".join(
@@ -299,7 +299,7 @@ def budget_code(view: View) -> str:
     )
 
 
-def cost_code(view: View) -> str:
+def cost_code(view: LedgerView) -> str:
     """Return the Python lines that make the picture of costs."""
     return "\n".join(
         [
@@ -316,7 +316,7 @@ def cost_code(view: View) -> str:
     )
 
 
-def region_code(view: View) -> str:
+def region_code(view: LedgerView) -> str:
     """Return the Python lines that draw the region of the ledger, and count what still fits."""
     lines = [
         "from dpcore import dp, frames",
@@ -333,7 +333,7 @@ def region_code(view: View) -> str:
     return "\n".join([*lines, "print(figure.takeaway)", 'save(figure, "ledger.svg")'])
 
 
-def filter_code(view: View) -> str:
+def filter_code(view: LedgerView) -> str:
     """Return the Python lines that ask the filters."""
     return "\n".join(
         [
@@ -348,12 +348,12 @@ def filter_code(view: View) -> str:
     )
 
 
-def filter_command(view: View) -> str:
+def filter_command(view: LedgerView) -> str:
     """Return the command line that runs the filters over the rows."""
     return f"{command(view)} --filter --epsilon {view.budget.epsilon!r}"
 
 
-def command(view: View) -> str:
+def command(view: LedgerView) -> str:
     """Return the command line that prints all of it."""
     relation = f' --relation "{view.relation}"' if view.relation else ""
     return f"dpcore ledger ledger.csv --delta {view.budget.delta!r}{relation}"

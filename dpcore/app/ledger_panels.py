@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import csv_of, numbers, plain
-from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, View
+from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.errors import BudgetError, DpcoreError, RelationError
 from dpcore.core.kinds import labelled
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpcore.ledger import LedgerReading
 
 MOST_TOLD = 10
-_SHELF, _TOLD = "_ledger_shelf", "_ledger_told"
+_CACHE, _TOLD = "_ledger_cache", "_ledger_told"
 _EPSILON, _DELTA = LOSS.but(high=1e6), DELTA
 _HELP = {
     "label": "What was released.",
@@ -57,7 +57,7 @@ _HELP = {
 # ---- the table -----------------------------------------------------------------------------------------------
 
 
-def ask() -> View | None:
+def ask() -> LedgerView | None:
     """Show the table, the budget and the relation; return what they say, None with the error shown."""
     table, files, fields = st.container(), st.container(), st.container()
     with files, st.container(horizontal=True, vertical_alignment="bottom"):
@@ -67,12 +67,12 @@ def ask() -> View | None:
         text = _text()
     reading = None
     own = bool(st.session_state.get(LONG))
-    shelf = _own_shelf() if own else work.shelf()
+    cache = _own_cache() if own else work.cache()
     with table:
         st.header("The releases")
         try:
-            with work.patience("Reading"):
-                reading = ledger.read(text, shelf)
+            with work.progress("Reading"):
+                reading = ledger.read(text, cache)
             _tell(reading)
             _editor(reading, own=own)
         except DpcoreError as error:
@@ -84,13 +84,13 @@ def ask() -> View | None:
         budget, relation = _fields()
     if reading is None or budget is None:
         return None
-    return View(text, reading, relation, budget, shelf)
+    return LedgerView(text, reading, relation, budget, cache)
 
 
-def _own_shelf() -> work.Shelf:
-    if _SHELF not in st.session_state:
-        st.session_state[_SHELF] = work.Shelf(uploads.MOST_OWN)
-    found: work.Shelf = st.session_state[_SHELF]
+def _own_cache() -> work.ResultCache:
+    if _CACHE not in st.session_state:
+        st.session_state[_CACHE] = work.ResultCache(uploads.MOST_OWN)
+    found: work.ResultCache = st.session_state[_CACHE]
     return found
 
 
@@ -264,7 +264,7 @@ def _fields() -> tuple[Budget | None, str]:
     return budget, "" if relation in (AS_ROWS, None) else str(relation)
 
 
-def ask_more(view: View) -> View:
+def ask_more(view: LedgerView) -> LedgerView:
     """Ask of which row more may follow; a number beyond the table means its last row."""
     row = inputs.integer_field(
         "More of row", "ledger_more", DEFAULTS["ledger_more"], low=1, high=MOST_ROWS, trouble=st.container(),
@@ -276,7 +276,7 @@ def ask_more(view: View) -> View:
 # ---- results -------------------------------------------------------------------------------------------------
 
 
-def usable(view: View) -> bool:
+def usable(view: LedgerView) -> bool:
     """Show why the ledger cannot be added up, if it cannot; say what is assumed."""
     try:
         if not view.ledger.rows:
@@ -304,7 +304,7 @@ def usable(view: View) -> bool:
     return True
 
 
-def show(view: View, made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
+def show(view: LedgerView, made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
     """Show a figure with the code that makes it, or the error that it ended with."""
     if isinstance(made, DpcoreError):
         _trouble(view, made, key)
@@ -312,7 +312,7 @@ def show(view: View, made: Figure | DpcoreError, *, key: str, code: str, **optio
         figure.show(made, key=key, code=code, **options)
 
 
-def _trouble(view: View, error: DpcoreError, key: str) -> None:
+def _trouble(view: LedgerView, error: DpcoreError, key: str) -> None:
     """Say why a result is missing; where only the time was too short, also who has more of it."""
     figure.trouble(error, key)
     if isinstance(error, BudgetError) and not st.session_state.get("_stopped"):
@@ -320,7 +320,7 @@ def _trouble(view: View, error: DpcoreError, key: str) -> None:
         st.code(ledger.command(view), language="bash")
 
 
-def show_theorems(view: View, rows: pd.DataFrame | DpcoreError) -> None:
+def show_theorems(view: LedgerView, rows: pd.DataFrame | DpcoreError) -> None:
     """Name the best theorem in words and list all of them."""
     if isinstance(rows, DpcoreError):
         _trouble(view, rows, "ledger_theorems")
@@ -337,10 +337,10 @@ def _bold(words: str) -> str:
     return f"{plain(before)}**{plain(name)}**{plain(after)}" if name else plain(words)
 
 
-def show_more(view: View) -> None:
+def show_more(view: LedgerView) -> None:
     """Say how many more releases of the chosen row fit."""
     try:
-        with work.patience("Counting"):
+        with work.progress("Counting"):
             found = ledger.more(view)
     except DpcoreError as error:
         _trouble(view, error, "ledger_more")
@@ -352,10 +352,10 @@ def show_more(view: View) -> None:
     st.caption(ASSUMPTION)
 
 
-def show_filters(view: View) -> None:
+def show_filters(view: LedgerView) -> None:
     """Say whether one more release of the chosen row may follow, strengths and numbers being chosen on the way."""
     try:
-        with work.patience("Asking the filters"):
+        with work.progress("Asking the filters"):
             found = ledger.may_release(view)
     except DpcoreError as error:
         _trouble(view, error, "ledger_filters")
@@ -370,7 +370,7 @@ def show_filters(view: View) -> None:
         st.code(ledger.filter_command(view), language="bash")
 
 
-def show_deltas(view: View, table: pd.DataFrame | DpcoreError) -> None:
+def show_deltas(view: LedgerView, table: pd.DataFrame | DpcoreError) -> None:
     """List delta of the ledger at some epsilons."""
     if isinstance(table, DpcoreError):
         _trouble(view, table, "ledger_deltas")

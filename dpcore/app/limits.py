@@ -45,7 +45,7 @@ HEIGHT = 520
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LimitsQuery:
     """k copies of a mechanism, and the delta at which epsilon is compared."""
 
     mechanism: str
@@ -66,18 +66,18 @@ class Rows:
 # ---- copies of one mechanism ---------------------------------------------------------------------------------
 
 
-def row_of(asked: Asked) -> tuple[Copies, tuple[str, ...]]:
+def row_of(asked: LimitsQuery) -> tuple[Copies, tuple[str, ...]]:
     """Return the copies beside their limit, and what the library warned about while reading the mechanism."""
     region, told = work.region(asked.mechanism)
-    return work.shelf().get(("limit of", str(region), asked.k), lambda: copies(region, asked.k)), told
+    return work.cache().get(("limit of", str(region), asked.k), lambda: copies(region, asked.k)), told
 
 
-def picture(asked: Asked, view: dict[str, str], *, dark: bool) -> Figure:
+def picture(asked: LimitsQuery, view: dict[str, str], *, dark: bool) -> Figure:
     """Return the composition, its limit and the band."""
     row, _ = row_of(asked)
     look = Look(dark=dark, height=HEIGHT)
     key = ("limit chart", str(row.mechanism), asked.k, view["view"], view["axes"], dark)
-    return work.shelf().get(key, lambda: limit_figure(row, look=look, **options(view)))
+    return work.cache().get(key, lambda: limit_figure(row, look=look, **options(view)))
 
 
 def options(view: dict[str, str]) -> dict[str, Any]:
@@ -90,44 +90,44 @@ def options(view: dict[str, str]) -> dict[str, Any]:
     return given
 
 
-def verdict(asked: Asked) -> tuple[bool, str]:
+def verdict(asked: LimitsQuery) -> tuple[bool, str]:
     """Return whether the limit is below the truth at the delta asked, and the sentence about it."""
     row, _ = row_of(asked)
 
     def make() -> tuple[bool, str]:
         return warning(row, asked.delta, row.distance())
 
-    return work.shelf().get(("limit verdict", str(row.mechanism), asked.k, asked.delta), make)
+    return work.cache().get(("limit verdict", str(row.mechanism), asked.k, asked.delta), make)
 
 
-def safety_rows(asked: Asked) -> pd.DataFrame:
+def safety_rows(asked: LimitsQuery) -> pd.DataFrame:
     """Return the limit's epsilon beside the true one at powers of ten of delta."""
     row, _ = row_of(asked)
-    return work.shelf().get(("limit safety", str(row.mechanism), asked.k), lambda: safety(row))
+    return work.cache().get(("limit safety", str(row.mechanism), asked.k), lambda: safety(row))
 
 
-def safety_picture(asked: Asked, *, dark: bool) -> Figure:
+def safety_picture(asked: LimitsQuery, *, dark: bool) -> Figure:
     """Return both epsilons against delta."""
     rows = safety_rows(asked)
     key = ("limit safety chart", asked.mechanism, asked.k, asked.delta, dark)
-    return work.shelf().get(key, lambda: safety_figure(rows, delta=asked.delta, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: safety_figure(rows, delta=asked.delta, look=Look(dark=dark)))
 
 
-def distances(asked: Asked) -> pd.DataFrame:
+def distances(asked: LimitsQuery) -> pd.DataFrame:
     """Return the distance to the limit for k from 1 to 10^5."""
     region, _ = work.region(asked.mechanism)
     key = ("limit distances", str(region), asked.delta)
-    return work.shelf().get(key, lambda: convergence(region, asked.delta))
+    return work.cache().get(key, lambda: convergence(region, asked.delta))
 
 
-def distance_picture(asked: Asked, *, dark: bool) -> Figure:
+def distance_picture(asked: LimitsQuery, *, dark: bool) -> Figure:
     """Return the distance against k."""
     frame = distances(asked)
     key = ("limit distance chart", asked.mechanism, asked.delta, asked.k, dark)
-    return work.shelf().get(key, lambda: convergence_figure(frame, k=asked.k, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: convergence_figure(frame, k=asked.k, look=Look(dark=dark)))
 
 
-def numbers(asked: Asked) -> pd.DataFrame:
+def numbers(asked: LimitsQuery) -> pd.DataFrame:
     """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
     row, _ = row_of(asked)
     found = row.limit
@@ -166,21 +166,21 @@ def three(asked: Rows) -> tuple[Array, Array, Array]:
 def array_rows(asked: Rows) -> pd.DataFrame:
     """Return the distance of every row to its limit."""
     key = ("array distances", asked.mu, asked.failing, asked.c)
-    return work.shelf().get(key, lambda: array_distances(three(asked), NS[::2]))
+    return work.cache().get(key, lambda: array_distances(three(asked), NS[::2]))
 
 
 def array_picture(asked: Rows, *, dark: bool) -> Figure:
     """Return the three distances on one chart."""
     frame = array_rows(asked)
     key = ("array chart", asked, dark)
-    return work.shelf().get(key, lambda: array_figure(frame, n=asked.n, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: array_figure(frame, n=asked.n, look=Look(dark=dark)))
 
 
 def array_regions(asked: Rows, view: dict[str, str], *, dark: bool) -> Figure:
     """Return row n of the three arrays and their limits."""
     given = {name: value for name, value in options(view).items() if name == "axes"}
     key = ("array regions", asked, tuple(given.items()), dark)
-    return work.shelf().get(key, lambda: array_region_figure(three(asked), asked.n, look=Look(dark=dark), **given))
+    return work.cache().get(key, lambda: array_region_figure(three(asked), asked.n, look=Look(dark=dark), **given))
 
 
 def array_words(asked: Rows) -> str:
@@ -211,7 +211,7 @@ def _copies_imports(maker: str, name: str) -> list[str]:
     ]
 
 
-def picture_code(asked: Asked, view: dict[str, str]) -> str:
+def picture_code(asked: LimitsQuery, view: dict[str, str]) -> str:
     """Return the Python lines that draw the composition and its limit."""
     given = "".join(f", {name}={value!r}" for name, value in options(view).items())
     lines = [
@@ -222,7 +222,7 @@ def picture_code(asked: Asked, view: dict[str, str]) -> str:
     return _code(_copies_imports("limit_figure", "copies, warning"), lines, "limit.svg")
 
 
-def safety_code(asked: Asked) -> str:
+def safety_code(asked: LimitsQuery) -> str:
     """Return the Python lines that draw both epsilons."""
     lines = [
         f"    table = safety(copies({asked.mechanism!r}, {asked.k}))",
@@ -231,7 +231,7 @@ def safety_code(asked: Asked) -> str:
     return _code(_copies_imports("safety_figure", "copies, safety"), lines, "safety.svg")
 
 
-def distance_code(asked: Asked) -> str:
+def distance_code(asked: LimitsQuery) -> str:
     """Return the Python lines that draw the distance."""
     lines = [
         f"    table = convergence({asked.mechanism!r}, {asked.delta!r})",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LONGEST = 2000
 
 
-def ask() -> tuple[page.Asked | None, DeltaGenerator]:
+def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
     """Show the fields of the copies; None with the reason shown where the place handed back is."""
     text: str = st.text_input(
         "Mechanism",
@@ -47,10 +47,10 @@ def ask() -> tuple[page.Asked | None, DeltaGenerator]:
     if len(text) > LONGEST:
         trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
         return None, trouble
-    return page.Asked(text.strip(), k, delta), trouble
+    return page.LimitsQuery(text.strip(), k, delta), trouble
 
 
-def ready(asked: page.Asked | None, trouble: DeltaGenerator) -> bool:
+def ready(asked: page.LimitsQuery | None, trouble: DeltaGenerator) -> bool:
     """Whether the mechanism has a limit; if not, say why next to its field."""
     return asked is not None and figure.ready(lambda: page.row_of(asked), "Reading", trouble)
 
@@ -117,10 +117,10 @@ def ask_arrays() -> page.Rows | None:
     return page.Rows(mu, failing, c, n)
 
 
-def say(asked: page.Asked) -> None:
+def say(asked: page.LimitsQuery) -> None:
     """Say whether the limit is below the truth, loudly where it is."""
     try:
-        with work.patience("Comparing"):
+        with work.progress("Comparing"):
             unsafe, words = page.verdict(asked)
     except DpcoreError as error:
         figure.trouble(error, "limits_comparing")
@@ -131,6 +131,6 @@ def say(asked: page.Asked) -> None:
         st.info(plain(words), icon=":material/info:")
 
 
-def show_numbers(asked: page.Asked) -> None:
+def show_numbers(asked: page.LimitsQuery) -> None:
     """List the moments."""
     st.dataframe(page.numbers(asked), hide_index=True, width="stretch", key="lim_numbers")

@@ -71,7 +71,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class View:
+class LocalPrivacyView:
     """What the page is asked: the hypotheses, the promise, what is drawn, and which channel is looked at."""
 
     question: Hypotheses
@@ -118,19 +118,19 @@ def read_names(text: str) -> tuple[str, ...]:
 
 def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
     """Return what was made for the same question before, or make it."""
-    return work.shelf().get(("local", *asked), make)
+    return work.cache().get(("local", *asked), make)
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------
 
 
-def best(view: View) -> Optimum:
+def best(view: LocalPrivacyView) -> Optimum:
     """Return the best channel for the measure drawn."""
     asked = ("best", view.question, view.promise, view.measure.name)
     return kept(asked, lambda: optimum(view.question, view.promise, view.measure))
 
 
-def chosen(view: View) -> Channel:
+def chosen(view: LocalPrivacyView) -> Channel:
     """Return the channel looked at; the binary mechanism where the best one is not known."""
     if view.channel == BEST and not why_not(view.question, view.promise):
         return best(view).channel
@@ -138,7 +138,7 @@ def chosen(view: View) -> Channel:
     return make(view.question, view.promise)
 
 
-def sweep(view: View) -> pd.DataFrame:
+def sweep(view: LocalPrivacyView) -> pd.DataFrame:
     """Return the table over epsilon."""
     asked = ("sweep", view.question, view.promise, view.show)
     make = ratios if view.is_ratio else utilities
@@ -146,13 +146,13 @@ def sweep(view: View) -> pd.DataFrame:
     return kept(asked, lambda: make(view.question, view.promise, view.measure, points))
 
 
-def checks(view: View) -> pd.DataFrame:
+def checks(view: LocalPrivacyView) -> pd.DataFrame:
     """Return every bound with its check."""
     asked = ("checks", view.question, view.promise, view.measure.name)
     return kept(asked, lambda: bounds(view.question, view.promise, view.measure))
 
 
-def regions(view: View) -> dict[str, TradeOff]:
+def regions(view: LocalPrivacyView) -> dict[str, TradeOff]:
     """Return what one answer of the channel tells, what several tell, and what the promise allows."""
     channel = chosen(view)
     found: dict[str, TradeOff] = {f"one answer, {channel.title}": channel.region()}
@@ -165,7 +165,7 @@ def regions(view: View) -> dict[str, TradeOff]:
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def sweep_picture(view: View, *, dark: bool) -> Figure:
+def sweep_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return what the channels keep, against epsilon."""
     apart = None if view.is_ratio else view.measure.between(*view.question.arrays)
     asked = ("sweep_picture", view.question, view.promise, view.show, dark)
@@ -177,7 +177,7 @@ def sweep_picture(view: View, *, dark: bool) -> Figure:
     )
 
 
-def channel_picture(view: View, *, dark: bool) -> Figure:
+def channel_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return the channel as a picture."""
     channel = chosen(view)
     words = channel_words(view, channel)
@@ -185,7 +185,7 @@ def channel_picture(view: View, *, dark: bool) -> Figure:
     return kept(asked, lambda: channel_figure(channel.frame(), title=channel.title, words=words, look=Look(dark=dark)))
 
 
-def region_picture(view: View, *, dark: bool) -> Figure:
+def region_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return the channel's region beside that of the promise."""
     asked = ("region_picture", chosen(view), view.promise, view.times, dark)
     words = region_words(view)
@@ -197,7 +197,7 @@ def region_picture(view: View, *, dark: bool) -> Figure:
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def channel_words(view: View, channel: Channel) -> str:
+def channel_words(view: LocalPrivacyView, channel: Channel) -> str:
     """Say what the channel is and what it keeps of its promise."""
     count = sum(any(row[y] > 0 for row in channel.rows) for y in range(len(channel.answers)))
     answers = "one answer" if count == 1 else f"{count} answers"
@@ -211,7 +211,7 @@ def channel_words(view: View, channel: Channel) -> str:
     )
 
 
-def region_words(view: View) -> str:
+def region_words(view: LocalPrivacyView) -> str:
     """Say what an attacker who guesses between two letters of one person finds."""
     rate = 0.05
     known = {name: best_power(region, rate) for name, region in regions(view).items()}
@@ -222,7 +222,7 @@ def region_words(view: View) -> str:
     )
 
 
-def regime_sentence(view: View) -> str:
+def regime_sentence(view: LocalPrivacyView) -> str:
     """Say where the simple channels are as good as the best one; empty where that is not known."""
     if why_not(view.question, view.promise):
         return ""
@@ -232,12 +232,12 @@ def regime_sentence(view: View) -> str:
     return regime_words(table, view.question)
 
 
-def people_sentence(view: View) -> str:
+def people_sentence(view: LocalPrivacyView) -> str:
     """Say how many people an analyst needs with this channel, and without privacy."""
     return people_words(*_people(view), alarm=view.alarm, miss=view.miss)
 
 
-def _people(view: View) -> tuple[People, People]:
+def _people(view: LocalPrivacyView) -> tuple[People, People]:
     channel = chosen(view)
     rates = (view.alarm, view.miss)
 
@@ -252,7 +252,7 @@ def _people(view: View) -> tuple[People, People]:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 
-def _question_lines(view: View) -> list[str]:
+def _question_lines(view: LocalPrivacyView) -> list[str]:
     named = f", {view.question.letters!r}" if view.question.letters != Hypotheses(*_masses(view)).letters else ""
     eta = "" if view.promise.eta is None else f", eta={view.promise.eta!r}"
     delta = f", {view.promise.delta!r}" if view.promise.delta > 0 else ""
@@ -262,11 +262,11 @@ def _question_lines(view: View) -> list[str]:
     ]
 
 
-def _masses(view: View) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _masses(view: LocalPrivacyView) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return view.question.p0, view.question.p1
 
 
-def _channel_lines(view: View) -> tuple[str, str]:
+def _channel_lines(view: LocalPrivacyView) -> tuple[str, str]:
     """Return the name to import and the line that makes the channel looked at."""
     if view.channel == BEST and not why_not(view.question, view.promise):
         return "MEASURES, optimum", f'channel = optimum(question, promise, MEASURES["{view.measure.name}"]).channel'
@@ -274,7 +274,7 @@ def _channel_lines(view: View) -> tuple[str, str]:
     return name, f"channel = {name}(question, promise)"
 
 
-def sweep_code(view: View) -> str:
+def sweep_code(view: LocalPrivacyView) -> str:
     """Return the Python lines that draw the table over epsilon."""
     name = "ratios" if view.is_ratio else "utilities"
     apart = "" if view.is_ratio else ", apart=measure.between(*question.arrays)"
@@ -294,7 +294,7 @@ def sweep_code(view: View) -> str:
     )
 
 
-def channel_code(view: View) -> str:
+def channel_code(view: LocalPrivacyView) -> str:
     """Return the Python lines that make the channel, draw it and count people."""
     name, line = _channel_lines(view)
     return "\n".join(
@@ -314,7 +314,7 @@ def channel_code(view: View) -> str:
     )
 
 
-def region_code(view: View) -> str:
+def region_code(view: LocalPrivacyView) -> str:
     """Return the Python lines that draw the channel's region."""
     name, line = _channel_lines(view)
     several = [f'    "{view.times} answers of one person": channel.region({view.times}),'] if view.times > 1 else []

@@ -18,7 +18,7 @@ from dpcore.app.local_privacy import (
     MOST_PAGE_EPSILON,
     MOST_TIMES,
     SHOWN,
-    View,
+    LocalPrivacyView,
     checks,
     people_sentence,
     read_masses,
@@ -34,7 +34,7 @@ EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2",
 _ERROR = SHARE.but(high=0.499)
 
 
-def ask() -> View | None:
+def ask() -> LocalPrivacyView | None:
     """Show the fields and return what they say; None with the error shown."""
     question = _question()
     promise = _promise()
@@ -71,7 +71,7 @@ def ask() -> View | None:
     )
     if question is None or promise is None or times is None or alarm is None or miss is None:
         return None
-    return View(question, promise, str(show), str(channel), times, alarm, miss, bool(search))
+    return LocalPrivacyView(question, promise, str(show), str(channel), times, alarm, miss, bool(search))
 
 
 def _question() -> Hypotheses | None:
@@ -175,14 +175,14 @@ def _promise() -> LocalPromise | None:
         return None
 
 
-def say_limits(view: View) -> None:
+def say_limits(view: LocalPrivacyView) -> None:
     """Say why the best channel is missing, or where the simple ones are as good."""
     refused = why_not(view.question, view.promise)
     if refused:
         st.info(plain(refused), icon=":material/info:")
         return
     try:
-        with work.patience("Comparing"):
+        with work.progress("Comparing"):
             words = regime_sentence(view)
         if words:
             st.markdown(plain(words))
@@ -190,19 +190,19 @@ def say_limits(view: View) -> None:
         figure.trouble(error, "local_comparing")
 
 
-def say_people(view: View) -> None:
+def say_people(view: LocalPrivacyView) -> None:
     """Say how many people it takes."""
     try:
-        with work.patience("Counting people"):
+        with work.progress("Counting people"):
             st.markdown(plain(people_sentence(view)))
     except DpcoreError as error:
         figure.trouble(error, "local_counting_people")
 
 
-def show_bounds(view: View) -> None:
+def show_bounds(view: LocalPrivacyView) -> None:
     """List every bound with its check."""
     try:
-        with work.patience("Checking the bounds"):
+        with work.progress("Checking the bounds"):
             table = checks(view)
     except DpcoreError as error:
         figure.trouble(error, "local_checking_the_bounds")

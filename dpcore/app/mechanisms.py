@@ -50,7 +50,7 @@ _ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class View:
+class MechanismView:
     """A mechanism, the test chosen on its region, and the delta at which statements are made."""
 
     mechanism: Mechanism
@@ -156,7 +156,7 @@ def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return make()
 
-    return work.shelf().get(("mechanism", *asked), quietly)
+    return work.cache().get(("mechanism", *asked), quietly)
 
 
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
@@ -174,7 +174,7 @@ def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def noise_picture(view: View, *, dark: bool) -> Figure | None:
+def noise_picture(view: MechanismView, *, dark: bool) -> Figure | None:
     """Return the noise on two neighbouring datasets with the threshold of the test."""
     if view.test is None:
         return None
@@ -182,7 +182,7 @@ def noise_picture(view: View, *, dark: bool) -> Figure | None:
     return kept(("noise", view.name, view.alpha, dark), lambda: noise_figure(test, look=Look(dark=dark)))
 
 
-def region_picture(view: View, *, dark: bool) -> Figure:
+def region_picture(view: MechanismView, *, dark: bool) -> Figure:
     """Return the exact region among its statements, with the test on it; a click on the border chooses a test."""
     regions = view.regions()
     names = tuple((label, str(region)) for label, region in regions.items())
@@ -209,7 +209,7 @@ def _clickable(chart: alt.LayerChart, border: FloatArray) -> alt.LayerChart:
     return theme.over(chart, points.add_params(pick))
 
 
-def profile_picture(view: View, *, dark: bool) -> Figure:
+def profile_picture(view: MechanismView, *, dark: bool) -> Figure:
     """Return delta(epsilon) of the mechanism and of what is claimed."""
     regions = view.regions(statements=False)
     delta = view.delta or LEAST_DELTA
@@ -217,7 +217,7 @@ def profile_picture(view: View, *, dark: bool) -> Figure:
     return kept(asked, lambda: profile_figure(regions, delta=delta, look=Look(dark=dark)))
 
 
-def loss_picture(view: View, *, dark: bool) -> Figure:
+def loss_picture(view: MechanismView, *, dark: bool) -> Figure:
     """Return how the loss is distributed."""
     return kept(("loss", view.name, dark), lambda: loss_figure(view.mechanism, look=Look(dark=dark)))
 
@@ -225,7 +225,7 @@ def loss_picture(view: View, *, dark: bool) -> Figure:
 # ---- words and tables ----------------------------------------------------------------------------------------
 
 
-def statement_table(view: View) -> pd.DataFrame:
+def statement_table(view: MechanismView) -> pd.DataFrame:
     """Return one row per statement: what holds, how it is written, what the number is and of which region."""
     rows = [(s.notion, "" if s.region is None else str(s.region), s.words, s.kind) for s in view.statements]
     tv, what = best_advantage(view.mechanism)
@@ -251,7 +251,7 @@ def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str
 # ---- code ----------------------------------------------------------------------------------------------------
 
 
-def noise_code(view: View) -> str:
+def noise_code(view: MechanismView) -> str:
     """Return the Python lines that draw the noise."""
     return "\n".join(
         [
@@ -269,7 +269,7 @@ def noise_code(view: View) -> str:
     )
 
 
-def region_code(view: View) -> str:
+def region_code(view: MechanismView) -> str:
     """Return the Python lines that draw the regions with the test."""
     rows = [f"    {name!r}: parse({str(region)!r})," for name, region in view.regions().items()]
     return "\n".join(
@@ -289,7 +289,7 @@ def region_code(view: View) -> str:
     )
 
 
-def profile_code(view: View) -> str:
+def profile_code(view: MechanismView) -> str:
     """Return the Python lines that draw the profile."""
     rows = [f"    {name!r}: parse({str(region)!r})," for name, region in view.regions(statements=False).items()]
     return "\n".join(
@@ -306,7 +306,7 @@ def profile_code(view: View) -> str:
     )
 
 
-def loss_code(view: View) -> str:
+def loss_code(view: MechanismView) -> str:
     """Return the Python lines that draw the losses."""
     return "\n".join(
         [

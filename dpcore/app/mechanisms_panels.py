@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dpcore.app import figure, forms, page, work
 from dpcore.app.figure import plain
-from dpcore.app.mechanisms import DEFAULTS, PICK, RATES, View, goal_code, goal_words, kept, read, statement_table
+from dpcore.app.mechanisms import (
+    DEFAULTS,
+    PICK,
+    RATES,
+    MechanismView,
+    goal_code,
+    goal_words,
+    kept,
+    read,
+    statement_table,
+)
 from dpcore.app.written import copies, expression, of
 from dpcore.calibration import calibrate
 from dpcore.core import registry
@@ -20,7 +31,7 @@ from dpcore.language.numbers import read_value
 from dpcore.theorems.conversion.claims import calibration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dpcore.charts.figure import Figure
     from dpcore.core.registry import Entry, Parameter
@@ -28,10 +39,12 @@ if TYPE_CHECKING:
 
 MOST_COPIES = 10**6
 CHART = "mechanism_regions"
+SLIDERS = "_mechanism_sliders"  # keys of the sliders that the mechanism has
 
 
-def ask() -> View | None:
+def ask() -> MechanismView | None:
     """Show the fields and return what they say; None with the error shown."""
+    st.session_state[SLIDERS] = []
     place, tests, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The mechanism as text", icon=":material/edit_note:"):
         text = st.text_input(
@@ -70,7 +83,18 @@ def ask() -> View | None:
         )
     with texts:
         _about(chosen)
-    return None if chosen is None or delta is None else View(chosen, float(alpha), delta)
+    return None if chosen is None or delta is None else MechanismView(chosen, float(alpha), delta)
+
+
+def moved(view: MechanismView, held: Mapping[str, str]) -> MechanismView:
+    """Return the view with the value of a slider that is held."""
+    if "test_alpha" in held:
+        return replace(view, alpha=float(held["test_alpha"]))
+    if held:
+        entry = view.mechanism.entry
+        mechanism, _ = read(forms.typed(entry, f"noise_{entry.name}", held))
+        return replace(view, mechanism=mechanism)
+    return view
 
 
 def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
@@ -133,8 +157,7 @@ def _fields(mechanism: Mechanism, text: str) -> None:
     if st.session_state.get("_noise_text") != text:
         forms.fill(written, key)
         st.session_state["_noise_text"] = text
-    forms.slider(written, key, _take_fields, (written.entry.name,))
-    forms.atom_form(written, key, _take_fields, (written.entry.name,))
+    st.session_state[SLIDERS] = forms.rows(written, key, _take_fields, (written.entry.name,))
 
 
 def _about(mechanism: Mechanism | None) -> None:
@@ -167,7 +190,12 @@ def take_click() -> None:
 
 
 def show(
-    made: Figure | DpcoreError | None, code: Callable[[View], str], view: View, *, key: str, **options: Any
+    made: Figure | DpcoreError | None,
+    code: Callable[[MechanismView], str],
+    view: MechanismView,
+    *,
+    key: str,
+    **options: Any,
 ) -> None:
     """Show a figure with the code that makes it, or the error that it ended with."""
     if isinstance(made, DpcoreError):
@@ -176,7 +204,7 @@ def show(
         figure.show(made, key=key, code=code(view), **options)
 
 
-def attempt(make: Callable[..., Figure | None], view: View, *, dark: bool) -> Figure | DpcoreError | None:
+def attempt(make: Callable[..., Figure | None], view: MechanismView, *, dark: bool) -> Figure | DpcoreError | None:
     """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
     try:
         return make(view, dark=dark)
@@ -184,19 +212,19 @@ def attempt(make: Callable[..., Figure | None], view: View, *, dark: bool) -> Fi
         return error
 
 
-def show_best(view: View) -> None:
+def show_best(view: MechanismView) -> None:
     """Say how the test drawn compares with the best one."""
     try:
-        with work.patience("Testing"):
+        with work.progress("Testing"):
             st.markdown(plain(view.best_words()))
     except DpcoreError as error:
         figure.trouble(error, "mechanism_testing")
 
 
-def show_statements(view: View) -> None:
+def show_statements(view: MechanismView) -> None:
     """List the smallest statement of each kind."""
     try:
-        with work.patience("Stating"):
+        with work.progress("Stating"):
             table = statement_table(view)
     except DpcoreError as error:
         figure.trouble(error, "mechanism_stating")
@@ -207,10 +235,10 @@ def show_statements(view: View) -> None:
         st.dataframe(table, hide_index=True, width="stretch", key="statements")
 
 
-def show_claim(view: View) -> None:
+def show_claim(view: MechanismView) -> None:
     """Say whether the usual claim is true."""
     try:
-        with work.patience("Checking the claim"):
+        with work.progress("Checking the claim"):
             found = view.claim
     except DpcoreError as error:
         figure.trouble(error, "mechanism_checking_the_claim")
@@ -223,7 +251,7 @@ def show_claim(view: View) -> None:
         st.success(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/check_circle:")
 
 
-def show_goal(view: View) -> None:
+def show_goal(view: MechanismView) -> None:
     """Ask for (epsilon, delta, k) and say the noise that meets it."""
     columns = st.columns(3)
     with columns[0]:
@@ -238,7 +266,7 @@ def show_goal(view: View) -> None:
         return
     text = calibration_text(view.mechanism, k)
     try:
-        with work.patience("Calibrating"):
+        with work.progress("Calibrating"):
             row = kept(("goal", text, epsilon, delta), lambda: calibrate(text, epsilon=epsilon, delta=delta)).iloc[0]
     except DpcoreError as error:
         figure.trouble(error, "mechanism_calibrating")

@@ -15,16 +15,16 @@ from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
 from dpcore.core.registry import Choice
 from dpcore.regions.guarantees import DP
-from dpcore.utility import PAIRS, Pair, pair
+from dpcore.utility import PAIRS, UtilityPair, pair
 from dpcore.utility.bounds import SIDES
-from dpcore.utility.neighbourhood import Found
+from dpcore.utility.neighbourhood import DataRegion
 from dpcore.utility.reading import OTHERS, OUTSIDE
 from dpcore.words import attack_sentence, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from dpcore.app.privacy_and_utility_data import Source
+    from dpcore.app.privacy_and_utility_data import DataSource
     from dpcore.core.registry import Parameter
     from dpcore.regions.tradeoff import TradeOff
 
@@ -62,12 +62,12 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def numbers_of(chosen: Pair) -> dict[str, Parameter]:
+def numbers_of(chosen: UtilityPair) -> dict[str, Parameter]:
     """Return the parameters that can move along an axis."""
     return {p.name: p for p in chosen.parameters() if p.kind in ("number", "integer") and not isinstance(p, Choice)}
 
 
-def movable(chosen: Pair) -> dict[str, str]:
+def movable(chosen: UtilityPair) -> dict[str, str]:
     """Return name -> label of what can move: the main parameter first, and the number of records where it matters."""
     known = {name: p for name, p in numbers_of(chosen).items() if name != COLUMNS}
     names = [chosen.main, *(name for name in known if name != chosen.main)]
@@ -79,11 +79,11 @@ def movable(chosen: Pair) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class View:
+class UtilityView:
     """A pair on some data, the parameter that moves, and how much is simulated."""
 
-    pair: Pair
-    source: Source
+    pair: UtilityPair
+    source: DataSource
     moves: str
     measure: str
     releases: int
@@ -95,8 +95,8 @@ class View:
         return (written(self.pair), self.source.key, self.moves, self.measure, self.releases)
 
     def kept(self, what: tuple[Hashable, ...], make: Callable[[], _T]) -> _T:
-        """Return a result from the shelf: the shared one for public data, the visitor's own for an upload."""
-        return self.source.shelf.get(("utility", *what), lambda: (make(),))[0]
+        """Return a result from the cache: the shared one for public data, the visitor's own for an upload."""
+        return self.source.cache.get(("utility", *what), lambda: (make(),))[0]
 
     @property
     def region(self) -> TradeOff:
@@ -111,7 +111,7 @@ class View:
     def _regions(self) -> dict[str, TradeOff]:
         found = {"exact region" if self.region.kind == "exact" else "bound for all data": self.region}
         here = self.pair.region_at(self.source.data)
-        if isinstance(here, Found):
+        if isinstance(here, DataRegion):
             found[AT_HAND] = here
         elif not _alike(here, self.region):
             found[HERE] = here
@@ -130,7 +130,7 @@ def _alike(first: TradeOff, second: TradeOff) -> bool:
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def utility_picture(view: View, *, dark: bool) -> Figure:
+def utility_picture(view: UtilityView, *, dark: bool) -> Figure:
     """Return the utility against the parameter that moves."""
     options = _figure_options(view)
     return view.kept(
@@ -139,11 +139,11 @@ def utility_picture(view: View, *, dark: bool) -> Figure:
     )
 
 
-def _figure_options(view: View) -> dict[str, Any]:
+def _figure_options(view: UtilityView) -> dict[str, Any]:
     return {"parameter": view.moves, "measure": view.measure, "releases": view.releases, "seed": view.seed}
 
 
-def region_picture(view: View, *, dark: bool) -> Figure:
+def region_picture(view: UtilityView, *, dark: bool) -> Figure:
     """Return the region at the present parameters."""
 
     def make() -> Figure:
@@ -157,19 +157,19 @@ def region_picture(view: View, *, dark: bool) -> Figure:
     return view.kept(("region", written(view.pair), view.source.key, dark), make)
 
 
-def release_picture(view: View, *, dark: bool) -> Figure:
+def release_picture(view: UtilityView, *, dark: bool) -> Figure:
     """Return one release beside the true answer."""
     asked = ("release", written(view.pair), view.source.key, view.seed, dark)
     return view.kept(asked, lambda: release_figure(view.pair, view.source.data, seed=view.seed, look=Look(dark=dark)))
 
 
-def has_bounds(view: View) -> bool:
+def has_bounds(view: UtilityView) -> bool:
     """Return whether bounds are a choice between bias and noise here: for some queries, and one column of numbers."""
     data = view.source.data
     return view.pair.clips and view.pair.wide_costs and not data.categories and data.d == 1
 
 
-def bound_picture(view: View, side: str, *, dark: bool) -> Figure:
+def bound_picture(view: UtilityView, side: str, *, dark: bool) -> Figure:
     """Return the error against a public bound: bias, noise and their total."""
     asked = ("bound", written(view.pair), view.source.key, view.measure, side, dark)
     look = Look(dark=dark, height=HEIGHT)
@@ -181,7 +181,7 @@ def bound_picture(view: View, side: str, *, dark: bool) -> Figure:
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def words(view: View) -> str:
+def words(view: UtilityView) -> str:
     """Say how far a release is off, and what an attacker can do."""
 
     def make() -> str:
@@ -190,7 +190,7 @@ def words(view: View) -> str:
     return view.kept(("words", written(view.pair), view.source.key), make)
 
 
-def known_facts(view: View) -> list[tuple[str, str, str, str]]:
+def known_facts(view: UtilityView) -> list[tuple[str, str, str, str]]:
     """Return what is known without simulation: label, value rounded to the safe side with its kind, theorem, formula."""
     units = {m.name: m for m in view.pair.measures}
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
@@ -207,12 +207,12 @@ def known_facts(view: View) -> list[tuple[str, str, str, str]]:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 
-def _query_lines(view: View) -> list[str]:
+def _query_lines(view: UtilityView) -> list[str]:
     values = "".join(f", {name}={value!r}" for name, value in values_of(view.pair).items())
     return [f"query = pair({view.pair.name!r}{values})", *view.source.code]
 
 
-def utility_code(view: View) -> str:
+def utility_code(view: UtilityView) -> str:
     """Return the Python lines that draw the utility."""
     options = "".join(f", {name}={value!r}" for name, value in _figure_options(view).items())
     return "\n".join(
@@ -230,7 +230,7 @@ def utility_code(view: View) -> str:
     )
 
 
-def region_code(view: View) -> str:
+def region_code(view: UtilityView) -> str:
     """Return the Python lines that draw the region."""
     rows = ["regions = {"]
     for name, region in view.regions.items():
@@ -254,7 +254,7 @@ def region_code(view: View) -> str:
     )
 
 
-def release_code(view: View) -> str:
+def release_code(view: UtilityView) -> str:
     """Return the Python lines that draw one release."""
     return "\n".join(
         [
@@ -270,7 +270,7 @@ def release_code(view: View) -> str:
     )
 
 
-def bound_code(view: View, side: str) -> str:
+def bound_code(view: UtilityView, side: str) -> str:
     """Return the Python lines that draw the trade-off over a bound."""
     return "\n".join(
         [
@@ -286,7 +286,7 @@ def bound_code(view: View, side: str) -> str:
     )
 
 
-def needed_code(view: View, measure: str, target: float, of: str) -> str:
+def needed_code(view: UtilityView, measure: str, target: float, of: str) -> str:
     """Return the Python lines that answer the inverse question."""
     return "\n".join(
         [
@@ -294,6 +294,6 @@ def needed_code(view: View, measure: str, target: float, of: str) -> str:
             *view.source.imports,
             "",
             *_query_lines(view),
-            f"print(query.needed({measure!r}, {target!r}, data, {of!r}).words)",
+            f"print(query.requirement({measure!r}, {target!r}, data, {of!r}).words)",
         ]
     )

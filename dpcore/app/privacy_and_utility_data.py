@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.files.sheet import Sheet
-    from dpcore.utility import Dataset, Pair
+    from dpcore.utility import Dataset, UtilityPair
 
 MADE_UP, UPLOAD = "made-up", "your CSV"
 MOST_MADE_UP = 10**6
@@ -36,13 +36,13 @@ _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their 
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """Data, how many records there are to take them from, where results may be kept, and the Python that reads them."""
 
     data: Dataset
     most: int
     key: Hashable
-    shelf: work.Shelf
+    cache: work.ResultCache
     imports: tuple[str, ...]
     code: tuple[str, ...]
 
@@ -53,7 +53,7 @@ def options() -> dict[str, str]:
     return {**named, MADE_UP: "", UPLOAD: ""}
 
 
-def fitting(chosen: Pair, now: str) -> str:
+def fitting(chosen: UtilityPair, now: str) -> str:
     """Return data that the pair can answer about, as the menu says them: those chosen now if possible."""
     known = options()
     if now in (MADE_UP, UPLOAD) or not chosen.uses_data:
@@ -84,12 +84,12 @@ def choose() -> str:
     return str(name)
 
 
-def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
+def ask(chosen: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | None:
     """Show what the data need and return them; None where something is to be corrected, which is said.
 
     Parameters
     ----------
-    chosen : Pair
+    chosen : UtilityPair
         The query, for which data may be made up.
     name : str
         What the menu says.
@@ -99,7 +99,7 @@ def ask(chosen: Pair, name: str, details: DeltaGenerator) -> Source | None:
     try:
         if not chosen.uses_data:
             st.caption("This query looks at no data: its parameters say all.")
-            return Source(chosen.example(), 0, (), work.shelf(), (), ("data = query.example()",))
+            return DataSource(chosen.example(), 0, (), work.cache(), (), ("data = query.example()",))
         if name == UPLOAD:
             return _upload(chosen, details)
         return _public(name, chosen)
@@ -117,7 +117,7 @@ def _other_data() -> None:
 # ---- public data ---------------------------------------------------------------------------------------------
 
 
-def _public(name: str, chosen: Pair) -> Source:
+def _public(name: str, chosen: UtilityPair) -> DataSource:
     """Return a sample or made-up data, cut to the size and bounds typed."""
     known = options()[name]
     whole = sample(known) if known else chosen.example()
@@ -140,7 +140,7 @@ def _public(name: str, chosen: Pair) -> Source:
     else:
         code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
     key = (name, data.n, chosen.name if not known else "", *cut.values())
-    return Source(data, most, key, work.shelf(), imports, code)
+    return DataSource(data, most, key, work.cache(), imports, code)
 
 
 def _about(name: str) -> None:
@@ -184,7 +184,7 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(chosen: Pair, details: DeltaGenerator) -> Source | None:
+def _upload(chosen: UtilityPair, details: DeltaGenerator) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
@@ -221,7 +221,7 @@ def _layout(file: UploadedFile) -> Sheet:
         st.text_input(
             "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
         )
-        for words in sheet.told:
+        for words in sheet.notes:
             st.caption(plain(words))
     return sheet
 
@@ -250,7 +250,7 @@ def _bounds() -> tuple[float, float, str] | None:
     return read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound"), outside
 
 
-def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
+def _categories(chosen: UtilityPair) -> tuple[tuple[str, ...], str] | None:
     """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
         "Categories, with commas between them",
@@ -270,16 +270,16 @@ def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
 
 def _read(
     file: UploadedFile, sheet: Sheet, column: str, how: tuple[float, float, str] | tuple[tuple[str, ...], str]
-) -> Source:
+) -> DataSource:
     """Read the column once per choice, into the session; say what became of every row."""
     asked = (file.file_id, sheet.delimiter, column, repr(how))
-    reading, shelf = uploads.read_once(
+    reading, cache = uploads.read_once(
         "utility",
         asked,
         lambda: read_labels(sheet, column, *how) if len(how) == 2 else read_numbers(sheet, column, *how),
     )
     lost = bool(reading.dropped) or any(reading.clipped)
-    words = " ".join(plain(text) for text in reading.told)
+    words = " ".join(plain(text) for text in reading.notes)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
     st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
     text = str(st.session_state.get("utility_n", "")).strip()
@@ -290,4 +290,4 @@ def _read(
     code = [uploads.sheet_code(sheet), f"data = {read}(sheet, {call}).dataset"]
     if n is not None:
         imports, code = [*imports, "from dpcore.utility.samples import part"], [*code, f"data = part(data, n={n})"]
-    return Source(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), shelf, tuple(imports), tuple(code))
+    return DataSource(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), cache, tuple(imports), tuple(code))

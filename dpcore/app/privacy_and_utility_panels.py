@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.app import page, privacy_and_utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import choice
-from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, View, movable, read
+from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, read
 from dpcore.app.settings import values_of
 from dpcore.core.domains import SEED
 from dpcore.core.errors import DpcoreError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.utility import Pair
+    from dpcore.utility import UtilityPair
 
 USUAL = ("count", "sum", "mean", "histogram", "median", "quantile", "k queries", "survey", "survey with k answers")
 MOST_SEED = 10**9
@@ -31,7 +31,7 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 # ---- query and mechanism -------------------------------------------------------------------------------------
 
 
-def ask(draws: DeltaGenerator) -> View | None:
+def ask(draws: DeltaGenerator) -> UtilityView | None:
     """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
     first, second = st.columns(3), st.columns(3)
     place, texts = st.container(), st.columns(2)
@@ -53,7 +53,7 @@ def ask(draws: DeltaGenerator) -> View | None:
     return _view(chosen, source, seed, second)
 
 
-def _read_text() -> Pair | None:
+def _read_text() -> UtilityPair | None:
     """Show the texts that the link carries, and read the setting."""
     with st.expander("The setting as text; formula and source", icon=":material/edit_note:"):
         text = st.text_input(
@@ -87,7 +87,7 @@ def _queries() -> dict[str, list[str]]:
     return {query: found[query] for query in sorted(found, key=lambda q: (USUAL.index(q) if q in USUAL else 99, q))}
 
 
-def _pick(chosen: Pair | None, left: DeltaGenerator, right: DeltaGenerator) -> None:
+def _pick(chosen: UtilityPair | None, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """Show the two menus; they follow the text."""
     queries = _queries()
     query = chosen.query if chosen is not None else None
@@ -147,7 +147,7 @@ def _take_mechanism() -> None:
     take(new)
 
 
-def take(new: Pair) -> None:
+def take(new: UtilityPair) -> None:
     """Set the page to another pair, with data, axis and measure that fit it; one Undo takes it back."""
     measures = {m.name for m in new.measures}
     state: dict[str, Any] = {"utility": KIND.text(new)}
@@ -170,7 +170,9 @@ def _query_of(text: str) -> str:
 # ---- the axis ------------------------------------------------------------------------------------------------
 
 
-def _view(chosen: Pair, source: privacy_and_utility_data.Source, seed: int, columns: Sequence[DeltaGenerator]) -> View:
+def _view(
+    chosen: UtilityPair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
+) -> UtilityView:
     """Show what is drawn: measure, parameter across, and how much is simulated."""
     measures = {m.name: m for m in chosen.measures}
     with columns[0]:
@@ -186,7 +188,7 @@ def _view(chosen: Pair, source: privacy_and_utility_data.Source, seed: int, colu
             bind="query-params",
             help="At each of the points drawn; 0 for none.",
         )
-    return View(chosen, source, moves, measure, int(releases), seed)
+    return UtilityView(chosen, source, moves, measure, int(releases), seed)
 
 
 def _again(seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -12,7 +13,7 @@ from dpcore.app.inputs import choice
 from dpcore.app.privacy_and_utility import (
     KIND,
     RECORDS,
-    View,
+    UtilityView,
     bound_code,
     bound_picture,
     has_bounds,
@@ -30,13 +31,16 @@ from dpcore.language.numbers import read_value
 from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dpcore.core.registry import Parameter
 
 STEPS = 61  # of the slider
+SLIDER = "utility_slide"
 TARGET = LOSS.but(name="The target", high=1e15)
 
 
-def slider(view: View) -> None:
+def slider(view: UtilityView) -> None:
     """Show the slider of the parameter across with its exact field; both write the setting."""
     value = view.source.data.n if view.moves == RECORDS else getattr(view.pair, view.moves)
     parameter = numbers_of(view.pair).get(view.moves)
@@ -67,7 +71,15 @@ def slider(view: View) -> None:
         st.error(plain(told), icon=":material/error:")
 
 
-def _steps(view: View, parameter: Parameter | None, value: float) -> list[Any]:
+def moved(view: UtilityView, held: Mapping[str, str]) -> UtilityView:
+    """Return the view with the value of the slider while it is held; data stay as they are."""
+    parameter = numbers_of(view.pair).get(view.moves)
+    if SLIDER not in held or parameter is None:
+        return view
+    return replace(view, pair=view.pair.but(**{view.moves: meant(parameter, held[SLIDER])}))
+
+
+def _steps(view: UtilityView, parameter: Parameter | None, value: float) -> list[Any]:
     """Return the values of the slider, the present one among them."""
     places = [x for x in pair_grid(view.pair, view.source.data, view.moves, STEPS) if x != value]
     if parameter is None:
@@ -117,7 +129,7 @@ def show_words(found: str | DpcoreError) -> None:
         st.info(plain(found), icon=":material/balance:")
 
 
-def show_facts(view: View) -> None:
+def show_facts(view: UtilityView) -> None:
     """List what is known without simulation, with its theorem and formula."""
     with st.expander("What is known without simulation", icon=":material/function:"):
         try:
@@ -132,7 +144,7 @@ def show_facts(view: View) -> None:
             st.markdown(f"- **{plain(label)}**: {plain(value)}.{math_text} {plain(theorem)}.")
 
 
-def show_bounds(view: View, *, dark: bool) -> None:
+def show_bounds(view: UtilityView, *, dark: bool) -> None:
     """Show how the error moves with a bound, where bounds are a choice."""
     if not has_bounds(view):
         return
@@ -147,12 +159,12 @@ def show_bounds(view: View, *, dark: bool) -> None:
         )
         or SIDES[0]
     )
-    with work.patience("Moving the bound"):
+    with work.progress("Moving the bound"):
         made = work.attempt(bound_picture, view, side, dark=dark)
     show_or_say(made, code=bound_code(view, side), key="utility_bound", link=False)
 
 
-def ask_needed(view: View) -> None:
+def ask_needed(view: UtilityView) -> None:
     """Ask the inverse question: which parameter, or how many records, this error needs."""
     measure = view.pair.measure_of(view.measure)
     least = "at least" if measure.larger_is_better else "at most"
@@ -173,9 +185,10 @@ def ask_needed(view: View) -> None:
         return
     try:
         target = read_value(TARGET, text)
-        with work.patience("Solving"):
+        with work.progress("Solving"):
             found = view.kept(
-                ("needed", *view.key, of, target), lambda: view.pair.needed(view.measure, target, view.source.data, of)
+                ("needed", *view.key, of, target),
+                lambda: view.pair.requirement(view.measure, target, view.source.data, of),
             )
     except DpcoreError as error:
         trouble(error, "utility_results_solving")

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from dpcore.app.listing import Item
     from dpcore.regions.tradeoff import TradeOff
 
-HEIGHT, LEGEND_ROW = 520, 23
+HEIGHT, LEGEND_ROW = 440, 23  # the chart, its legend and its controls fit one screen
 LOW_RATE, USUAL_RATE = 1e-6, 0.05
 REGION, PROFILE = "region", "profile δ(ε)"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RegionLine:
     """One line of the list: its label, its region and the points that draw it, or what is wrong with it."""
 
     item: Item
@@ -46,7 +46,7 @@ class Line:
         return self.points is not None and not self.item.hidden
 
 
-def lines(items: Sequence[Item]) -> list[Line]:
+def lines(items: Sequence[Item]) -> list[RegionLine]:
     """Return every item with its region and points; one that fails does not keep the others from the chart."""
     out = []
     for item, label in zip(items, listing.labels(items), strict=True):
@@ -56,18 +56,18 @@ def lines(items: Sequence[Item]) -> list[Line]:
             region, told = work.region(listing.expand(item.expression, items))
             with work.half_of_the_time():
                 points = None if item.hidden else _points(region)
-            out.append(Line(item, label, region, points, "", told))
+            out.append(RegionLine(item, label, region, points, "", told))
         except DpcoreError as error:
-            out.append(Line(item, label, region, None, str(error), told))
+            out.append(RegionLine(item, label, region, None, str(error), told))
     return out
 
 
 def _points(region: TradeOff) -> pd.DataFrame:
-    return work.shelf().get(("points", str(region)), lambda: sample(region))
+    return work.cache().get(("points", str(region)), lambda: sample(region))
 
 
 def picture(
-    every: Sequence[Line], view: dict[str, Any], *, selected: str | None, dark: bool
+    every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | None, dark: bool
 ) -> tuple[Figure, dict[str, Any]]:
     """Return the figure of a view and the options that make it again in Python; a hidden line keeps its colour."""
     shown = [line for line in every if line.drawn]
@@ -100,12 +100,14 @@ def blank(view: dict[str, Any], *, dark: bool) -> tuple[Figure, str]:
     return blank_figure(look=Look(dark=dark, height=HEIGHT), **options), code
 
 
-def table(shown: Sequence[Line], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
+def table(shown: Sequence[RegionLine], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
     """Return the rows to show and download with a picture, and the command that prints what is too long for them."""
     return border_rows(shown) if kind == REGION else (drawn.table, "")
 
 
-def region_picture(shown: Sequence[Line], *, look: Look, log: bool, selected: str | None, **options: Any) -> Figure:
+def region_picture(
+    shown: Sequence[RegionLine], *, look: Look, log: bool, selected: str | None, **options: Any
+) -> Figure:
     """Return the region chart of the lines; `options` are those of `dpcore.charts.region_chart`."""
     parts = [(line.label, line.region, line.points) for line in shown]
     regions = {label: region for label, region, _ in parts if region is not None}
@@ -119,15 +121,15 @@ def region_picture(shown: Sequence[Line], *, look: Look, log: bool, selected: st
         return Figure(chart, table, takeaway, "Privacy regions", tuple(text for text in notes if text))
 
     asked = (_key(regions), look, log, selected, tuple(sorted(options.items())))
-    return work.shelf().get(("region chart", *asked), make)
+    return work.cache().get(("region chart", *asked), make)
 
 
-def profile_picture(shown: Sequence[Line], *, dark: bool, legend: bool, places: tuple[int, ...] = ()) -> Figure:
+def profile_picture(shown: Sequence[RegionLine], *, dark: bool, legend: bool, places: tuple[int, ...] = ()) -> Figure:
     """Return the chart of the smallest delta for every epsilon."""
     regions = {line.label: line.region for line in shown if line.region is not None}
     look = Look(dark=dark, height=_height(regions, legend=legend), places=places)
     asked = ("profile chart", _key(regions), look, legend)
-    return work.shelf().get(asked, lambda: profile_figure(regions, look=look, legend=legend))
+    return work.cache().get(asked, lambda: profile_figure(regions, look=look, legend=legend))
 
 
 def _height(regions: dict[str, TradeOff], *, legend: bool) -> int:
@@ -140,7 +142,7 @@ def _key(regions: dict[str, TradeOff]) -> tuple[tuple[str, str], ...]:
     return tuple((label, str(region)) for label, region in regions.items())
 
 
-def border_rows(shown: Sequence[Line]) -> tuple[pd.DataFrame, str]:
+def border_rows(shown: Sequence[RegionLine]) -> tuple[pd.DataFrame, str]:
     """Return the border of every region as rows, and the command that prints what is too long for a table."""
     regions = {line.label: line.region for line in shown if line.region is not None}
     points = {line.label: line.points for line in shown if line.points is not None}
@@ -172,7 +174,7 @@ def vertices(region: TradeOff) -> pd.DataFrame | None:
     return labelled(rows.assign(power=1.0 - rows["beta"]))
 
 
-def code(shown: Sequence[Line], picture: str, options: dict[str, Any]) -> str:
+def code(shown: Sequence[RegionLine], picture: str, options: dict[str, Any]) -> str:
     """Return the Python lines that reproduce the view."""
     maker = "region_figure" if picture == REGION else "profile_figure"
     rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in shown]

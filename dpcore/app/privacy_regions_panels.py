@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.app.listing import Item
-    from dpcore.app.privacy_regions import Line
-    from dpcore.app.written import Copies
+    from dpcore.app.privacy_regions import RegionLine
+    from dpcore.app.written import Repeated
+
+SLIDERS = "_region_sliders"  # keys of the sliders that the selected region has
 
 
 def list_text(default: str) -> tuple[list[Item], list[str]]:
@@ -117,6 +119,7 @@ def _switches(items: Sequence[Item]) -> None:
 
 def selection(items: Sequence[Item]) -> int | None:
     """Let the visitor select a region and edit it; return its place in the list, None if there is none."""
+    st.session_state[SLIDERS] = []
     names = listing.labels(items)
     if not names:
         st.caption("The list is empty.")
@@ -146,11 +149,10 @@ def _act(label: str, icon: str, action: Any, index: int) -> None:
     st.button(label, icon=f":material/{icon}:", on_click=action, args=(index,), key=f"act_{label}")
 
 
-def _atom_fields(index: int, found: Copies) -> None:
-    """Show the parameters of a region, a slider for the first, and k."""
+def _atom_fields(index: int, found: Repeated) -> None:
+    """Show the parameters of a region, each with a slider, and k."""
     key = editing.fields_key(found)
-    forms.slider(found.written, key, editing.take_fields, (index,))
-    forms.atom_form(found.written, key, editing.take_fields, (index,))
+    st.session_state[SLIDERS] = forms.rows(found.written, key, editing.take_fields, (index,))
     shared: dict[str, Any] = {"key": "edit_k", "on_change": editing.take_fields, "args": (index,)}
     words = "How many times it is composed with itself; 1 is the region alone."
     if isinstance(st.session_state["edit_k"], int):
@@ -219,12 +221,12 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
     return (names.index(chosen[0]), names.index(chosen[1])) if len(chosen) == 2 else None
 
 
-def comparison(first: Line, second: Line) -> None:
+def comparison(first: RegionLine, second: RegionLine) -> None:
     """Say how two regions lie to each other."""
     if first.region is None or second.region is None:
         return
     try:
-        with work.patience("Comparing"):
+        with work.progress("Comparing"):
             a, b = (line.item.name or line.label for line in (first, second))
             said, table = comparison_sentence.compared(a, first.region, b, second.region)
     except DpcoreError as error:
@@ -236,7 +238,7 @@ def comparison(first: Line, second: Line) -> None:
         numbers(table[[*places, *FACTS]].astype(places), "comparison_table")
 
 
-def troubles(lines: Sequence[Line], selected: int | None) -> None:
+def troubles(lines: Sequence[RegionLine], selected: int | None) -> None:
     """Say which regions of the list cannot be drawn and which numbers change nothing; of the selected, its fields do."""
     for at, line in enumerate(lines):
         if line.error and not line.item.hidden:
@@ -256,14 +258,14 @@ def preset_note(name: str, defaults: dict[str, Any]) -> None:
         st.markdown(f"**{plain(found.title)}.** {plain(found.meaning + source)}")
 
 
-def details(line: Line) -> None:
+def details(line: RegionLine) -> None:
     """Show the corners and the statements of a region, and what it is."""
     region = line.region
     if region is None or line.error:
         return
     with st.expander(f"Selected region: {plain(line.label)}", icon=":material/info:"):
         try:
-            with work.patience("Tabulating"):
+            with work.progress("Tabulating"):
                 rows, words = privacy_regions.statements(region)
                 corners = privacy_regions.vertices(region)
         except DpcoreError as error:

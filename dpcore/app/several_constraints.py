@@ -52,14 +52,14 @@ EPSILON, DELTA, STATUS = "ε", "δ", "status"
 
 def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
     """Return what was made for the same question before, or make it."""
-    return work.shelf().get(("constraints", *asked), make)
+    return work.cache().get(("constraints", *asked), make)
 
 
 # ---- the list and its compositions ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class View:
+class ConstraintsView:
     """The statements of each mechanism, how many mechanisms, and how they are drawn."""
 
     given: Constraints
@@ -82,7 +82,7 @@ class View:
         return list(self.regions.values())[0 if self.k == 1 else 1]
 
 
-def picture(view: View, *, dark: bool) -> Figure:
+def picture(view: ConstraintsView, *, dark: bool) -> Figure:
     """Return the chart of the regions."""
     options = chart_options(view)
 
@@ -93,12 +93,12 @@ def picture(view: View, *, dark: bool) -> Figure:
     return kept(("picture", view.given.text, view.k, view.thesis_axes, dark), make)
 
 
-def chart_options(view: View) -> dict[str, Any]:
+def chart_options(view: ConstraintsView) -> dict[str, Any]:
     """Return the options of the chart that differ from its own defaults."""
     return {"axes": "thesis"} if view.thesis_axes else {}
 
 
-def pair_picture(view: View, *, dark: bool) -> Figure:
+def pair_picture(view: ConstraintsView, *, dark: bool) -> Figure:
     """Return the dominating pair of one mechanism."""
     return kept(("pair", view.given.text, dark), lambda: pair_figure(view.given.region, look=Look(dark=dark)))
 
@@ -108,7 +108,7 @@ def statuses(given: Constraints) -> pd.DataFrame:
     return kept(("activity", given.text), lambda: activity(given))
 
 
-def corner_table(view: View) -> pd.DataFrame:
+def corner_table(view: ConstraintsView) -> pd.DataFrame:
     """Return the corners of the exact region, with what the guess would promise at the same ε.
 
     `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; what `kind` says is about `delta`. Few rows where the corners are many.
@@ -132,14 +132,14 @@ def activity_words(table: pd.DataFrame) -> str:
     return f"{which if active else 'No statement counts'}; the others follow, as the table proves (exact)."
 
 
-def corner_words(view: View) -> str:
+def corner_words(view: ConstraintsView) -> str:
     """Say what the corners are."""
     many = "One mechanism promises" if view.k == 1 else f"{grouped(view.k)} mechanisms together promise"
     tv, what = best_advantage(view.exact)
     return f"{many} all of these at once, and nothing more is true of all of them. The total variation is at most {outward(tv, 4)} ({what})."
 
 
-def code(view: View) -> str:
+def code(view: ConstraintsView) -> str:
     """Return the Python lines that make the chart of the regions."""
     extra = "".join(f", {name}={value!r}" for name, value in chart_options(view).items())
     return "\n".join(
@@ -160,7 +160,7 @@ def code(view: View) -> str:
     )
 
 
-def pair_code(view: View) -> str:
+def pair_code(view: ConstraintsView) -> str:
     """Return the Python lines that draw the dominating pair."""
     return "\n".join(
         [
@@ -175,7 +175,7 @@ def pair_code(view: View) -> str:
     )
 
 
-def corner_command(view: View) -> str:
+def corner_command(view: ConstraintsView) -> str:
     """Return the command that prints the corners, where the region is a polygon."""
     return f'dpcore constraints "{view.exact}"' if view.exact.is_polygon else f'dpcore deltas "{view.exact}"'
 

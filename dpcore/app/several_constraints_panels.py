@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, page, several_constraints, work
 from dpcore.app.figure import csv_of, numbers, plain
-from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, View
+from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.core.errors import DpcoreError
@@ -27,7 +27,7 @@ def asked() -> tuple[str, ...]:
 # ---- the list ------------------------------------------------------------------------------------------------
 
 
-def ask() -> View | None:
+def ask() -> ConstraintsView | None:
     """Show the list and k; return what they say, None with the error shown."""
     table, counts, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The list as text", icon=":material/edit_note:"):
@@ -67,7 +67,7 @@ def ask() -> View | None:
             key="cons_axes",
             bind="query-params",
         )
-    return None if given is None or k is None else View(given, k, axes == "thesis")
+    return None if given is None or k is None else ConstraintsView(given, k, axes == "thesis")
 
 
 def _editor(given: Constraints) -> None:
@@ -104,17 +104,17 @@ def _take_edits(key: str, text: str) -> None:
 # ---- what is shown of it -------------------------------------------------------------------------------------
 
 
-def show_activity(view: View) -> None:
+def show_activity(view: ConstraintsView) -> None:
     """Show which statements count and why the others follow."""
     table = several_constraints.statuses(view.given)
     st.markdown(plain(several_constraints.activity_words(table)))
     numbers(table, "cons_activity")
 
 
-def show_corners(view: View) -> None:
+def show_corners(view: ConstraintsView) -> None:
     """Show the corners of the exact region with the guess beside them."""
     try:
-        with work.patience("Listing"):
+        with work.progress("Listing"):
             table = several_constraints.corner_table(view)
             words = several_constraints.corner_words(view)
     except DpcoreError as error:
@@ -135,7 +135,7 @@ def show_corners(view: View) -> None:
     st.code(several_constraints.corner_command(view), language=None, wrap_lines=True)
 
 
-def show_pair(view: View) -> None:
+def show_pair(view: ConstraintsView) -> None:
     """Explain the dominating pair and list it."""
     st.markdown(
         "Each straight piece of the border is one kind of answer: its width is how likely the answer is without the "
@@ -149,7 +149,7 @@ def show_pair(view: View) -> None:
 # ---- splitting -----------------------------------------------------------------------------------------------
 
 
-def ask_region(view: View | None) -> TradeOff | None:
+def ask_region(view: ConstraintsView | None) -> TradeOff | None:
     """Show the field for a region; return it, None with the error shown."""
     text = st.text_input(
         "Region to split",
@@ -175,7 +175,7 @@ def ask_region(view: View | None) -> TradeOff | None:
 def split(region: TradeOff) -> Split | None:
     """Split a region; None with the error shown."""
     try:
-        with work.patience("Splitting"):
+        with work.progress("Splitting"):
             return several_constraints.answer_of(region)
     except DpcoreError as error:
         figure.trouble(error, "constraints_splitting")
@@ -248,7 +248,7 @@ def show_step(answer: Split, step: int, *, dark: bool) -> None:
 def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
     """Show the smallest containing product found, and from where the search started."""
     try:
-        with work.patience("Searching"):
+        with work.progress("Searching"):
             around = several_constraints.product_around(region, m)
             drawn = several_constraints.product_picture(region, around, dark=dark)
     except DpcoreError as error:

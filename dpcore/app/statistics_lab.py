@@ -157,7 +157,7 @@ def picture(chosen: Lab, view: str, seed: int, *, dark: bool) -> Figure:
         with effort(tolerance=TOLERANCE):
             return lab_figure(chosen.view(view, seed), Look(dark=dark))
 
-    return work.shelf().get(("lab", written(chosen), view, seed, dark), make)
+    return work.cache().get(("lab", written(chosen), view, seed, dark), make)
 
 
 def table(chosen: Lab, seed: int) -> pd.DataFrame:
@@ -167,13 +167,13 @@ def table(chosen: Lab, seed: int) -> pd.DataFrame:
         with effort(tolerance=TOLERANCE):
             return chosen.table(seed)
 
-    return work.shelf().get(("lab checks", written(chosen), seed), make)
+    return work.cache().get(("lab checks", written(chosen), seed), make)
 
 
 def show_checks(chosen: Lab, seed: int) -> None:
     """Show the rows of printed against true."""
     try:
-        with work.patience("Checking"):
+        with work.progress("Checking"):
             rows = table(chosen, seed)
     except DpcoreError as error:
         trouble(error, "lab_checks")

@@ -50,7 +50,7 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class TrainingSteps:
     """Many steps of noisy gradients, and the delta at which epsilon is asked."""
 
     sigma: float
@@ -69,7 +69,7 @@ def found(asked: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
     def make() -> tuple[Form, ...]:
         return forms(region, asked.p, scheme=asked.scheme, delta=asked.delta)
 
-    return work.shelf().get(("forms", str(region), asked), make), told
+    return work.cache().get(("forms", str(region), asked), make), told
 
 
 def picture(asked: Once, view: str, *, dark: bool) -> Figure:
@@ -77,7 +77,7 @@ def picture(asked: Once, view: str, *, dark: bool) -> Figure:
     every, _ = found(asked)
     look = Look(dark=dark, height=540)
     key = ("forms chart", asked, view, dark)
-    return work.shelf().get(key, lambda: forms_figure(every, log=view == LOGLOG, look=look))
+    return work.cache().get(key, lambda: forms_figure(every, log=view == LOGLOG, look=look))
 
 
 def form_lines(asked: Once) -> list[str]:
@@ -89,24 +89,24 @@ def form_lines(asked: Once) -> list[str]:
 # ---- many steps ----------------------------------------------------------------------------------------------
 
 
-def numbers(asked: Steps) -> pd.DataFrame:
+def numbers(asked: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every way."""
-    return work.shelf().get(("gradients", asked), lambda: gradients(asked.sigma, asked.q, asked.steps, asked.delta))
+    return work.cache().get(("gradients", asked), lambda: gradients(asked.sigma, asked.q, asked.steps, asked.delta))
 
 
-def rate_rows(asked: Steps) -> pd.DataFrame:
+def rate_rows(asked: TrainingSteps) -> pd.DataFrame:
     """Return true-positive rates at low false-positive rates."""
     key = ("gradient rates", asked.sigma, asked.q, asked.steps)
-    return work.shelf().get(key, lambda: rates(asked.sigma, asked.q, asked.steps, FINE_FPR))
+    return work.cache().get(key, lambda: rates(asked.sigma, asked.q, asked.steps, FINE_FPR))
 
 
-def ladder_rows(asked: Steps) -> pd.DataFrame:
+def ladder_rows(asked: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every way for T from 1 to 10^5."""
     key = ("gradient ladder", asked.sigma, asked.q, asked.delta)
-    return work.shelf().get(key, lambda: gradient_ladder(asked.sigma, asked.q, asked.delta, STEPS))
+    return work.cache().get(key, lambda: gradient_ladder(asked.sigma, asked.q, asked.delta, STEPS))
 
 
-def summary(asked: Steps) -> pd.DataFrame:
+def summary(asked: TrainingSteps) -> pd.DataFrame:
     """Return the ways as text: numbers rounded to the safe side, and what each is."""
     frame = numbers(asked)
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
@@ -115,7 +115,7 @@ def summary(asked: Steps) -> pd.DataFrame:
     return readable(pd.DataFrame({**columns, **frame[list(FACTS)]}))
 
 
-def steps_words(asked: Steps) -> tuple[bool, str]:
+def steps_words(asked: TrainingSteps) -> tuple[bool, str]:
     """Return whether the accountants' number is below the truth, and the sentence about all numbers."""
     rows = {str(row["theorem"]): row for row in numbers(asked).to_dict("records")}
     low, high = float(rows[CERTIFIED]["epsilon_lower"]), float(rows[CERTIFIED]["epsilon"])
@@ -137,19 +137,19 @@ def steps_words(asked: Steps) -> tuple[bool, str]:
     return side == BELOW, f"{words}. {tail}"
 
 
-def ladder_picture(asked: Steps, *, dark: bool) -> Figure:
+def ladder_picture(asked: TrainingSteps, *, dark: bool) -> Figure:
     """Return epsilon against the number of steps."""
     frame = ladder_rows(asked)
     look = Look(dark=dark)
     key = ("gradient ladder chart", asked, dark)
-    return work.shelf().get(key, lambda: steps_figure(frame, delta=asked.delta, steps=asked.steps, look=look))
+    return work.cache().get(key, lambda: steps_figure(frame, delta=asked.delta, steps=asked.steps, look=look))
 
 
-def rate_picture(asked: Steps, *, dark: bool) -> Figure:
+def rate_picture(asked: TrainingSteps, *, dark: bool) -> Figure:
     """Return true-positive rates against false-positive rates."""
     rows = rate_rows(asked)
     key = ("gradient rates chart", asked.sigma, asked.q, asked.steps, dark)
-    return work.shelf().get(key, lambda: rate_figure(rows, look=Look(dark=dark)))
+    return work.cache().get(key, lambda: rate_figure(rows, look=Look(dark=dark)))
 
 
 def _code(imports: list[str], lines: list[str], file: str) -> str:
@@ -173,7 +173,7 @@ def once_code(asked: Once, view: str) -> str:
     return _code(imports, lines, "sampled.svg")
 
 
-def ladder_code(asked: Steps) -> str:
+def ladder_code(asked: TrainingSteps) -> str:
     """Return the Python lines that draw epsilon against the steps."""
     imports = ["from dpcore.training import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
     lines = [
@@ -183,7 +183,7 @@ def ladder_code(asked: Steps) -> str:
     return _code(imports, lines, "steps.svg")
 
 
-def rate_code(asked: Steps) -> str:
+def rate_code(asked: TrainingSteps) -> str:
     """Return the Python lines that tabulate the rates and draw them."""
     imports = [
         "from dpcore.training import rates",

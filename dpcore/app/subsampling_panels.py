@@ -79,7 +79,7 @@ def view() -> str:
     return scale or str(page.DEFAULTS["sub_view"])
 
 
-def ask_steps() -> page.Steps | None:
+def ask_steps() -> page.TrainingSteps | None:
     """Show the fields of many steps; None with the reason shown under the field."""
     columns = st.columns(4)
     below = st.container()
@@ -103,7 +103,7 @@ def ask_steps() -> page.Steps | None:
     inputs.log_slider("Number of steps", "sub_steps", page.TS, steps)
     if sigma is None or q is None or steps is None or delta is None:
         return None
-    return page.Steps(sigma, q, steps, delta)
+    return page.TrainingSteps(sigma, q, steps, delta)
 
 
 def say_once(asked: page.Once) -> None:
@@ -115,10 +115,10 @@ def say_once(asked: page.Once) -> None:
     )
 
 
-def say_steps(asked: page.Steps) -> bool:
+def say_steps(asked: page.TrainingSteps) -> bool:
     """Say the certified number and flag an approximation below it; False if there is none."""
     try:
-        with work.patience("Composing the steps"):
+        with work.progress("Composing the steps"):
             unsafe, words = page.steps_words(asked)
             table = page.summary(asked)
     except DpcoreError as error:
@@ -141,10 +141,10 @@ def say_steps(asked: page.Steps) -> bool:
     return True
 
 
-def show_rates(asked: page.Steps) -> None:
+def show_rates(asked: page.TrainingSteps) -> None:
     """List what an attacker finds at low false-positive rates."""
     try:
-        with work.patience("Attacking"):
+        with work.progress("Attacking"):
             rows = page.rate_rows(asked)
             rows = rows[rows["fpr"].isin(page.DECADES)]
     except DpcoreError as error:

@@ -1,6 +1,6 @@
 """A visitor's own file: how it is asked for, how it is read, and where what was read is kept.
 
-An upload is held by the session alone: no shelf that visitors share ever sees it, the link carries no part of it, and it is
+An upload is held by the session alone: no cache that visitors share ever sees it, the link carries no part of it, and it is
 let go when the file is removed or other data are chosen.
 """
 
@@ -65,13 +65,13 @@ def sheet_code(sheet: Sheet) -> str:
     return f'sheet = open_csv(Path("your.csv").read_bytes(){mark})'
 
 
-def read_once(name: str, asked: Hashable, read: Callable[[], _T]) -> tuple[_T, work.Shelf]:
-    """Return what was read for the same question before, or read it; and the session's own shelf for what follows."""
+def read_once(name: str, asked: Hashable, read: Callable[[], _T]) -> tuple[_T, work.ResultCache]:
+    """Return what was read for the same question before, or read it; and the session's own cache for what follows."""
     own: Any = st.session_state.get(f"_{name}_own")
     if own is None or own[0] != asked:
-        with work.patience("Reading"):
+        with work.progress("Reading"):
             found = read()
-        own = st.session_state[f"_{name}_own"] = (asked, found, work.Shelf(MOST_OWN))
+        own = st.session_state[f"_{name}_own"] = (asked, found, work.ResultCache(MOST_OWN))
     return cast("_T", own[1]), own[2]
 
 

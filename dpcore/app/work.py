@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
-from dpcore.app.upkeep import upkeep
+from dpcore.app.idle_memory import idle_timer
 from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import current, effort, impose
 from dpcore.core.errors import BudgetError, DpcoreError
@@ -80,7 +80,7 @@ class Rerun(threading.local):
 _rerun = Rerun()
 
 
-class Shelf:
+class ResultCache:
     """Results by what was asked: of this run, of an earlier one, or made now; errors are results too.
 
     Streamlit's own cache cannot be used where the work itself moves a progress bar. Light work is done here; heavy work,
@@ -195,12 +195,12 @@ def _look() -> None:
     st.session_state.get("_stopped")
 
 
-_SHELF = Shelf()  # of the module, so that reloaded code never meets results of its former self
+_SHARED = ResultCache()  # of the module, so that reloaded code never meets results of its former self
 
 
-def shelf() -> Shelf:
-    """Return the shelf that all visitors share; what is on it is never changed."""
-    return _SHELF
+def cache() -> ResultCache:
+    """Return the cache that all visitors share; what is in it is never changed."""
+    return _SHARED
 
 
 def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
@@ -233,7 +233,7 @@ def attempt(make: Callable[..., _T], *given: Any, **options: Any) -> _T | Dpcore
 
 
 @contextmanager
-def patience(words: str = "Computing") -> Iterator[None]:
+def progress(words: str = "Computing") -> Iterator[None]:
     """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop."""
     place = st.empty()
     begun = time.monotonic()
@@ -283,13 +283,13 @@ def half_of_the_time() -> Iterator[None]:
 def begin() -> None:
     """Count the waits, the time and the work of a page anew: called once at the start of its script.
 
-    Work belongs on a shelf, inside `patience`. What is done outside all the same ends when the visitor leaves or asks for
+    Work belongs into a cache, inside `progress`. What is done outside all the same ends when the visitor leaves or asks for
     something else, and after twice the time at the latest.
     """
     st.session_state[_WAITS] = {}
     _rerun.begin()
     if get_script_run_ctx() is not None:  # otherwise this thread is not that of a page
-        upkeep.note()
+        idle_timer.note()
         impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
 
 

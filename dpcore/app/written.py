@@ -34,7 +34,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Copies:
+class Repeated:
     """A written region, k copies of it, inside ``basic`` or nothing."""
 
     written: Written
@@ -47,7 +47,7 @@ class Copies:
         return f"{self.wrapper}({body})" if self.wrapper else body
 
 
-def copies(text: str, region: TradeOff) -> Copies | None:
+def copies(text: str, region: TradeOff) -> Repeated | None:
     """Return how an expression, which means `region`, is written; None if it is no named region or copies of one."""
     tree: Region = parse_syntax(text)
     wrapper, k = "", 1
@@ -60,7 +60,7 @@ def copies(text: str, region: TradeOff) -> Copies | None:
         tree = tree.base
     if not isinstance(tree, CallNode) or not isinstance(region, Atom):
         return None
-    return Copies(_written(tree, text, region), k, wrapper)
+    return Repeated(_written(tree, text, region), k, wrapper)
 
 
 def _written(call: CallNode, text: str, region: Atom) -> Written:

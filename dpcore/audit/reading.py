@@ -110,7 +110,7 @@ def read_audit(
         notes.unscored,
         notes.dropped,
         tuple(notes.problems),
-        (*sheet.told, *notes.words(columns.kind)),
+        (*sheet.notes, *notes.words(columns.kind)),
     )
 
 

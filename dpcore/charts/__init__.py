@@ -1,6 +1,6 @@
-"""Pictures of regions (Altair): each with its table, and with a sentence that says what it shows.
+"""Pictures of regions (Altair), each with its table and a sentence that says what it shows.
 
-The only room of the package that imports altair; the numbers come from the layers below.
+This is the only room of the package that imports altair; the numbers come from the layers below.
 """
 
 from __future__ import annotations

@@ -25,39 +25,43 @@ if TYPE_CHECKING:
     from dpcore.training import Form
 
 
-def forms_takeaway(found: Sequence[Form], fpr: float = 0.05) -> str:
-    """Say what the best attacker finds before and after sampling, and what a single statement would allow."""
-    by_name = {form.name: form for form in found}
-    said = {name: of_100(float(form.region.power(fpr))) for name, form in by_name.items()}
+def forms_takeaway(forms: Sequence[Form], fpr: float = 0.05) -> str:
+    """Say what the best attacker finds before and after sampling, and what each statement alone would allow."""
+    by_name = {form.name: form for form in forms}
+    powers = {name: of_100(float(form.region.power(fpr))) for name, form in by_name.items()}
     whole, stated, plain = (by_name[name] for name in ("region", "dptv", "dp"))
     words = (
-        f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said['before']} people inside "
-        f"it before sampling ({WORDS[by_name['before'].kind]}) and {said['region']} after it ({WORDS[whole.kind]})."
+        f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {powers['before']} people inside "
+        f"it before sampling ({WORDS[by_name['before'].kind]}) and {powers['region']} after it ({WORDS[whole.kind]})."
     )
     if stated.kind == EXACT:
-        more = "" if plain.kind == EXACT else f"; by (ε, δ) alone it would be {said['dp']} (upper bound)"
+        more = "" if plain.kind == EXACT else f"; from (ε, δ) alone it would be {powers['dp']} (upper bound)"
         return f"{words} The statement (ε, δ, η) says exactly that{more}."
-    return f"{words} Known by (ε, δ, η) alone it would be {said['dptv']}, by (ε, δ) alone {said['dp']} (upper bounds)."
+    return (
+        f"{words} From (ε, δ, η) alone it would be {powers['dptv']}, from (ε, δ) alone {powers['dp']} (upper bounds)."
+    )
 
 
-def forms_figure(found: Sequence[Form], *, log: bool = False, look: Look = PLAIN) -> Figure:
+def forms_figure(forms: Sequence[Form], *, log: bool = False, look: Look = PLAIN) -> Figure:
     """Return the region before sampling and every form of what holds after it.
 
     Parameters
     ----------
-    found : sequence of Form
+    forms : sequence of Form
         What `dpcore.training.sampling` returns.
     log : bool, default False
         Both axes logarithmic down to 1e-12, lines only.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     parts = []
-    for form in found:
+    for form in forms:
         points = sample(form.region, form.title)
         parts.append(points.assign(kind="lower") if form.kind != EXACT else points)
     points = pd.concat(parts, ignore_index=True)
-    takeaway = forms_takeaway(found, 1e-6 if log else 0.05)
+    takeaway = forms_takeaway(forms, 1e-6 if log else 0.05)
     chart = region_chart(points, log=log, filled=not log, look=described(look, takeaway))
-    return Figure(chart, form_table(found), takeaway, look.title or "Before and after sampling")
+    return Figure(chart, form_table(forms), takeaway, look.title or "Before and after sampling")
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
@@ -71,7 +75,9 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     rows : DataFrame
         What `dpcore.training.rates` returns.
     fpr : float, default 1e-06
-        The false-positive rate the sentence speaks of, the nearest one in the table.
+        The false-positive rate of the sentence; the nearest one in the table is used.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     series = {
         "certified": ("tpr", "upper bound"),
@@ -83,8 +89,8 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
         pd.DataFrame({"parameter": rows["fpr"], "value": rows[column], "kind": kind, "series": name})
         for name, (column, kind) in series.items()
     ]
-    drawn = pd.concat(parts, ignore_index=True)
-    drawn = utility_table(drawn.assign(low=drawn["value"], high=drawn["value"]))
+    points = pd.concat(parts, ignore_index=True)
+    points = utility_table(points.assign(low=points["value"], high=points["value"]))
     at = rows.iloc[int(np.argmin(np.abs(np.log(rows["fpr"] / fpr))))]
     takeaway = (
         f"An attacker who wrongly accuses {of_100(float(at['fpr']))} people outside the data finds at most "
@@ -92,28 +98,30 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
         f"says {about(float(at['clt']))} (approximation, {at['verdict']})."
     )
     chart = utility_chart(
-        drawn,
+        points,
         parameter="False positives (outside the data, accused)",
-        value="Found of those inside",
+        value="True positives (inside the data, found)",
         look=described(look, takeaway),
     )
     return Figure(chart, rows, takeaway, look.title or "Low false-positive rates")
 
 
 def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None, look: Look = PLAIN) -> Figure:
-    """Return epsilon against the number of steps, a line per way.
+    """Return epsilon against the number of steps, one line per accountant.
 
     Parameters
     ----------
     frame : DataFrame
         What `dpcore.training.gradient_ladder` returns.
     delta : float
-        The delta it was asked at.
+        The delta of the frame.
     steps : int, optional
-        The number of steps chosen at the moment, drawn as a dotted line.
+        The current number of steps, drawn as a dotted line.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    shown = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
-    figure = ladder_figure(frame, delta=delta, k=steps, titles=shown, look=look)
+    titles = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
+    figure = ladder_figure(frame, delta=delta, k=steps, titles=titles, look=look)
     takeaway = figure.takeaway.replace("k = ", "T = ")
     chart = figure.chart.copy(deep=True)
     for layer in chart.layer:

@@ -1,4 +1,4 @@
-"""The audit chart: what an attack was measured to do, with its confidence region, over what is claimed."""
+"""The audit chart: measured attacks with their confidence region, over the claimed region."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ POWER = "True positives (inside the data, found)"
 MOST_POINTS = 400
 MOST_DOTS = 60
 HEIGHT = 480
-_CLOSE = 0.09  # of the axis: words at heights closer than this may run into each other
-_WORDS, _GAP = 0.45, 0.06  # of the axis: the length of the words about a contradiction, and their distance to a line
+_CLOSE = 0.09  # of the axis: texts at heights closer than this may overlap
+_WORDS, _GAP = 0.45, 0.06  # of the axis: the length of the text about a contradiction, and its distance to a line
 BREAKS, MARKED = "this test breaks the claim", "the marked test breaks the claim"
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
@@ -46,26 +46,27 @@ _FINE = 240  # points of the band on a logarithmic axis
 _LOG_LABEL = "datum.value == 1 ? '1' : datum.value >= 0.001 ? format(datum.value, '.3~g') : format(datum.value, '.0e')"
 
 
-def proved_label(found: Audit) -> str:
+def proved_label(audit: Audit) -> str:
     """Return the name of the proved curve in the legend."""
-    return f"proved, {percent(found.confidence)} confidence"
+    return f"proved, {percent(audit.confidence)} confidence"
 
 
-def audit_table(found: Audit, claim: TradeOff | None = None, others: Others = ()) -> pd.DataFrame:
+def audit_table(audit: Audit, claim: TradeOff | None = None, others: Others = ()) -> pd.DataFrame:
     """Return the points drawn.
 
     Returns
     -------
     DataFrame
-        `label, region, alpha, beta, power, kind`, power being 1 - beta: the measured rates (``approximate``), the corners of the proved curve, above
-        which the mechanism's own curve cannot run (beta is ``upper``), those that this attack can be at best (beta is
-        ``lower``), and the curves of the claim and of other regions (``exact``, or ``lower`` on the safe side).
+        `label, region, alpha, beta, power, kind, theorem, neighbours` with power = 1 - beta: the measured rates
+        (``approximate``), the corners of the proved curve, which the mechanism's own curve cannot exceed (beta is
+        ``upper``), those of this attack at its best (beta is ``lower``), and the curves of the claim and of other regions
+        (``exact``, or ``lower`` on the safe side).
     """
-    measured = _thinned(*found.measurement.rates())
+    measured = _thinned(*audit.measurement.rates())
     parts = [
         _rows(MEASURED, "", measured, "approximate"),
-        _rows(proved_label(found), "", found.proved, "upper"),
-        _rows(BEST, "", found.optimistic, "lower"),
+        _rows(proved_label(audit), "", audit.proved, "upper"),
+        _rows(BEST, "", audit.optimistic, "lower"),
     ]
     for name, region in _regions(claim, others).items():
         points = sample(region, name)
@@ -74,24 +75,23 @@ def audit_table(found: Audit, claim: TradeOff | None = None, others: Others = ()
 
 
 def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
-    """Return the regions drawn, by their names in the legend; doubles once."""
-    found = {} if claim is None else {f"{CLAIM}{claim}": claim}
-    given = named(others) if len(others) else {}
-    for name, region in given.items():
-        if str(region) not in {str(known) for known in found.values()}:
-            found[name] = region
-    return found
+    """Return the regions drawn by their names in the legend, each region once."""
+    regions = {} if claim is None else {f"{CLAIM}{claim}": claim}
+    for name, region in (named(others) if len(others) else {}).items():
+        if str(region) not in map(str, regions.values()):
+            regions[name] = region
+    return regions
 
 
 def _rows(label: str, region: str, points: Bounds, kind: str) -> pd.DataFrame:
     alpha, beta = points
     columns = {"alpha": alpha + 0.0, "beta": beta + 0.0, "power": 1.0 - beta}
-    known = {"kind": kind, "theorem": METHOD, "neighbours": NEIGHBOURS}
-    return pd.DataFrame({"label": label, "region": region, **columns, **known}, columns=list(COLUMNS))
+    facts = {"kind": kind, "theorem": METHOD, "neighbours": NEIGHBOURS}
+    return pd.DataFrame({"label": label, "region": region, **columns, **facts}, columns=list(COLUMNS))
 
 
 def _thinned(alpha: FloatArray, beta: FloatArray) -> Bounds:
-    """Return some hundred of the measured points, more densely at both ends, with the last that accuses nobody."""
+    """Return a few hundred of the measured points, denser at both ends, with the last one that accuses nobody."""
     order = np.lexsort((-beta, alpha))
     alpha, beta = alpha[order], beta[order]
     ends = np.geomspace(1, alpha.size, MOST_POINTS // 4).astype(np.int64)
@@ -101,14 +101,14 @@ def _thinned(alpha: FloatArray, beta: FloatArray) -> Bounds:
     return alpha[keep], beta[keep]
 
 
-def audit_takeaway(found: Audit, claim: TradeOff | None = None, *, delta: float = DELTA) -> str:
+def audit_takeaway(audit: Audit, claim: TradeOff | None = None, *, delta: float = DELTA) -> str:
     """Say what is proved, and whether the claim is contradicted."""
-    said = sentence(found, delta)
-    return said if claim is None else f"{said} {verdict(found, claim).words}"
+    statement = sentence(audit, delta)
+    return statement if claim is None else f"{statement} {verdict(audit, claim).words}"
 
 
 def audit_figure(
-    found: Audit,
+    audit: Audit,
     claim: TradeOff | None = None,
     others: Others = (),
     *,
@@ -120,29 +120,31 @@ def audit_figure(
 
     Parameters
     ----------
-    found : Audit
+    audit : Audit
         The audit.
     claim : TradeOff, optional
-        The region that is claimed, filled; a contradiction is marked on it.
+        The claimed region, filled; a contradiction is marked on it.
     others : Others, default ()
         More regions, drawn as lines: a list, or a mapping from names to regions.
     delta : float, default DELTA
-        At which delta the sentence states epsilon.
+        The delta at which the sentence states epsilon.
     log : bool, default False
         Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    table = audit_table(found, claim, others)
-    judged = None if claim is None else verdict(found, claim)
-    takeaway = audit_takeaway(found, claim, delta=delta)
-    chart = audit_chart(table, found, judged, log=log, look=described(look, takeaway))
+    table = audit_table(audit, claim, others)
+    judgement = None if claim is None else verdict(audit, claim)
+    takeaway = audit_takeaway(audit, claim, delta=delta)
+    chart = audit_chart(table, audit, judgement, log=log, look=described(look, takeaway))
     regions = _regions(claim, others)
     notes = [note(region, table[table["label"] == name]) for name, region in regions.items()]
-    band = f"The band holds the attack's own curve: each of its borders with {percent(found.confidence)} confidence."
+    band = f"The band holds the attack's own curve: each of its borders with {percent(audit.confidence)} confidence."
     return Figure(chart, table, takeaway, look.title or "Measured against claimed", (band, *filter(None, notes)))
 
 
 def audit_chart(
-    table: pd.DataFrame, found: Audit, judged: Verdict | None = None, *, log: bool = False, look: Look = PLAIN
+    table: pd.DataFrame, audit: Audit, judgement: Verdict | None = None, *, log: bool = False, look: Look = PLAIN
 ) -> alt.LayerChart:
     """Draw the claimed region, the band of the attack, the lines, and the test that contradicts the claim.
 
@@ -150,34 +152,36 @@ def audit_chart(
     ----------
     table : DataFrame
         What `audit_table` returns.
-    found : Audit
-        The audit it was made of.
-    judged : Verdict, optional
+    audit : Audit
+        The audit behind the table.
+    judgement : Verdict, optional
         What it says about the claim.
     log : bool, default False
         Both axes logarithmic, down to less than one of all trials, with true positives up.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    view = _View(_floor(found) if log else 0.0)
+    view = _View(_floor(audit) if log else 0.0)
     series = Series([label for label in dict.fromkeys(table["label"]) if label != BEST], dark=look.dark)
-    counts = isinstance(found.measurement, Counts)
+    counts = isinstance(audit.measurement, Counts)
     left_out = {BEST, MEASURED} if counts else {BEST}
     layers = _claimed(table, series, view)
-    words_at = None if judged is None or not judged.contradicted else _words_place(judged, view, table)
+    words_at = None if judgement is None or not judgement.contradicted else _words_place(judgement, view, table)
     layers += _guessing(view, words_at, dark=look.dark)
-    layers.append(_band(found, series, view, dark=look.dark))
-    lines = series.only(name for label, name in series.shown.items() if label not in left_out)
+    layers.append(_band(audit, series, view, dark=look.dark))
+    lines = series.only(name for label, name in series.name_of.items() if label not in left_out)
     layers.append(_lines(table[~table["label"].isin(left_out)], lines, view))
-    layers += _tests(found, series, view) if counts else []
-    layers.append(_corners(found, series, view))
-    if judged is not None and words_at is not None:
-        layers += _contradiction(judged, words_at, view, dark=look.dark)
+    layers += _tests(audit, series, view) if counts else []
+    layers.append(_corners(audit, series, view))
+    if judgement is not None and words_at is not None:
+        layers += _contradiction(judgement, words_at, view, dark=look.dark)
     words = "Measured false positives and false negatives with their confidence region."
     return theme.finish(layers, look, words=words, height=HEIGHT)
 
 
-def _floor(found: Audit) -> float:
+def _floor(audit: Audit) -> float:
     """Return the smallest rate a logarithmic axis shows: a power of ten below one error of all trials."""
-    return 10.0 ** math.floor(math.log10(0.5 / max(found.measurement.trials)))
+    return 10.0 ** math.floor(math.log10(0.5 / max(audit.measurement.trials)))
 
 
 class _View:
@@ -189,24 +193,24 @@ class _View:
         self.x, self.y = _axis(alt.X, "alpha", floor), _axis(alt.Y, self.up, floor)
 
     def height(self, beta: FloatArray) -> FloatArray:
-        """Return what stands for false negatives on the axis."""
-        return self.shown(1.0 - beta if self.floor else beta)
+        """Return the coordinate of false negatives on the vertical axis."""
+        return self.clamped(1.0 - beta if self.floor else beta)
 
-    def shown(self, values: FloatArray) -> FloatArray:
-        """Return values that the axis has a place for."""
+    def clamped(self, values: FloatArray) -> FloatArray:
+        """Return the values, none below the end of the axis."""
         return np.asarray(np.maximum(values, self.floor), dtype=np.float64)
 
     def grid(self, alpha: FloatArray) -> FloatArray:
-        """Return where a curve made of straight lines is drawn: more densely where the axis is logarithmic."""
+        """Return where a curve of straight lines is drawn: denser on a logarithmic axis."""
         fine = np.geomspace(self.floor, 1.0, _FINE) if self.floor else _LINEAR
         return np.unique(np.clip(np.concatenate((fine, alpha)), self.floor, 1.0))
 
     def part(self, value: float) -> float:
-        """Return where on an axis a value stands, from 0 to 1."""
+        """Return the position of a value on an axis, from 0 to 1."""
         return 1.0 - math.log(max(value, self.floor)) / math.log(self.floor) if self.floor else value
 
     def value(self, part: float) -> float:
-        """Return the value that stands at a place of an axis."""
+        """Return the value at a position of an axis."""
         part = min(max(part, 0.0), 1.0)
         return float(self.floor ** (1.0 - part)) if self.floor else part
 
@@ -240,7 +244,7 @@ def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart
     curve = _curve(table, labels[0])
     at = view.grid(curve[0])
     rows = pd.DataFrame({"alpha": at, view.up: view.along(curve, at), "guess": view.height(1.0 - at)})
-    fill = series.fills()[series.shown[labels[0]]]
+    fill = series.fills()[series.name_of[labels[0]]]
     area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=1, line=False, aria=False)
     return [area.encode(x=view.x, y=view.y, y2=alt.Y2("guess:Q"))]
 
@@ -257,7 +261,7 @@ def _guessing(view: _View, words: _Words | None, *, dark: bool) -> list[alt.Char
 
 
 def _guessing_place(view: _View, words: _Words | None) -> dict[str, list[float]]:
-    """Return where blind guessing is named: in the middle, or higher up where other words stand at that height."""
+    """Return where to name blind guessing: in the middle, or higher up if another text stands at that height."""
     middle, higher = (view.floor**0.5, view.floor**0.25) if view.floor else (0.52, 0.3)
     places = {at: float(view.height(np.array([1.0 - at]))[0]) for at in (middle, higher)}
     near = words is not None and abs(view.part(words.height) - view.part(places[middle])) < _CLOSE
@@ -266,7 +270,7 @@ def _guessing_place(view: _View, words: _Words | None) -> dict[str, list[float]]
 
 
 class _Words(NamedTuple):
-    """Where the words about a contradiction stand, and whether they end there."""
+    """The text about a contradiction, its position, and whether it ends there."""
 
     alpha: float
     height: float
@@ -274,18 +278,18 @@ class _Words(NamedTuple):
     text: str
 
 
-def _words_place(judged: Verdict, view: _View, table: pd.DataFrame) -> _Words:
-    """Return a place for the words about a contradiction on the side of the claim's border where they are true.
+def _words_place(judgement: Verdict, view: _View, table: pd.DataFrame) -> _Words:
+    """Place the text about a contradiction on the side of the claim's border where it is true.
 
-    Left of the test, at its height, no point is allowed either. Where the words have no room there they start at the test,
-    or at the left edge, so far from the border that their end does not reach it, and say that the test is the marked one.
+    Left of the test, at its height, no point is allowed either. If there is no room for the text, it starts at the test or
+    at the left edge, far enough from the border not to reach it, and says that it means the marked test.
     """
-    here = float(view.height(np.array([1.0 - judged.power]))[0])
-    start = max(judged.alpha, view.floor)
+    here = float(view.height(np.array([1.0 - judgement.power]))[0])
+    start = max(judgement.alpha, view.floor)
     if view.part(start) > _WORDS:
         return _Words(start, here, before=True, text=BREAKS)
     curve = _curve(table, next(label for label in table["label"].unique() if label.startswith(CLAIM)))
-    up = 1.0 if view.floor else -1.0  # where what is not allowed lies
+    up = 1.0 if view.floor else -1.0  # the direction in which points are not allowed
     at = 0.0
     for first in (view.part(start), 0.01):
         border = view.part(float(view.along(curve, np.array([view.value(first + _WORDS)]))[0]))
@@ -297,13 +301,13 @@ def _words_place(judged: Verdict, view: _View, table: pd.DataFrame) -> _Words:
     return _Words(view.value(first), view.value(at), before=False, text=MARKED)
 
 
-def _band(found: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
-    """Fill between the best the attack can be and what is proved."""
-    at = np.union1d(view.grid(found.proved[0]), view.grid(found.optimistic[0]))
+def _band(audit: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
+    """Fill between the attack at its best and what is proved."""
+    at = np.union1d(view.grid(audit.proved[0]), view.grid(audit.optimistic[0]))
     rows = pd.DataFrame(
-        {"alpha": at, view.up: view.along(found.optimistic, at), "proved": view.along(found.proved, at)}
+        {"alpha": at, view.up: view.along(audit.optimistic, at), "proved": view.along(audit.proved, at)}
     )
-    fill = series.paint()[series.shown[MEASURED]]
+    fill = series.paint()[series.name_of[MEASURED]]
     area = alt.Chart(checked(rows)).mark_area(color=fill, opacity=0.32 if dark else 0.25, line=False, aria=False)
     chart: alt.Chart = area.encode(x=view.x, y=view.y, y2=alt.Y2("proved:Q"))
     return chart
@@ -318,12 +322,12 @@ def _lines(lines: pd.DataFrame, series: Series, view: _View) -> alt.Chart:
         if view.floor and label != MEASURED:
             at = view.grid(alpha)
             alpha, height = at, view.along((alpha, beta), at)
-        elif view.floor:  # nobody accused and nobody found has no place on a logarithmic axis
+        elif view.floor:  # a logarithmic axis has no place for nobody accused and nobody found
             some = (alpha > 0.0) | (beta < 1.0)
             alpha, height = alpha[some], height[some]
         step = np.arange(alpha.size)
         parts.append(
-            pd.DataFrame({"label": series.shown[label], "alpha": view.shown(alpha), view.up: height, "step": step})
+            pd.DataFrame({"label": series.name_of[label], "alpha": view.clamped(alpha), view.up: height, "step": step})
         )
     chart: alt.Chart = (
         alt.Chart(checked(pd.concat(parts)))
@@ -333,21 +337,21 @@ def _lines(lines: pd.DataFrame, series: Series, view: _View) -> alt.Chart:
     return chart
 
 
-def _tests(found: Audit, series: Series, view: _View) -> list[alt.Chart]:
-    """Draw each test as a point in the cross of its limits."""
-    alpha, beta = found.measurement.rates()
-    (low_a, low_b), (high_a, high_b) = found.attack, found.limits
-    paint = series.paint()[series.shown[MEASURED]]
+def _tests(audit: Audit, series: Series, view: _View) -> list[alt.Chart]:
+    """Draw each test as a point with a cross of its confidence limits."""
+    alpha, beta = audit.measurement.rates()
+    (low_a, low_b), (high_a, high_b) = audit.attack, audit.limits
+    paint = series.paint()[series.name_of[MEASURED]]
     rows = pd.DataFrame(
         {
-            "alpha": view.shown(alpha),
+            "alpha": view.clamped(alpha),
             view.up: view.height(beta),
-            "left": view.shown(low_a),
+            "left": view.clamped(low_a),
             "right": high_a,
             "first": view.height(low_b),
             "last": view.height(high_b),
             "rates": [f"{number(a)}, {number(b)}" for a, b in zip(alpha, beta, strict=True)],
-            "label": series.shown[MEASURED],
+            "label": series.name_of[MEASURED],
         }
     ).iloc[: 10 * MOST_DOTS]
     tip = [alt.Tooltip("rates:N", title="measured α, β")]
@@ -355,7 +359,7 @@ def _tests(found: Audit, series: Series, view: _View) -> list[alt.Chart]:
     wide = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
     tall = base.mark_rule(color=paint, strokeWidth=1.5, aria=False)
     dots = base.mark_point(filled=True, size=70, opacity=1, aria=False)
-    fill = series.only([series.shown[MEASURED]]).dots(legend=True)  # the tests are points, and no line joins them
+    fill = series.only([series.name_of[MEASURED]]).dots(legend=True)  # the tests are points, and no line joins them
     return [
         wide.encode(x=_axis_of(view.x, "left"), x2=alt.X2("right:Q"), y=view.y),
         tall.encode(x=view.x, y=_axis_of(view.y, "first"), y2=alt.Y2("last:Q")),
@@ -370,14 +374,14 @@ def _axis_of(axis: Any, column: str) -> Any:
     return other
 
 
-def _corners(found: Audit, series: Series, view: _View) -> alt.Chart:
+def _corners(audit: Audit, series: Series, view: _View) -> alt.Chart:
     """Draw the corners of the proved curve, which hold the tooltips."""
-    alpha, beta = (part[1:-1] for part in found.proved)
+    alpha, beta = (part[1:-1] for part in audit.proved)
     keep = np.unique(np.linspace(0, max(0, alpha.size - 1), min(alpha.size, MOST_DOTS)).astype(np.int64))
     alpha, beta = alpha[keep], beta[keep]
     rows = pd.DataFrame(
         {
-            "alpha": view.shown(alpha),
+            "alpha": view.clamped(alpha),
             view.up: view.height(beta),
             "accused": [outward(v, 4) for v in alpha],
             "found": [outward(1.0 - v, 4, up=False) for v in beta],
@@ -385,22 +389,22 @@ def _corners(found: Audit, series: Series, view: _View) -> alt.Chart:
     )
     titles = {"accused": "outsiders accused, at most", "found": "members found, at least"}
     tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
-    paint = series.paint()[series.shown[proved_label(found)]]
+    paint = series.paint()[series.name_of[proved_label(audit)]]
     dots = alt.Chart(checked(rows)).mark_point(filled=True, size=28, opacity=1, color=paint, aria=False)
     chart: alt.Chart = dots.encode(x=view.x, y=view.y, tooltip=tips)
     return chart
 
 
-def _contradiction(judged: Verdict, said: _Words, view: _View, *, dark: bool) -> list[alt.Chart]:
-    """Mark the test that the claim does not allow, and how far it is from what the claim allows."""
+def _contradiction(judgement: Verdict, label: _Words, view: _View, *, dark: bool) -> list[alt.Chart]:
+    """Mark the test that the claim does not allow, and its distance to what the claim allows."""
     ink = theme.ink(dark=dark)
-    here, there = view.height(np.array([1.0 - judged.power, 1.0 - judged.allowed])).tolist()
-    marked = pd.DataFrame({"alpha": [max(judged.alpha, view.floor)], view.up: [here], "allowed": [there]})
+    here, there = view.height(np.array([1.0 - judgement.power, 1.0 - judgement.allowed])).tolist()
+    marked = pd.DataFrame({"alpha": [max(judgement.alpha, view.floor)], view.up: [here], "allowed": [there]})
     base = alt.Chart(checked(marked))
-    words = alt.Chart(checked(pd.DataFrame({"alpha": [said.alpha], view.up: [said.height], "text": [said.text]})))
+    words = alt.Chart(checked(pd.DataFrame({"alpha": [label.alpha], view.up: [label.height], "text": [label.text]})))
     rule = base.mark_rule(color=ink, strokeWidth=2, strokeDash=[2, 2], aria=False)
     mark = base.mark_point(shape="diamond", filled=True, size=170, opacity=1, color=ink, aria=False)
-    side: dict[str, Any] = {"align": "right", "dx": -12} if said.before else {"align": "left", "dx": 8}
+    side: dict[str, Any] = {"align": "right", "dx": -12} if label.before else {"align": "left", "dx": 8}
     word = words.mark_text(color=ink, fontSize=theme.TEXT, aria=False, **side)
     return [
         rule.encode(x=view.x, y=view.y, y2=alt.Y2("allowed:Q")),

@@ -1,4 +1,4 @@
-"""The trade-off over a public bound as a figure: bias falls, noise grows, and their total has a least value."""
+"""The error against a public bound: bias falls, noise grows, and their sum has a minimum."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.charts.figure import Figure, number
 from dpcore.charts.theme import PLAIN, Look, described, over
 from dpcore.charts.utility import least_mark, rounded, utility_chart, utility_notes
+from dpcore.core.kinds import WORDS
 from dpcore.utility.bounds import TOTAL, bound_table
 
 if TYPE_CHECKING:
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpcore.utility import Dataset, Pair
-    from dpcore.utility.base import Measure
+    from dpcore.utility import Dataset, UtilityPair
+    from dpcore.utility.base import UtilityMeasure
 
 
 def bound_figure(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     side: str = "upper",
@@ -31,24 +32,26 @@ def bound_figure(
 
     Parameters
     ----------
-    pair, data, side, values, measure : Pair or Dataset or str or iterable of float
+    pair, data, side, values, measure : UtilityPair or Dataset or str or iterable of float
         As in `dpcore.utility.bounds.bound_table`.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    wanted = pair.measure_of(measure or pair.measure)
-    table, notes = bound_table(pair, data, side=side, values=values, measure=wanted.name)
-    axes = (f"{side} bound", f"{wanted.label} ({wanted.unit})" if wanted.unit else wanted.label)
-    takeaway = bound_takeaway(pair, table, wanted, data, side)
-    drawn, shown = table.drop(columns="theorem"), described(look, takeaway)
-    now, log = data.high if side == "upper" else data.low, not wanted.larger_is_better
-    chart = utility_chart(drawn, current=now, parameter=axes[0], value=axes[1], log_y=log, look=shown)
+    quantity = pair.measure_of(measure or pair.measure)
+    table, notes = bound_table(pair, data, side=side, values=values, measure=quantity.name)
+    axes = (f"{side} bound", f"{quantity.label} ({quantity.unit})" if quantity.unit else quantity.label)
+    takeaway = bound_takeaway(pair, table, quantity, data, side)
+    points, look = table.drop(columns="theorem"), described(look, takeaway)
+    now, log = data.high if side == "upper" else data.low, not quantity.larger_is_better
+    chart = utility_chart(points, current=now, parameter=axes[0], value=axes[1], log_y=log, look=look)
     if log:
-        chart = over(chart, *least_mark(drawn, TOTAL, axes, shown))
-    title = look.title or f"{pair.title}: {wanted.label} against the {side} bound"
+        chart = over(chart, *least_mark(points, TOTAL, axes, look))
+    title = look.title or f"{pair.title}: {quantity.label} against the {side} bound"
     return Figure(chart, table, takeaway, title, (*notes, *utility_notes(table, log_y=log)))
 
 
-def bound_takeaway(pair: Pair, table: pd.DataFrame, measure: Measure, data: Dataset, side: str) -> str:
-    """Say where the total is least (for chances of success: largest) among the bounds drawn, and what it is at the present."""
+def bound_takeaway(pair: UtilityPair, table: pd.DataFrame, measure: UtilityMeasure, data: Dataset, side: str) -> str:
+    """Say at which bound the total is smallest (largest for chances of success), and what it is at the current bound."""
     total = table[table["label"] == TOTAL].reset_index(drop=True)
     best = total.iloc[int(total["value"].argmax() if measure.larger_is_better else total["value"].argmin())]
     extreme = "largest" if measure.larger_is_better else "least"
@@ -58,14 +61,13 @@ def bound_takeaway(pair: Pair, table: pd.DataFrame, measure: Measure, data: Data
         if pair.wide_costs
         else "wider ranges need no more noise, but cut the line into coarser pieces"
     )
-    said = f"{name} is {extreme}, {_number(best)}, at {side} bound {number(best['parameter'], 4)} of the {len(total)} drawn: {why}"
+    sentence = f"{name} is {extreme}, {_number(best)}, at {side} bound {number(best['parameter'], 4)} of the {len(total)} drawn: {why}"
     now = total[total["parameter"] == (data.high if side == "upper" else data.low)]
     if not len(now):
-        return f"{said}."
+        return f"{sentence}."
     row = now.iloc[0]
-    return f"{said}; at the present bound {number(row['parameter'], 4)} it is {_number(row)}."
+    return f"{sentence}; at the current bound {number(row['parameter'], 4)} it is {_number(row)}."
 
 
 def _number(row: pd.Series[Any]) -> str:
-    kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
-    return f"{rounded(row['value'], row['kind'])} ({kinds[row['kind']]})"
+    return f"{rounded(row['value'], row['kind'])} ({WORDS[row['kind']]})"

@@ -1,4 +1,4 @@
-"""Charts of the central limit: the composition in the theorem's band, and how far it is from its limit."""
+"""Charts of the central limit: the composition in the band of the theorem, and its distance to the limit."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _FPR = 0.05
 
 
 def band_table(row: Copies) -> pd.DataFrame:
-    """Return the edges of the theorem's band, `alpha, lower, upper`; without rows where gamma is not below 1/2."""
+    """Return the edges of the theorem's band, `alpha, lower, upper`; no rows unless gamma is below 1/2."""
     if row.limit.silence(row.k):
         return pd.DataFrame({"alpha": [], "lower": [], "upper": []}, dtype=np.float64)
     low, high = row.limit.span(row.k)
-    # closer at both ends, where the edges bend
+    # denser at both ends, where the edges bend
     alpha = low + (high - low) * np.sin(np.linspace(0.0, np.pi / 2, BAND_POINTS)) ** 2
     lower, upper = row.limit.edges(row.k, alpha)
     return pd.DataFrame({"alpha": alpha, "lower": lower, "upper": upper})
 
 
 def limit_table(row: Copies) -> pd.DataFrame:
-    """Return the points drawn: those of the composition and of its limit, and the edges of the band.
+    """Return the points drawn: the composition, its limit and the edges of the band.
 
     Returns
     -------
@@ -57,9 +57,9 @@ def limit_table(row: Copies) -> pd.DataFrame:
         `label, alpha, beta, kind, theorem, neighbours`; the band's edges have kind ``lower`` and ``upper``.
     """
     band = band_table(row)
-    known = {"kind": "", "theorem": CLT, "neighbours": row.mechanism.neighbours}
+    facts = {"kind": "", "theorem": CLT, "neighbours": row.mechanism.neighbours}
     edges = [
-        pd.DataFrame({"label": f"band, {side} edge", "alpha": band["alpha"], "beta": band[side], **known, "kind": side})
+        pd.DataFrame({"label": f"band, {side} edge", "alpha": band["alpha"], "beta": band[side], **facts, "kind": side})
         for side in ("lower", "upper")
         if len(band)
     ]
@@ -72,12 +72,12 @@ def _points(row: Copies) -> pd.DataFrame:
 
 
 def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
-    """Say what the best attacker finds in truth and in the limit, and what the band promises."""
-    (true, kind), said = best_power(row.composed, fpr), float(row.region.power(fpr))
+    """Say what the best attacker finds, what the limit says, and what the band promises."""
+    (true, kind), limit = best_power(row.composed, fpr), float(row.region.power(fpr))
     words = (
         f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr, up=False)} people "
         f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
-        f"says about {100 * said:.3g} of 100."
+        f"says about {100 * limit:.3g} of 100."
     )
     why = row.limit.silence(row.k)
     if why:
@@ -97,10 +97,12 @@ def limit_figure(
         What `dpcore.central_limit.convergence.copies` returns.
     axes, log, filled : Axes or bool
         As in `region_chart`.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     points = _points(row)
     takeaway = limit_takeaway(row, 1e-6 if log else _FPR)
-    # the limit in front: its dashes let the composition behind it be seen
+    # the limit is in front: the composition shows through its dashes
     chart = region_chart(points, axes=axes, log=log, filled=filled, selected=LIMIT, look=described(look, takeaway))
     band = band_table(row)
     if len(band):
@@ -169,29 +171,31 @@ def _line(frame: pd.DataFrame, at: str, column: str, title: str, kind: Any) -> p
 def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look = PLAIN) -> Figure:
     """Return sup|f - G| against k, how much of it is optimism of the limit, and what gamma promises.
 
-    Gamma bounds how far the curves are apart along the diagonal, both rates at once; the vertical distance that it
-    promises is larger, and drawn where it says anything.
+    Gamma bounds the distance of the curves along the diagonal, in both rates at once; the vertical distance that it
+    promises is larger, and is drawn where it is below 1.
 
     Parameters
     ----------
     frame : DataFrame
         What `dpcore.central_limit.convergence.convergence` returns.
     k : int, optional
-        The number of copies chosen at the moment, drawn as a dotted line.
+        The current number of copies, drawn as a dotted line.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    known = frame[frame["kind"] != "none"]
-    kinds = known["kind"].map(WORDS)
-    drawn = _lines(
+    rows = frame[frame["kind"] != "none"]
+    kinds = rows["kind"].map(WORDS)
+    points = _lines(
         [
-            _line(known, "k", "distance", "sup |f − G|", kinds),
-            _line(known, "k", "optimistic", "limit too optimistic", kinds),
+            _line(rows, "k", "distance", "sup |f − G|", kinds),
+            _line(rows, "k", "optimistic", "limit too optimistic", kinds),
             _line(frame[frame["bound"] < 1.0], "k", "bound", "sup promised by γ", "upper bound"),
             _line(frame, "k", "gamma", "γ, along the diagonal", "upper bound"),
         ]
     )
-    takeaway = convergence_takeaway(known)
+    takeaway = convergence_takeaway(rows)
     chart = utility_chart(
-        drawn,
+        points,
         current=k,
         parameter="Number of copies k",
         value="Largest difference of the rates",
@@ -202,36 +206,36 @@ def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look 
     return Figure(chart, frame, takeaway, look.title or "Distance to the limit", (silent,) if len(missing) else ())
 
 
-def convergence_takeaway(known: pd.DataFrame) -> str:
-    """Say the smallest and the last distance, and where the limit is below the truth."""
-    if known.empty:
+def convergence_takeaway(rows: pd.DataFrame) -> str:
+    """Say the smallest and the last distance, and at which k the limit is below the truth."""
+    if rows.empty:
         return "No distance was computed within the operations allowed."
-    least, last = known.iloc[int(np.argmin(known["distance"]))], known.iloc[-1]
+    least, last = rows.iloc[int(np.argmin(rows["distance"]))], rows.iloc[-1]
     words = f"Composition and limit differ least at k = {grouped(int(least['k']))}, by at most {outward(least['distance'], 3)}"
     if last["k"] != least["k"]:
         words += f"; at k = {grouped(int(last['k']))} it is {outward(last['distance'], 3)}"
-    below = known.loc[known["verdict"] == BELOW, "k"].tolist()
+    below = rows.loc[rows["verdict"] == BELOW, "k"].tolist()
     if not below:
-        return f"{words}. At the δ chosen the CLT number is not below the truth at any k shown."
-    if len(below) == len(known):
-        return f"{words}. At the δ chosen the CLT number is below the truth at every k shown."
-    shown = ", ".join(grouped(int(k)) for k in below)
-    return f"{words}. At the δ chosen the CLT number is below the truth at k = {shown}."
+        return f"{words}. At the chosen δ, the CLT number is not below the truth at any k shown."
+    if len(below) == len(rows):
+        return f"{words}. At the chosen δ, the CLT number is below the truth at every k shown."
+    counts = ", ".join(grouped(int(k)) for k in below)
+    return f"{words}. At the chosen δ, the CLT number is below the truth at k = {counts}."
 
 
 def array_figure(frame: pd.DataFrame, *, n: int | None = None, look: Look = PLAIN) -> Figure:
-    """Return sup|f - G| against n for every array, all on one chart; `frame` is that of `array_distances`."""
-    drawn = _lines(
+    """Return sup|f - G| against n, a line per array; `frame` is what `array_distances` returns."""
+    points = _lines(
         [
             _line(part, "n", "distance", str(title), part["kind"].map(WORDS))
             for title, part in frame.groupby("title", sort=False)
         ]
     )
     last = frame[frame["n"] == frame["n"].max()]
-    said = "; ".join(f"{_NAMES[str(row.array)]} {outward(float(row.distance), 3)}" for row in last.itertuples())
-    takeaway = f"At n = {grouped(int(frame['n'].max()))} the largest difference to the limit is: {said}."
+    differences = "; ".join(f"{_NAMES[str(row.array)]} {outward(float(row.distance), 3)}" for row in last.itertuples())
+    takeaway = f"At n = {grouped(int(frame['n'].max()))} the largest difference to the limit is: {differences}."
     chart = utility_chart(
-        drawn,
+        points,
         current=n,
         parameter="Number of mechanisms n",
         value="Largest difference to the limit",
@@ -240,24 +244,24 @@ def array_figure(frame: pd.DataFrame, *, n: int | None = None, look: Look = PLAI
     return Figure(chart, frame, takeaway, look.title or "Three arrays and their limits")
 
 
-def array_region_figure(chosen: Sequence[Array], n: int, *, axes: Axes = "fdp", look: Look = PLAIN) -> Figure:
-    """Return row n of every array and the limits they have."""
-    rows = {array.name: array.composed(n) for array in chosen}
+def array_region_figure(arrays: Sequence[Array], n: int, *, axes: Axes = "fdp", look: Look = PLAIN) -> Figure:
+    """Return row n of every array with its limit."""
+    rows = {array.name: array.composed(n) for array in arrays}
     limits: dict[str, Any] = {}
-    for array in chosen:
+    for array in arrays:
         limits.setdefault("limit with δ" if array.goal.lost else "limit", array.goal.region)
-    drawn = [sample(rows[array.name], array.title) for array in chosen]
-    drawn += [
+    parts = [sample(rows[array.name], array.title) for array in arrays]
+    parts += [
         sample(region, label).assign(kind="approximate", theorem=CLT, corner=False) for label, region in limits.items()
     ]
-    table = pd.concat(drawn, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
     powers = "; ".join(
         f"{_NAMES[array.name]} {of_100(float(rows[array.name].power(_FPR)))}, "
         f"in the limit {of_100(float(array.goal.region.power(_FPR)))}"
-        for array in chosen
+        for array in arrays
     )
     takeaway = (
-        f"n = {grouped(n)}: of the people inside the data an attacker who wrongly accuses {of_100(_FPR)} people finds at "
+        f"n = {grouped(n)}: an attacker who wrongly accuses {of_100(_FPR)} people finds, of the people inside the data, at "
         f"most: {powers} (exact)."
     )
     chart = region_chart(table, axes=axes, filled=False, corners=False, look=described(look, takeaway))
@@ -275,9 +279,11 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
     rows : DataFrame
         What `dpcore.central_limit.convergence.safety` returns.
     delta : float, optional
-        The delta chosen at the moment, drawn as a dotted line.
+        The current delta, drawn as a dotted line.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    drawn = _lines(
+    points = _lines(
         [
             _line(rows, "delta", "epsilon", "truth", rows["kind"].map(WORDS)),
             _line(rows, "delta", "epsilon_clt", "Gaussian limit", "approximation"),
@@ -286,7 +292,7 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
     below = rows[(rows["verdict"] == BELOW) & np.isfinite(rows["epsilon_clt"])]
     takeaway = safety_takeaway(rows)
     chart = utility_chart(
-        drawn,
+        points,
         current=delta,
         parameter=theme.DELTA_TITLE,
         value=theme.EPSILON_TITLE,
@@ -299,11 +305,11 @@ def safety_figure(rows: pd.DataFrame, *, delta: float | None = None, look: Look 
 
 
 def _marks(below: pd.DataFrame, *, dark: bool) -> alt.Chart:
-    """Mark the points where the limit is below the truth, by shape and not by colour alone."""
+    """Mark the points where the limit is below the truth, by shape as well as colour."""
     cells = zip(below["delta"], below["epsilon_clt"], below["epsilon_lower"], strict=True)
     words = [
-        f"δ = {outward(d, 3)}: the limit says {said:.5g}, the truth is at least {outward(low, 5, up=False)}"
-        for d, said, low in cells
+        f"δ = {outward(d, 3)}: the limit says {limit:.5g}, the truth is at least {outward(low, 5, up=False)}"
+        for d, limit, low in cells
     ]
     marks = pd.DataFrame({"parameter": below["delta"], "value": below["epsilon_clt"], "words": words})
     base = alt.Chart(checked(marks)).mark_point(
@@ -316,10 +322,10 @@ def _marks(below: pd.DataFrame, *, dark: bool) -> alt.Chart:
 
 
 def safety_takeaway(rows: pd.DataFrame) -> str:
-    """Say at which deltas the limit is below the truth, and by how much at most."""
+    """Say at which deltas the limit is below the truth, and by how much at worst."""
     words = unsafe_words(rows)
     if not words:
-        return "At none of the δ drawn is the CLT number below the truth."
+        return "The CLT number is not below the truth at any δ drawn."
     below = rows[rows["verdict"] == BELOW]
     finite = below[np.isfinite(below["epsilon_lower"]) & np.isfinite(below["epsilon_clt"])]
     if finite.empty:

@@ -23,35 +23,37 @@ if TYPE_CHECKING:
     from dpcore.training import Judgement
 
 TRUTH = "true δ(ε)"
-SIDES: Final = {OPEN: "the truth, as far as is known", BELOW: "below the truth: no promise", ABOVE: "above the truth"}
+SIDES: Final = {OPEN: "the truth, as far as known", BELOW: "below the truth: no promise", ABOVE: "above the truth"}
 _SHAPES: Final = {OPEN: "circle", ABOVE: "triangle-right", BELOW: "cross"}
-_ROOM = 1.4
-_FAR = 4.0  # times the truth; what is farther has no place in the picture
+_ROOM = 1.4  # the axis ends at this multiple of the largest epsilon
+_FAR = 4.0  # times the truth; points beyond are not drawn, they would squeeze the rest together
 
 
 # ---- a claim on the profile ----------------------------------------------------------------------------------
 
 
-def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Figure:
-    """Return the true profile with the claim as a point: below the curve it is wrong, above it something is left.
+def claim_figure(judgement: Judgement, *, look: Look = PLAIN, **options: Any) -> Figure:
+    """Return the true profile with the claim as a point: below the curve it is wrong, above it there is slack.
 
     Parameters
     ----------
-    found : Judgement
+    judgement : Judgement
         What `dpcore.training.judge` returns.
+    look : Look, default PLAIN
+        Size, title and colours.
     options : object
         Those of `dpcore.charts.profile_chart`.
     """
-    ends = [value for value in (found.epsilon, *found.epsilon_bounds) if math.isfinite(value)]
+    ends = [value for value in (judgement.epsilon, *judgement.epsilon_bounds) if math.isfinite(value)]
     top = _ROOM * max(ends) or 1.0
-    table = profile_table({TRUTH: found.total}, epsilon_max=top)
-    takeaway = found.short()
+    table = profile_table({TRUTH: judgement.total}, epsilon_max=top)
+    takeaway = judgement.short()
     chart = profile_chart(table, look=described(look, takeaway), **options)
-    chart = theme.over(chart, *_point(found, dark=look.dark))
-    row = {"region": "claimed", "label": "claimed", "epsilon": found.epsilon, "delta": found.delta}
-    row |= {"kind": "claimed", "theorem": "none, it is claimed", "neighbours": found.total.neighbours}
-    below = found.delta < pixels.FLOOR
-    notes = ("The claimed δ has no place on the log axis; the point is drawn at its end.",) * below
+    chart = theme.over(chart, *_point(judgement, dark=look.dark))
+    row = {"region": "claimed", "label": "claimed", "epsilon": judgement.epsilon, "delta": judgement.delta}
+    row |= {"kind": "claimed", "theorem": "none, it is claimed", "neighbours": judgement.total.neighbours}
+    below = judgement.delta < pixels.FLOOR
+    notes = ("The claimed δ has no place on the log axis; its point is drawn at the end of the axis.",) * below
     return Figure(
         chart,
         pd.concat([table, pd.DataFrame([row])], ignore_index=True),
@@ -61,17 +63,17 @@ def claim_figure(found: Judgement, *, look: Look = PLAIN, **options: Any) -> Fig
     )
 
 
-def _point(found: Judgement, *, dark: bool) -> list[alt.Chart]:
+def _point(judgement: Judgement, *, dark: bool) -> list[alt.Chart]:
     """Return the claim as a point with its name, and a line up or down to the truth."""
     ink, back = theme.ink(dark=dark), theme.paper(dark=dark)
-    shown = max(found.delta, pixels.FLOOR)
+    height = max(judgement.delta, pixels.FLOOR)
     rows = pd.DataFrame(
         {
-            "epsilon": [found.epsilon],
-            "shown": [shown],
-            "to": [max(found.delta_bounds[1], pixels.FLOOR)],
+            "epsilon": [judgement.epsilon],
+            "shown": [height],
+            "to": [max(judgement.delta_bounds[1], pixels.FLOOR)],
             "name": ["claimed"],
-            "numbers": [f"ε = {number(found.epsilon, 6)}, δ = {number(found.delta, 6)}"],
+            "numbers": [f"ε = {number(judgement.epsilon, 6)}, δ = {number(judgement.delta, 6)}"],
         }
     )
     base = alt.Chart(checked(rows)).encode(x=alt.X("epsilon:Q"), y=alt.Y("shown:Q"))
@@ -90,28 +92,34 @@ def _point(found: Judgement, *, dark: bool) -> list[alt.Chart]:
 
 
 def accountants_takeaway(frame: pd.DataFrame) -> str:
-    """Say the truth, which numbers are below it, and which promise is nearest and farthest."""
-    said = frame[frame["kind"] != "none"]
-    truth = float(said.loc[said["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    """Say the true epsilon, which reports are below it, and which theorems promise the most and the least."""
+    reports = frame[frame["kind"] != "none"]
+    truth = float(reports.loc[reports["accountant"] == CERTIFIED, "epsilon"].iloc[0])
     delta = outward(float(frame["delta"].iloc[0]), 6)
     if math.isinf(truth):
         return f"No ε holds at δ = {delta}."
     words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)}."]
-    low = said[said["verdict"] == BELOW]
+    low = reports[reports["verdict"] == BELOW]
     if len(low):
         names = ", ".join(f"{title} ({value:.4g})" for title, value in zip(low["title"], low["epsilon"], strict=True))
         words.append(f"Below the truth, so no promise: {names}.")
-    safe = said[(said["kind"] != "approximate") & (said["accountant"] != CERTIFIED) & np.isfinite(said["epsilon"])]
+    safe = reports[
+        (reports["kind"] != "approximate") & (reports["accountant"] != CERTIFIED) & np.isfinite(reports["epsilon"])
+    ]
     if len(safe):
         order = safe.sort_values("epsilon", kind="stable")
         first, last = order.iloc[0], order.iloc[-1]
-        words.append(f"Of the other theorems {first['title']} promises most, ε ≤ {outward(float(first['epsilon']), 4)}")
-        words[-1] += f", and {last['title']} least, {outward(float(last['epsilon']), 4)}." if len(order) > 1 else "."
+        words.append(
+            f"Of the other theorems {first['title']} promises the most, ε ≤ {outward(float(first['epsilon']), 4)}"
+        )
+        words[-1] += (
+            f", and {last['title']} the least, {outward(float(last['epsilon']), 4)}." if len(order) > 1 else "."
+        )
     return " ".join(words)
 
 
 def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, look: Look = PLAIN) -> Figure:
-    """Return one point per accountant at the epsilon that it reports, with a line at the truth.
+    """Return a point per accountant at the epsilon it reports, and a line at the truth.
 
     Parameters
     ----------
@@ -119,6 +127,8 @@ def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, loo
         What `dpcore.training.reports` returns.
     claimed : float, optional
         An epsilon to mark with a second line.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     takeaway = accountants_takeaway(frame)
     chart = accountants_chart(frame, claimed=claimed, look=described(look, takeaway))
@@ -127,15 +137,15 @@ def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, loo
 
 
 def _near(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the accountants that have a place in the picture, smallest epsilon first."""
+    """Return the accountants that are drawn, smallest epsilon first."""
     truth = float(frame.loc[frame["accountant"] == CERTIFIED, "epsilon"].iloc[0])
-    known = frame[np.isfinite(frame["epsilon"])]
-    near: pd.DataFrame = known[~(known["epsilon"] > _FAR * max(truth, 0.05))]
+    finite = frame[np.isfinite(frame["epsilon"])]
+    near: pd.DataFrame = finite[~(finite["epsilon"] > _FAR * max(truth, 0.05))]
     return near.sort_values("epsilon", kind="stable")
 
 
 def _silences(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Say which accountants have no point; the same reason is said once."""
+    """Say which accountants have no point; each reason is given once."""
     reasons: dict[str, list[str]] = {}
     far = frame[np.isfinite(frame["epsilon"]) & ~frame["title"].isin(_near(frame)["title"])]
     if len(far):
@@ -149,23 +159,23 @@ def _silences(frame: pd.DataFrame) -> tuple[str, ...]:
 
 def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look: Look = PLAIN) -> alt.LayerChart:
     """Draw the points, smallest epsilon first, on a logarithmic axis."""
-    drawn = _near(frame)
-    if drawn.empty:
+    rows = _near(frame)
+    if rows.empty:
         msg = "No accountant reports a finite ε at this δ: there is nothing to draw."
         raise DomainError(msg)
     series = Series(SIDES.values(), dark=look.dark)
     points = pd.DataFrame(
         {
-            "title": drawn["title"],
-            "epsilon": drawn["epsilon"],
-            "label": drawn["verdict"].map(SIDES),
-            "text": _texts(drawn),
-            "kind": drawn["kind"].map(WORDS),
-            "note": drawn["note"].str.slice(0, 120),
+            "title": rows["title"],
+            "epsilon": rows["epsilon"],
+            "label": rows["verdict"].map(SIDES),
+            "text": _texts(rows),
+            "kind": rows["kind"].map(WORDS),
+            "note": rows["note"].str.slice(0, 120),
         }
     )
-    order = drawn["title"].tolist()
-    scale, values = _scale(drawn, claimed)
+    order = rows["title"].tolist()
+    scale, values = _scale(rows, claimed)
     x = alt.X("epsilon:Q", title="Reported ε", scale=scale, axis=alt.Axis(format=",~g", values=values))
     y = alt.Y("title:N", title=None, sort=order, axis=alt.Axis(labelLimit=170, grid=True, ticks=False))
     shapes = alt.Scale(domain=series.names, range=[_SHAPES[side] for side in SIDES])
@@ -178,7 +188,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
         tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
     )
     lines, words = _lines(frame, claimed, x, dark=look.dark), _words(points, scale.domain, x, y, dark=look.dark)
-    return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=28 * len(drawn) + 30)
+    return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=28 * len(rows) + 30)
 
 
 def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -> list[alt.Chart]:
@@ -197,14 +207,14 @@ def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -
     return layers
 
 
-def _texts(drawn: pd.DataFrame) -> list[str]:
-    pairs = zip(drawn["epsilon"], drawn["kind"], strict=True)
+def _texts(rows: pd.DataFrame) -> list[str]:
+    pairs = zip(rows["epsilon"], rows["kind"], strict=True)
     return [f"about {value:.4g}" if kind == "approximate" else outward(float(value), 4) for value, kind in pairs]
 
 
-def _scale(drawn: pd.DataFrame, claimed: float | None) -> tuple[alt.Scale, list[float]]:
+def _scale(rows: pd.DataFrame, claimed: float | None) -> tuple[alt.Scale, list[float]]:
     """Return the axis and its ticks."""
-    values = [*drawn["epsilon"].tolist(), *([claimed] if claimed is not None else [])]
+    values = [*rows["epsilon"].tolist(), *([claimed] if claimed is not None else [])]
     low, high = min(values), max(values)
     if low <= 0:
         step = 10.0 ** math.floor(math.log10(high or 1.0))

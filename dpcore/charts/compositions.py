@@ -1,4 +1,4 @@
-"""The composition charts: what every theorem promises about the same k mechanisms, as regions and as profiles."""
+"""The composition charts: what each theorem promises about the same k mechanisms, as regions and as profiles."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.kinds import WORDS
 from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
     Points = Callable[[TheoremRegion], pd.DataFrame]
 
-KINDS = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}
-_SPREAD = 1e-12
+_LEAST_DELTA = 1e-12  # where a profile leaves the picture
 
 
 def way_points(way: TheoremRegion) -> pd.DataFrame:
-    """Return the points that draw the region of one theorem; a bound's rates are marked as the safe side."""
+    """Return the points drawn for one theorem; rates of a bound are marked as the safe side."""
     if way.region is None:
         msg = f"{way.title} has no region: {way.note}"
         raise DomainError(msg)
@@ -42,7 +43,20 @@ def way_points(way: TheoremRegion) -> pd.DataFrame:
 
 
 def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points) -> pd.DataFrame:
-    """Return the points drawn for every theorem that applies; ``attrs["notes"]`` tells which took too long or were thinned."""
+    """Return the points drawn for every theorem that applies.
+
+    Parameters
+    ----------
+    ways : iterable of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns.
+    points : Points, optional
+        Returns the points of one theorem; for a caller that caches them.
+
+    Returns
+    -------
+    DataFrame
+        Columns as in `dpcore.charts.sampling.sample`; ``attrs["notes"]`` says which took too long or were thinned.
+    """
     parts, left_out = [], []
     for way in ways:
         if way.region is not None:
@@ -59,29 +73,26 @@ def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points
 
 
 def composition_takeaway(ways: Iterable[TheoremRegion], *, fpr: float = 0.05) -> str:
-    """Say what the best attacker finds according to every theorem, the strongest promise first."""
-    found = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
-    held = sorted((known for known in found if known[2].kind != "approximate"), key=lambda known: known[0])
+    """Say what the best attacker finds according to each theorem, the strongest promise first."""
+    powers = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
+    promises = sorted((entry for entry in powers if entry[2].kind != "approximate"), key=lambda entry: entry[0])
     groups: dict[str, list[str]] = {}
-    for power, what, way in held:
-        kind = what if way.kind == "exact" else KINDS[way.kind]
+    for power, what, way in promises:
+        kind = what if way.kind == "exact" else WORDS[way.kind]
         groups.setdefault(_people(power), []).append(f"{way.title} ({kind})")
-    said = "; ".join(f"{people} by {', '.join(names)}" for people, names in groups.items())
-    rough = [f"{way.title}: about {_people(power)}, no promise" for power, _, way in found if way.kind == "approximate"]
-    first = f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {said} of the people inside it."
+    counts = "; ".join(f"{people} by {', '.join(names)}" for people, names in groups.items())
+    rough = [
+        f"{way.title}: about {_people(power)}, no promise" for power, _, way in powers if way.kind == "approximate"
+    ]
+    first = f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds at most {counts} of the people inside it."
     return " ".join(
-        [first if said else "", *(f"{text}." for text in rough), f"Blind guessing finds {of_100(fpr, up=False)}."]
+        [first if counts else "", *(f"{text}." for text in rough), f"Blind guessing finds {of_100(fpr, up=False)}."]
     ).strip()
 
 
 def _people(power: float) -> str:
     """Return a rate as people, rounded up; above 99 of 100 it is all of them."""
     return of_100(1.0 if power > 0.99 else power)
-
-
-def _kind(way: TheoremRegion) -> str:
-    kind = way.region.kind if way.kind == "exact" and way.region is not None else way.kind
-    return KINDS[kind]
 
 
 def composition_figure(
@@ -92,7 +103,7 @@ def composition_figure(
     points: Points = way_points,
     **options: Any,
 ) -> Figure:
-    """Return the regions of all theorems on one chart; `options` are those of `region_chart`.
+    """Return the regions of all theorems on one chart.
 
     Parameters
     ----------
@@ -100,13 +111,21 @@ def composition_figure(
         What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
+    look : Look, default PLAIN
+        Size, title and colours.
     points : Points, optional
-        Makes the points of one theorem; for a caller that keeps them.
+        Returns the points of one theorem; for a caller that caches them.
+    options : object
+        Those of `region_chart`.
+
+    Returns
+    -------
+    Figure
+        The chart, its points, a sentence and notes.
     """
     table = composition_table(ways, points)
-    drawn = set(table["label"].unique())
-    shown = [way for way in ways if way.title in drawn]
-    takeaway = composition_takeaway(shown, fpr=1e-6 if log else 0.05)
+    titles = set(table["label"].unique())
+    takeaway = composition_takeaway([way for way in ways if way.title in titles], fpr=1e-6 if log else 0.05)
     chart = region_chart(table, log=log, look=described(look, takeaway), **options)
     return Figure(chart, table, takeaway, look.title or "Composition", tuple(table.attrs["notes"]))
 
@@ -119,59 +138,75 @@ def composition_profile(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return delta(epsilon) of all theorems on one chart; `options` are those of `profile_chart`."""
-    shown = [way for way in ways if way.region is not None]
-    top = profile_end(shown) if epsilon_max is None else epsilon_max
-    parts, kept, left_out = [], [], []
-    for way in shown:
-        if way.region is None:  # pragma: no cover  filtered above, for the type checker
-            continue
+    """Return delta(epsilon) of all theorems on one chart.
+
+    Parameters
+    ----------
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
+    delta : float, default 1e-06
+        The delta of the sentence.
+    epsilon_max : float, optional
+        The right end of the axis; by default `profile_end`.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `profile_chart`.
+
+    Returns
+    -------
+    Figure
+        The chart, its points, a sentence and notes.
+    """
+    regions = [(way, way.region) for way in ways if way.region is not None]
+    top = profile_end([way for way, _ in regions]) if epsilon_max is None else epsilon_max
+    parts, sentences, left_out = [], [], []
+    for way, region in regions:
         try:
-            rows = profile_table({way.title: way.region}, epsilon_max=min(top, _own_end(way)))
+            rows = profile_table({way.title: region}, epsilon_max=min(top, _own_end(way)))
         except BudgetError as error:
             left_out.append(f"{way.title}: {error}")
             continue
         parts.append(rows if way.kind == "exact" else rows.assign(kind=way.kind))
-        kept.append(way)
+        sentences.append(_needs(way, region, delta))
     if not parts:
         msg = "No theorem can be drawn: " + ("; ".join(left_out) or "choose at least one that applies.")
         raise DomainError(msg)
-    takeaway = " ".join(_needs(way, delta) for way in kept)
-    chart = profile_chart(pd.concat(parts, ignore_index=True), look=described(look, takeaway), **options)
-    return Figure(chart, pd.concat(parts, ignore_index=True), takeaway, look.title or "Profiles", tuple(left_out))
+    table, takeaway = pd.concat(parts, ignore_index=True), " ".join(sentences)
+    chart = profile_chart(table, look=described(look, takeaway), **options)
+    return Figure(chart, table, takeaway, look.title or "Profiles", tuple(left_out))
 
 
 def profile_end(ways: Sequence[TheoremRegion]) -> float:
-    """Return where the profiles of the sharper theorems have left the picture, at most four times the sharpest."""
+    """Return where the profiles of the sharper theorems have left the picture, at most four times the first of these ends."""
     sharp = [way for way in ways if not way.rough] or list(ways)
     ends = [end for end in map(_own_end, sharp) if 0 < end < math.inf]
     return min(max(ends), 4 * min(ends)) if ends else 1.0
 
 
 def _own_end(way: TheoremRegion) -> float:
-    """Return a little more than the epsilon where delta is 1e-12 or stays what it is; inf for one statement."""
+    """Return a little more than the epsilon where delta is 1e-12 or no longer falls; inf for a single statement."""
     region = way.region
     if region is None or way.single:
         return math.inf
     limit = region.curve.q_inf
     try:
-        end = float(region.epsilon(min(1.0, max(_SPREAD, limit * (1 + 1e-9)))))
+        end = float(region.epsilon(min(1.0, max(_LEAST_DELTA, limit * (1 + 1e-9)))))
     except BudgetError:
         return math.inf
     return 1.05 * end if limit == 0 and end > 0 else math.inf
 
 
-def _needs(way: TheoremRegion, delta: float) -> str:
-    """Say which epsilon a theorem needs for delta; one that is a single statement says that."""
-    region, name = way.region, theme.short(way.title)
-    if region is None:
-        return ""
+def _needs(way: TheoremRegion, region: TradeOff, delta: float) -> str:
+    """Say which epsilon a theorem needs for delta; a single statement is repeated as it is."""
+    name = theme.short(way.title)
     if way.single:
         top, failing = max(0.0, region.curve.max_loss), region.curve.q_inf
         return f"{name}: ε is at most {outward(top, 3)} at δ = {outward(failing, 3)} (upper bound)."
-    needed = float(region.epsilon(delta))
-    if math.isinf(needed):
+    epsilon = float(region.epsilon(delta))
+    if math.isinf(epsilon):
         return f"{name}: no ε reaches δ = {outward(delta, 6)}."
+    kind = WORDS[region.kind if way.kind == "exact" else way.kind]
     if way.kind == "approximate":
-        return f"{name}: about ε = {needed:.3g} for δ = {outward(delta, 6)}."
-    return f"{name}: for δ = {outward(delta, 6)}, ε is at most {outward(needed, 3)} ({_kind(way)})."
+        return f"{name}: about ε = {epsilon:.3g} for δ = {outward(delta, 6)}."
+    return f"{name}: for δ = {outward(delta, 6)}, ε is at most {outward(epsilon, 3)} ({kind})."

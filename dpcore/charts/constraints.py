@@ -1,4 +1,4 @@
-"""Several statements as pictures: one mechanism, k of them, the thesis's guess, and the worst pair behind it."""
+"""Several statements as pictures: one mechanism, k of them, the guess of the thesis, and the dominating pair."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
 from dpcore.core.errors import DomainError
+from dpcore.core.kinds import WORDS
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -27,28 +28,31 @@ P0, P1 = "not in the data (P0)", "in the data (P1)"
 # ---- regions -------------------------------------------------------------------------------------------------
 
 
-def constraint_regions(given: Constraints, k: int, guess: Conjecture | None = None) -> dict[str, TradeOff]:
-    """Return the regions of one mechanism, of k by the exact theorem, and of k by the thesis's guess, named."""
-    guess = conjectured(given, k) if guess is None else guess
+def constraint_regions(constraints: Constraints, k: int, guess: Conjecture | None = None) -> dict[str, TradeOff]:
+    """Return the regions of one mechanism, of k by the exact theorem and of k by the guess of the thesis, by name."""
+    guess = conjectured(constraints, k) if guess is None else guess
     if k == 1:
-        return {"one mechanism": given.region, "guess for k = 1": guess.region}
-    return {"one mechanism": given.region, f"k = {k}, exact": given.composed(k), f"k = {k}, guess": guess.region}
+        return {"one mechanism": constraints.region, "guess for k = 1": guess.region}
+    return {
+        "one mechanism": constraints.region,
+        f"k = {k}, exact": constraints.composed(k),
+        f"k = {k}, guess": guess.region,
+    }
 
 
-def gap_sentence(found: Gap, guess: Conjecture) -> str:
+def gap_sentence(distance: Gap, guess: Conjecture) -> str:
     """Say how far the guess is from the truth."""
-    if found.largest <= 1e-12:
+    if distance.largest <= 1e-12:
         return "The guess of the thesis is right here: both borders are the same."
-    kind = {"exact": "exact", "upper": "upper bound", "approximate": "approximation"}[found.kind]
-    part = "" if guess.kind == "exact" else f" It is made of {grouped(guess.used)} of {grouped(guess.total)} products."
+    part = "" if guess.kind == "exact" else f" It uses {grouped(guess.used)} of {grouped(guess.total)} products."
     return (
-        f"The guess of the thesis is safe but too large: its border runs up to {outward(found.largest, 3)} lower, at "
-        f"false positives of {found.alpha:.3g}, with an area of {outward(found.area, 3)} between the two ({kind}).{part}"
+        f"The guess of the thesis is safe but too large: its border runs up to {outward(distance.largest, 3)} lower, at "
+        f"false positives of {distance.alpha:.3g}, with an area of {outward(distance.area, 3)} between the two ({WORDS[distance.kind]}).{part}"
     )
 
 
 def constraints_figure(
-    given: Constraints,
+    constraints: Constraints,
     k: int,
     *,
     regions: dict[str, TradeOff] | None = None,
@@ -56,32 +60,36 @@ def constraints_figure(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return the regions of one and of k mechanisms with the thesis's guess; `options` are those of `region_chart`.
+    """Return the regions of one and of k mechanisms with the guess of the thesis.
 
     Parameters
     ----------
-    given, k : Constraints or int
-        The statements that every mechanism satisfies, and how many mechanisms.
+    constraints, k : Constraints or int
+        The statements that every mechanism satisfies, and the number of mechanisms.
     regions, guess : dict of str to TradeOff or Conjecture
-        What `constraint_regions` and `conjectured` return, for a caller that keeps them.
+        What `constraint_regions` and `conjectured` return, for a caller that caches them.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `region_chart`.
     """
-    guess = conjectured(given, k) if guess is None else guess
-    drawn = constraint_regions(given, k, guess) if regions is None else regions
-    exact = list(drawn)[0 if k == 1 else 1]
-    found = gap(drawn[exact], guess)
-    words = f"{_attack(given.region, drawn[exact], k, guess)} {gap_sentence(found, guess)}"
-    figure = region_figure(drawn, look=described(look, words), **options)
+    guess = conjectured(constraints, k) if guess is None else guess
+    regions = constraint_regions(constraints, k, guess) if regions is None else regions
+    exact = list(regions)[0 if k == 1 else 1]
+    distance = gap(regions[exact], guess)
+    words = f"{_attack(constraints.region, regions[exact], k, guess)} {gap_sentence(distance, guess)}"
+    figure = region_figure(regions, look=described(look, words), **options)
     return replace(figure, takeaway=words, title=look.title or "Several constraints")
 
 
 def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float = 0.05) -> str:
     """Say what the best attacker finds from one mechanism, from k, and what the guess would say."""
-    known = [(name, *best_power(region, fpr)) for region, name in _sources(one, many, k)]
-    found = [f"{of_100(power)} from {name} ({what})" for name, power, what in known]
+    powers = [(name, *best_power(region, fpr)) for region, name in _sources(one, many, k)]
+    shares = [f"{of_100(power)} from {name} ({what})" for name, power, what in powers]
     kind = "exact" if guess.kind == "exact" else "from some products only"
     return (
         f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds, of the people inside it, at most "
-        f"{' and '.join(found)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
+        f"{' and '.join(shares)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
         f"guessing finds {of_100(fpr, up=False)}."
     )
 
@@ -94,12 +102,12 @@ def _sources(one: TradeOff, many: TradeOff, k: int) -> list[tuple[TradeOff, str]
 
 
 def pair_takeaway(region: TradeOff) -> str:
-    """Say how many kinds of answers the worst mechanism has, and how often one is a proof."""
+    """Say how many kinds of answers the worst mechanism has, and how often one proves that a person is in the data."""
     table = dominating_pair(region)
     sure = float(table.loc[table["loss"] == np.inf, "q"].sum())
     finite = table.loc[np.isfinite(table["loss"]), "loss"]
     if finite.empty:
-        return "The worst mechanism gives every person away: nothing is promised."
+        return "The worst mechanism gives every person away: the statements promise nothing."
     often = (
         f"infinite, which proves that the person is in the data, in {of_100(sure)} answers"
         if sure
@@ -112,7 +120,7 @@ def pair_takeaway(region: TradeOff) -> str:
 
 
 def pair_figure(region: TradeOff, *, look: Look = PLAIN) -> Figure:
-    """Return the probabilities of the dominating pair by loss: bars, table and sentence."""
+    """Return the probabilities of the dominating pair by loss, as bars."""
     table = dominating_pair(region)
     if len(table) > MOST_BARS:
         msg = f"The pair has {len(table)} losses; at most {MOST_BARS} are drawn."

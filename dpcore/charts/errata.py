@@ -19,55 +19,54 @@ if TYPE_CHECKING:
 
 BAR = 20
 COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
-WORDS = {"false": "false", "misprint": "misprint", "reading": "reading", "note": "note"}
 
 
-def errata_table(chosen: Sequence[Row]) -> pd.DataFrame:
-    """Return rows as a table like `dpcore.labs.errata.table`, with the whole sentence as evidence."""
+def errata_table(entries: Sequence[Row]) -> pd.DataFrame:
+    """Return the entries as a table like `dpcore.labs.errata.table`, with the whole sentence as evidence."""
     cells = [
         (r.name, r.source, r.place, r.printed, r.corrected, r.kind, r.why, r.evidence()[0], r.added, r.fails)
-        for r in chosen
+        for r in entries
     ]
     return pd.DataFrame(cells, columns=COLUMNS)
 
 
-def errata_takeaway(chosen: Sequence[Row]) -> str:
-    """Say how many rows there are, and of which kind."""
-    counts = {kind: sum(row.kind == kind for row in chosen) for kind in KINDS}
-    said = ", ".join(f"{count} {_counted(kind, count)}" for kind, count in counts.items() if count)
-    places = len({row.source for row in chosen})
+def errata_takeaway(entries: Sequence[Row]) -> str:
+    """Say how many rows there are of each kind."""
+    counts = {kind: sum(row.kind == kind for row in entries) for kind in KINDS}
+    summary = ", ".join(f"{count} {_noun(kind, count)}" for kind, count in counts.items() if count)
+    places = len({row.source for row in entries})
     where = "1 source" if places == 1 else f"{places} sources"
-    return (
-        f"{len(chosen)} rows about {where}: {said}. Every false statement is refuted by a computation (exact counts)."
-    )
+    return f"{len(entries)} rows about {where}: {summary}. Every false statement is refuted by a computation (exact counts)."
 
 
-def _counted(kind: str, count: int) -> str:
-    return WORDS[kind] if count == 1 or kind == FALSE else f"{WORDS[kind]}s"
+def _noun(kind: str, count: int) -> str:
+    return kind if count == 1 or kind == FALSE else f"{kind}s"
 
 
-def errata_figure(chosen: Sequence[Row] | None = None, *, look: Look = PLAIN) -> Figure:
+def errata_figure(entries: Sequence[Row] | None = None, *, look: Look = PLAIN) -> Figure:
     """Return the number of rows by source and kind as bars, with the rows as its table.
 
     Parameters
     ----------
-    chosen : sequence of Row, optional
+    entries : sequence of Row, optional
         The rows, all by default; an empty list draws empty bars.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    listed = list(rows() if chosen is None else chosen)
-    takeaway = errata_takeaway(listed)
-    chart = _bars(listed, described(look, takeaway))
-    return Figure(chart, errata_table(listed), takeaway, look.title or "Rows by source and kind")
+    entries = list(rows() if entries is None else entries)
+    takeaway = errata_takeaway(entries)
+    chart = _bars(entries, described(look, takeaway))
+    return Figure(chart, errata_table(entries), takeaway, look.title or "Rows by source and kind")
 
 
-def _bars(listed: Sequence[Row], look: Look) -> alt.LayerChart:
-    series = Series([WORDS[kind] for kind in KINDS], dark=look.dark)
+def _bars(entries: Sequence[Row], look: Look) -> alt.LayerChart:
+    series = Series(KINDS, dark=look.dark)
     titles = {source.name: source.title for source in sources()}
     cells = [
         {
             "source": titles[name],
-            "label": WORDS[kind],
-            "count": sum(r.source == name and r.kind == kind for r in listed),
+            "label": kind,
+            "count": sum(r.source == name and r.kind == kind for r in entries),
         }
         for name in titles
         for kind in KINDS

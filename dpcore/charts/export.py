@@ -1,4 +1,4 @@
-"""Pictures as files: SVG, PNG, PDF, a page that works offline, and the chart's own JSON."""
+"""Pictures as files: SVG, PNG, PDF, a page that works offline, and the JSON of the chart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,24 @@ Drawing: TypeAlias = "Figure | alt.LayerChart"
 
 
 def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table: pd.DataFrame | None = None) -> Path:
-    """Write a chart or figure to a file in the form its suffix names, and return the path."""
+    """Write a chart or figure to a file in the format of its suffix.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        A `Figure`, or the chart alone.
+    path : str or Path
+        The file; its suffix is one of `SUFFIXES`.
+    width : int, default EXPORT_WIDTH
+        Width of a chart that would otherwise fill its container, in points.
+    table : DataFrame, optional
+        Rows under the chart in HTML; those of the figure by default.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     target = Path(path)
     suffix = check_suffix(target)
     target.write_bytes(render(drawing, suffix, width=width, table=table))
@@ -37,7 +54,23 @@ def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table
 
 
 def check_suffix(path: str | Path) -> str:
-    """Return the suffix of a file name, or say which are allowed."""
+    """Return the suffix of a file name in lower case.
+
+    Parameters
+    ----------
+    path : str or Path
+        The name of a file.
+
+    Returns
+    -------
+    str
+        One of `SUFFIXES`.
+
+    Raises
+    ------
+    DomainError
+        If the suffix is not one of them.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         msg = f"A chart is written to a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {str(path)[:80]!r}."
@@ -51,13 +84,18 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
     Parameters
     ----------
     drawing : Drawing
-        A `Figure` or the chart alone.
+        A `Figure`, or the chart alone.
     suffix : str
         ``.svg``, ``.png`` (two pixels per point), ``.pdf``, ``.html`` or ``.json``.
     width : int, default EXPORT_WIDTH
         Width of a chart that would otherwise fill its container, in points.
     table : DataFrame, optional
-        Rows shown under the chart in HTML; those of the figure by default.
+        Rows under the chart in HTML; those of the figure by default.
+
+    Returns
+    -------
+    bytes
+        The contents of the file.
     """
     check_suffix(f"chart{suffix}")
     spec = specification(drawing)
@@ -76,7 +114,7 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
 
 
 def picture(spec: dict[str, Any], *, width: int = EXPORT_WIDTH, prefix: str = "") -> str:
-    """Return the SVG of a specification, of fixed width, with ids that start with `prefix`."""
+    """Return a specification as SVG of fixed width, with ids that start with `prefix`."""
     svg = _converter(".svg").vegalite_to_svg(_still(spec, width), vl_version=_version())
     return renumbered(svg, prefix)
 
@@ -89,12 +127,12 @@ def specification(drawing: Drawing) -> dict[str, Any]:
 
 
 def renumbered(svg: str, prefix: str = "") -> str:
-    """Return an SVG with ids counted from 0 after `prefix`; else they count per process and collide on one page."""
+    """Return an SVG with ids numbered from 0 after `prefix`; otherwise the numbers run on per process and collide on a page."""
     order = dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))
     names = {old: f"{prefix}part{index}" for index, old in enumerate(order)}
 
-    def renamed(found: re.Match[str]) -> str:
-        return f"{found[1]}{names.get(found[2], found[2])}{found[3]}"
+    def renamed(match: re.Match[str]) -> str:
+        return f"{match[1]}{names.get(match[2], match[2])}{match[3]}"
 
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)([")])', renamed, svg)
 
@@ -104,11 +142,11 @@ def _dark(spec: dict[str, Any]) -> bool:
 
 
 def _still(spec: dict[str, Any], width: int) -> dict[str, Any]:
-    """Return the specification for a picture: of fixed width and on paper, not transparent."""
+    """Return the specification for a picture: of fixed width, with an opaque background."""
     paper = {"background": theme.paper(dark=_dark(spec))}
     fixed = {"width": width} if spec.get("width") == "container" else {}
     config = {name: value for name, value in spec.get("config", {}).items() if name != "background"}
-    # points that only hold tooltips are no use in a picture
+    # points that only carry tooltips are useless in a picture
     layers = [layer for layer in spec.get("layer", []) if layer["mark"].get("opacity") != 0]
     data = {name: [row for row in rows if row.get("seen", 1) != 0] for name, rows in spec.get("datasets", {}).items()}
     return {**spec, "config": config, "layer": layers, "datasets": data, **paper, **fixed, "padding": 12}
@@ -129,9 +167,9 @@ def _converter(suffix: str) -> types.ModuleType:
 
 
 def _page(spec: dict[str, Any], drawing: Drawing, table: pd.DataFrame | None, width: int) -> str:
-    """Return one page that needs nothing else: picture, live chart, sentence and table."""
+    """Return a self-contained page: picture, live chart, sentence and table."""
     own = str(spec.get("title") or "Chart")
-    spec = {name: value for name, value in spec.items() if name != "title"}  # the page's heading says it
+    spec = {name: value for name, value in spec.items() if name != "title"}  # it is the heading of the page
     script, digest = _script()
     title = drawing.title if isinstance(drawing, Figure) else own
     words = [drawing.takeaway, *drawing.notes] if isinstance(drawing, Figure) else [str(spec.get("description", ""))]
@@ -152,13 +190,13 @@ def _page(spec: dict[str, Any], drawing: Drawing, table: pd.DataFrame | None, wi
 
 @cache
 def _script() -> tuple[str, str]:
-    """Return the one script of a page and its digest; in a function of its own, the bundle leaks no names."""
+    """Return the script of a page and its digest; a function around the bundle keeps its names local."""
     script = f"(()=>{{{_converter('.html').javascript_bundle()}\n{_BOOT}}})();".replace("</script", "<\\/script")
     return script, base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _html_table(table: pd.DataFrame) -> str:
-    """Return the table, at most 2000 rows of it, with headers a screen reader can use."""
+    """Return at most 2000 rows of the table, with headers for screen readers."""
     head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in table.columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"

@@ -1,4 +1,4 @@
-"""What every builder hands back, and the small tools they share."""
+"""The figure that every chart builder returns, and the tools that they share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,21 @@ PHONE = 330  # px that a legend may use on the narrowest screen
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its equivalents: the numbers drawn, what they show in words, and what to say under it."""
+    """A chart with its table, its sentence and its notes.
+
+    Attributes
+    ----------
+    chart : altair.LayerChart
+        The picture.
+    table : DataFrame
+        The numbers drawn.
+    takeaway : str
+        What they show, in words.
+    title : str
+        A heading.
+    notes : tuple of str, default ()
+        Remarks for the lines under the chart.
+    """
 
     chart: alt.LayerChart
     table: pd.DataFrame
@@ -32,29 +46,29 @@ class Figure:
 
     @cached_property
     def outline(self) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
-        """The chart as Vega-Lite reads it and, apart from it, its tables by name, made once.
+        """The chart as a Vega-Lite specification without data, and its tables by name; computed once.
 
-        The words that describe it are left to whoever shows it. Altair's check against the schema takes longer than
-        all else; the tests make it for every kind of chart.
+        The description is left out: the page that shows the chart writes its own. So is Altair's check against the
+        schema, which takes longer than everything else; the tests run it for every kind of chart.
         """
         tables: dict[str, pd.DataFrame] = {}
         with alt.data_transformers.enable(_NAMED, tables=tables):
-            found: dict[str, Any] = self.chart.to_dict(validate=False)
-        return {name: part for name, part in found.items() if name != "description"}, tables
+            spec: dict[str, Any] = self.chart.to_dict(validate=False)
+        return {name: part for name, part in spec.items() if name != "description"}, tables
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite reads it, with its data."""
+        """The chart as a Vega-Lite specification with its data."""
         spec, tables = self.outline
-        given = {name: table.to_dict("records") for name, table in tables.items()}
-        return {**spec, "datasets": {**spec.get("datasets", {}), **given}} if given else dict(spec)
+        datasets = {name: table.to_dict("records") for name, table in tables.items()}
+        return {**spec, "datasets": {**spec.get("datasets", {}), **datasets}} if datasets else dict(spec)
 
 
 _NAMED = "dpcore"
 
 
 def _named(data: Any, tables: dict[str, pd.DataFrame]) -> Any:
-    """Leave a table out of the specification, with a name that tells its contents."""
+    """Leave a table out of the specification; its name is a digest of its contents."""
     if not isinstance(data, pd.DataFrame):
         return alt.to_values(data)
     digest = hashlib.sha256(repr([(str(name), str(kind)) for name, kind in data.dtypes.items()]).encode())
@@ -70,7 +84,7 @@ alt.data_transformers.register(_NAMED, _named)
 
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame that may become data of a chart: infinity must have become a label before, or JSON drops it."""
+    """Return a frame fit to be the data of a chart: without infinity, which JSON drops, and without special column names."""
     for name, kind in frame.dtypes.items():
         if any(sign in str(name) for sign in ".:[]"):
             msg = f"A column of a chart must not contain . : [ or ], got {name!r}."
@@ -84,8 +98,8 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
 class Series:
     """The names of a chart's series in their order, with one colour and one dash each.
 
-    `places` are the numbers of their colours, 0, 1, 2, ... by default: a list of which some are hidden keeps the colours
-    of the others.
+    `places` are the numbers of their colours, 0, 1, 2, ... by default: if some series are hidden, the others keep their
+    colours. `name_of` maps a label to its name in the legend, which is short and unique.
     """
 
     def __init__(self, labels: Iterable[str], *, dark: bool, places: Sequence[int] = ()) -> None:
@@ -95,19 +109,19 @@ class Series:
             msg = f"places must name one colour for each of the {len(self.labels)} series, got {len(places)}."
             raise DomainError(msg)
         self.places = list(places) or list(range(len(self.labels)))
-        self.shown: dict[str, str] = {}
+        self.name_of: dict[str, str] = {}
         for label in self.labels:
             base = name = theme.short(label, 48) or "(no name)"
             count = 1
-            while name in self.shown.values():
+            while name in self.name_of.values():
                 count += 1
                 name = f"{base} ({count})"
-            self.shown[label] = name
+            self.name_of[label] = name
 
     @property
     def names(self) -> list[str]:
         """The names as the legend shows them."""
-        return list(self.shown.values())
+        return list(self.name_of.values())
 
     def _numbered(self) -> zip[tuple[int, str]]:
         return zip(self.places, self.names, strict=True)
@@ -124,9 +138,9 @@ class Series:
         """Return the scale of dash patterns."""
         return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
-    def legend(self, *, wanted: bool = True) -> alt.Legend | None:
+    def legend(self, *, visible: bool = True) -> alt.Legend | None:
         """Return a legend at the bottom whose columns fit a phone."""
-        if not wanted:
+        if not visible:
             return None
         longest = max(map(len, self.names))
         columns = max(1, min(4, PHONE // (7 * longest + 50)))
@@ -136,37 +150,39 @@ class Series:
 
     def strokes(self, *, legend: bool) -> dict[str, Any]:
         """Return the encodings of a line: colour and dash together, one legend."""
-        shown = self.legend(wanted=legend)
+        key = self.legend(visible=legend)
         return {
-            "stroke": alt.Stroke("label:N", title=None, scale=self.colours(), legend=shown),
-            "strokeDash": alt.StrokeDash("label:N", title=None, scale=self.dashes(), legend=shown),
+            "stroke": alt.Stroke("label:N", title=None, scale=self.colours(), legend=key),
+            "strokeDash": alt.StrokeDash("label:N", title=None, scale=self.dashes(), legend=key),
         }
 
     def dots(self, *, legend: bool) -> dict[str, Any]:
-        """Return the encoding of points that belong to no line: their colour, and a legend that shows points.
+        """Return the encoding of points without a line: their colour, and a legend that shows points.
 
-        It stands above the chart: beside the lines' legend it would have no room on a phone.
+        The legend stands above the chart: beside that of the lines it would have no room on a phone.
         """
-        shown = self.legend(wanted=legend)
-        if shown is not None:
-            shown.symbolType, shown.symbolSize, shown.symbolStrokeWidth, shown.orient = "circle", 90, 0, "top"
-        return {"fill": alt.Fill("label:N", title=None, scale=self.colours(), legend=shown)}
+        key = self.legend(visible=legend)
+        if key is not None:
+            key.symbolType, key.symbolSize, key.symbolStrokeWidth, key.orient = "circle", 90, 0, "top"
+        return {"fill": alt.Fill("label:N", title=None, scale=self.colours(), legend=key)}
 
     def only(self, names: Iterable[str]) -> Series:
-        """Return the series of these names, with the colours and dashes they have here."""
-        wanted = set(names)
-        kept = [
-            (place, label) for place, label in zip(self.places, self.labels, strict=True) if self.shown[label] in wanted
+        """Return the series with these names; they keep their colours and dashes."""
+        subset = set(names)
+        pairs = [
+            (place, label)
+            for place, label in zip(self.places, self.labels, strict=True)
+            if self.name_of[label] in subset
         ]
         part = Series((), dark=self.dark)
-        part.labels, part.places = [label for _, label in kept], [place for place, _ in kept]
-        part.shown = {label: self.shown[label] for label in part.labels}
+        part.labels, part.places = [label for _, label in pairs], [place for place, _ in pairs]
+        part.name_of = {label: self.name_of[label] for label in part.labels}
         return part
 
     def paint(self) -> dict[str, str]:
         """Return the strong colour of each name, for marks that take it as a value.
 
-        A scale of their own without a legend would, in a layered chart, take the lines' legend away too.
+        In a layered chart, a second scale without a legend would remove the legend of the lines as well.
         """
         return {name: theme.colour(i, dark=self.dark) for i, name in self._numbered()}
 

@@ -1,4 +1,4 @@
-"""A lab's pictures: series with what each number is, bars, and regions."""
+"""The pictures of a lab: series labelled with what their numbers are, bars, and regions."""
 
 from __future__ import annotations
 
@@ -13,36 +13,30 @@ from dpcore.charts.figure import Figure, Series, checked, number
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import MEASURED, utility_chart, utility_notes
+from dpcore.core.kinds import WORDS
 from dpcore.labs.base import Plot
 
 if TYPE_CHECKING:
     from dpcore.labs.base import Picture
 
 HEIGHT = 380
-LINE = 26  # of a legend
-_TWO_LINES = r"split(datum.label, regexp(', |\\+'))"  # a name such as "Table 3.3, both" or "A1+N1" below itself
-_WORDS = {
-    "exact": "exact",
-    "upper": "upper bound",
-    "lower": "lower bound",
-    "approximate": "approximation",
-    "simulation": "simulation",
-    "printed": "as printed",
-}
+LINE = 26  # px of a line of the legend
+_TWO_LINES = r"split(datum.label, regexp(', |\\+'))"  # breaks a name such as "Table 3.3, both" or "A1+N1"
+_WORDS = {**WORDS, "simulation": "simulation", "printed": "as printed"}
 
 
 def lab_figure(picture: Picture, look: Look = PLAIN) -> Figure:
-    """Return chart, numbers, sentence and notes of a lab's picture."""
+    """Return a picture of a lab as a figure."""
     look = described(replace(look, height=look.height or _height(picture)), picture.takeaway)
     if not isinstance(picture, Plot):
-        made = region_figure(dict(picture.regions), log=picture.log, look=look)
-        return replace(made, takeaway=picture.takeaway, title=picture.title, notes=(*picture.notes, *made.notes))
+        figure = region_figure(dict(picture.regions), log=picture.log, look=look)
+        return replace(figure, takeaway=picture.takeaway, title=picture.title, notes=(*picture.notes, *figure.notes))
     rows = labelled(picture.frame)
     if (rows["mark"] == "bar").any() or not pd.api.types.is_numeric_dtype(rows["x"]):
         chart = group_chart(rows, picture, look)
         notes: tuple[str, ...] = ()
     else:
-        table = _drawn(rows, picture)
+        table = _utility_rows(rows, picture)
         notes = (*_dots(rows), *utility_notes(table, log_y=picture.log_y))
         chart = utility_chart(
             table,
@@ -56,13 +50,13 @@ def lab_figure(picture: Picture, look: Look = PLAIN) -> Figure:
 
 
 def _dots(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Name the series drawn as dots where others are lines: the key shows a stroke for each."""
+    """Name the series drawn as dots where others are lines: the legend shows a stroke for each."""
     dots = rows["mark"] == "point"
     return (f"Dots: {'; '.join(dict.fromkeys(rows.loc[dots, 'label']))}.",) if dots.any() and not dots.all() else ()
 
 
 def _height(picture: Picture) -> int:
-    """Return the height of a chart with its legend below: a page gives both the same room."""
+    """Return the height of a chart together with the legend below it, as a page counts it."""
     if isinstance(picture, Plot):
         count = len(set(picture.frame["series"])) + len(picture.reference)
     else:
@@ -71,19 +65,19 @@ def _height(picture: Picture) -> int:
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the name of each series with what its numbers are, unless the name says it already."""
+    """Add a `label`: the name of the series and what its numbers are, unless the name says so already."""
     words = frame["kind"].map(_WORDS)
     pairs = zip(frame["series"].astype(str), words, strict=True)
     return frame.assign(label=[name if _says(name, word) else f"{name} ({word})" for name, word in pairs])
 
 
 def _says(name: str, word: str) -> bool:
-    """Whether a name tells what its numbers are, as in "formula as printed" or "simulated"."""
+    """Whether a name says what its numbers are, as in "formula as printed" or "simulated"."""
     return word.removeprefix("as ").removesuffix("ion").removesuffix("at") in name
 
 
-def _drawn(rows: pd.DataFrame, picture: Plot) -> pd.DataFrame:
-    """Return the rows as the utility chart takes them; a reference line is a series from end to end."""
+def _utility_rows(rows: pd.DataFrame, picture: Plot) -> pd.DataFrame:
+    """Return the rows as the utility chart expects them; a reference line is a series from end to end."""
     kinds = rows["kind"].where(rows["mark"] != "point", MEASURED[0])
     table = pd.DataFrame(
         {
@@ -106,12 +100,12 @@ def _drawn(rows: pd.DataFrame, picture: Plot) -> pd.DataFrame:
 def group_chart(rows: pd.DataFrame, picture: Plot, look: Look) -> alt.LayerChart:
     """Draw groups of bars or points side by side, with error bars and dotted reference lines."""
     series = Series(rows["label"], dark=look.dark)
-    drawn = rows.assign(
-        label=rows["label"].map(series.shown),
+    points = rows.assign(
+        label=rows["label"].map(series.name_of),
         x=rows["x"].astype(str),
         value_text=[f"{number(y)} ({number(a)} to {number(b)})" for y, a, b in _triples(rows)],
     )
-    order = list(dict.fromkeys(drawn["x"]))
+    order = list(dict.fromkeys(points["x"]))
     axis = alt.Axis(labelAngle=0, labelLimit=120, labelExpr=_TWO_LINES)
     x = alt.X("x:N", title=theme.short(picture.x_label), sort=order, axis=axis)
     offset = alt.XOffset("label:N", sort=series.names)
@@ -120,7 +114,7 @@ def group_chart(rows: pd.DataFrame, picture: Plot, look: Look) -> alt.LayerChart
     scale = alt.Scale(type="log") if logarithmic else alt.Scale(zero=bars)
     y = alt.Y("y:Q", title=theme.short(picture.y_label), scale=scale)
     tips = [alt.Tooltip("label:N", title="series"), alt.Tooltip("x:N"), alt.Tooltip("value_text:N", title="value")]
-    base = alt.Chart(checked(drawn)).encode(x=x, xOffset=offset)
+    base = alt.Chart(checked(points)).encode(x=x, xOffset=offset)
     fill = alt.Color("label:N", title=None, scale=series.colours(), legend=_legend(series))
     drawing = base.mark_bar(aria=False) if bars else base.mark_point(filled=True, size=60, opacity=1, aria=False)
     layers = [drawing.encode(y=y, color=fill, tooltip=tips)]
@@ -143,8 +137,10 @@ def _reference(name: str, height: float, index: int, *, dark: bool) -> list[alt.
 
 
 def _legend(series: Series) -> alt.Legend | None:
-    made = series.legend()
-    return None if made is None else alt.Legend(title=None, orient="bottom", columns=made["columns"], labelLimit=290)
+    legend = series.legend()
+    return (
+        None if legend is None else alt.Legend(title=None, orient="bottom", columns=legend["columns"], labelLimit=290)
+    )
 
 
 def _triples(rows: pd.DataFrame) -> zip[tuple[float, float, float]]:

@@ -1,4 +1,4 @@
-"""The ladder chart: epsilon at one delta as the number of mechanisms grows, a line per theorem."""
+"""The ladder chart: epsilon at one delta as the number of mechanisms grows, one line per theorem."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ _KINDS = {"exact": "exact", "upper": "an upper bound", "approximate": "an approx
 
 
 def ladder_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
-    """Say the best epsilon at some k, and what adding up would say."""
+    """Say the best epsilon at some k, and what simply adding up gives."""
     columns = {name: frame[name].tolist() for name in ("k", "theorem", "title", "epsilon", "kind")}
     places: dict[int, list[int]] = {}
     for place, count in enumerate(columns["k"]):
         places.setdefault(count, []).append(place)
-    said = []
+    parts = []
     for k in _some(sorted(places)):
         own = places[k]
-        found = best_place(*([columns[name][place] for place in own] for name in ("epsilon", "kind")))
-        if found is not None:
-            epsilon, title, kind = (columns[name][own[found]] for name in ("epsilon", "title", "kind"))
-            said.append(f"{outward(epsilon, 3)} for k = {grouped(k)} ({title}, {_KINDS[kind]})")
-    if not said:
+        best = best_place(*([columns[name][place] for place in own] for name in ("epsilon", "kind")))
+        if best is not None:
+            epsilon, title, kind = (columns[name][own[best]] for name in ("epsilon", "title", "kind"))
+            parts.append(f"{outward(epsilon, 3)} for k = {grouped(k)} ({title}, {_KINDS[kind]})")
+    if not parts:
         return f"No theorem reaches δ = {outward(delta, 6)} for any k shown."
     plain = [
         (epsilon, k)
         for theorem, epsilon, k in zip(columns["theorem"], columns["epsilon"], columns["k"], strict=True)
         if theorem == "basic" and epsilon < math.inf
     ]
-    sum_ = f" Adding up says {outward(plain[-1][0], 3)} for k = {grouped(plain[-1][1])}." if plain else ""
-    return f"At δ = {outward(delta, 6)} the best ε is at most {', '.join(said)}.{sum_}"
+    sum_ = f" Adding up gives {outward(plain[-1][0], 3)} for k = {grouped(plain[-1][1])}." if plain else ""
+    return f"At δ = {outward(delta, 6)} the best ε is at most {', '.join(parts)}.{sum_}"
 
 
 def _some(counts: list[int]) -> list[int]:
-    """Return powers of ten, or four numbers spread evenly."""
+    """Return the powers of ten, or about four evenly spread numbers."""
     tens = [count for count in counts if str(count).rstrip("0") == "1"]
     return tens if len(tens) > 2 else counts[:: max(1, -(-len(counts) // 4))]
 
@@ -67,21 +67,28 @@ def ladder_figure(
     frame : DataFrame
         What `dpcore.theorems.composition.ladder` returns.
     delta : float
-        The delta it was asked at.
+        The delta of the frame.
     k : int, optional
-        The number of mechanisms chosen at the moment, drawn as a dotted line.
+        The current number of mechanisms, drawn as a dotted line.
     titles : sequence of str, optional
-        Theorems to draw, all by default; their colours follow this order.
+        Titles of the theorems to draw, in the order of the colours; all by default.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    Figure
+        The chart with its table, its sentence and its notes.
     """
-    wanted = list(dict.fromkeys(frame["title"])) if titles is None else list(titles)
-    rows = frame[frame["title"].isin(wanted)]
+    titles = list(dict.fromkeys(frame["title"])) if titles is None else list(titles)
+    rows = frame[frame["title"].isin(titles)]
     takeaway = ladder_takeaway(rows, delta=delta)
-    chart = ladder_chart(rows, k=k, titles=wanted, look=described(look, takeaway))
+    chart = ladder_chart(rows, k=k, titles=titles, look=described(look, takeaway))
     return Figure(chart, frame, takeaway, look.title or "ε as k grows", _silences(rows))
 
 
 def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Say which theorems have no line, and from where others have none; the same reason is said once."""
+    """Say which theorems have no line, or none from some k on; each reason is given once."""
     parts: dict[str, list[tuple[int, float, str]]] = {}
     for title, *facts in zip(*(rows[name].tolist() for name in ("title", "k", "epsilon", "note")), strict=True):
         parts.setdefault(title, []).append((facts[0], facts[1], facts[2]))
@@ -105,31 +112,50 @@ def ladder_chart(
     legend: bool = True,
     look: Look = PLAIN,
 ) -> alt.LayerChart:
-    """Draw epsilon against k, both logarithmic; epsilon linear where one of them is 0."""
-    drawn = frame[np.isfinite(frame["epsilon"])]
-    if drawn.empty:
+    """Draw epsilon against k, both logarithmic; epsilon is linear if one of its values is 0.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `dpcore.theorems.composition.ladder` returns.
+    k : int, optional
+        The current number of mechanisms, drawn as a dotted line.
+    titles : sequence of str, optional
+        Titles of the theorems to draw, in the order of the colours; all by default.
+    legend : bool, default True
+        Draw the legend.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+    """
+    rows = frame[np.isfinite(frame["epsilon"])]
+    if rows.empty:
         msg = "No theorem reaches this δ for any k shown: there is nothing to draw."
         raise DomainError(msg)
-    present = set(drawn["title"])
-    series = Series([t for t in (titles or list(dict.fromkeys(drawn["title"]))) if t in present], dark=look.dark)
-    label, paint = [series.shown[title] for title in drawn["title"].tolist()], series.paint()
+    present = set(rows["title"])
+    series = Series([t for t in (titles or list(dict.fromkeys(rows["title"]))) if t in present], dark=look.dark)
+    label, paint = [series.name_of[title] for title in rows["title"].tolist()], series.paint()
     points = pd.DataFrame(
         {
             "label": label,
             "paint": [paint[name] for name in label],
-            "k": drawn["k"].to_numpy(dtype=np.float64),
-            "epsilon": drawn["epsilon"].to_numpy(),
-            "k_text": [grouped(count) for count in drawn["k"].tolist()],
-            "epsilon_text": _texts(drawn),
-            "kind": [_KINDS[kind] for kind in drawn["kind"].tolist()],
+            "k": rows["k"].to_numpy(dtype=np.float64),
+            "epsilon": rows["epsilon"].to_numpy(),
+            "k_text": [grouped(count) for count in rows["k"].tolist()],
+            "epsilon_text": _texts(rows),
+            "kind": [_KINDS[kind] for kind in rows["kind"].tolist()],
         }
     )
-    x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(drawn["k"]), axis=_axis(drawn["k"]))
+    x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(rows["k"]), axis=_axis(rows["k"]))
     y = alt.Y(
         "epsilon:Q",
         title=f"{theme.EPSILON_TITLE} of all together",
-        scale=_scale(drawn["epsilon"]),
-        axis=_axis(drawn["epsilon"]),
+        scale=_scale(rows["epsilon"]),
+        axis=_axis(rows["epsilon"]),
     )
     names = {"label": "theorem", "k_text": "k", "epsilon_text": "ε", "kind": "ε is"}
     tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
@@ -140,20 +166,20 @@ def ladder_chart(
             color=alt.Color("paint:N", scale=None), tooltip=tips
         ),
     ]
-    if k is not None and float(drawn["k"].min()) <= k <= float(drawn["k"].max()):
+    if k is not None and float(rows["k"].min()) <= k <= float(rows["k"].max()):
         mark = alt.Chart(checked(pd.DataFrame({"k": [float(k)]})))
         layers.append(mark.mark_rule(strokeDash=[2, 3], strokeWidth=1.5, color=theme.ink(dark=look.dark)).encode(x=x))
     return theme.finish(layers, look, words="ε against k, one line per theorem.", height=400)
 
 
-def _texts(drawn: pd.DataFrame) -> list[str]:
-    """Return epsilon rounded up, or to the nearest where it is no bound."""
-    pairs = zip(drawn["epsilon"], drawn["kind"], strict=True)
+def _texts(rows: pd.DataFrame) -> list[str]:
+    """Return epsilon rounded up, or to the nearest if it is not a bound."""
+    pairs = zip(rows["epsilon"], rows["kind"], strict=True)
     return [f"about {value:.5g}" if kind == "approximate" else outward(float(value), 5) for value, kind in pairs]
 
 
 def _scale(values: pd.Series) -> alt.Scale:
-    """Return a logarithmic scale that holds all values, or a linear one where a value is 0."""
+    """Return a logarithmic scale for all values, or a linear one if a value is 0."""
     low, high = float(values.min()), float(values.max())
     if low <= 0:
         return alt.Scale(domain=[0.0, high or 1.0], nice=True)
@@ -163,7 +189,7 @@ def _scale(values: pd.Series) -> alt.Scale:
 
 
 def _axis(values: pd.Series) -> alt.Axis:
-    """Return ticks at powers of ten, closer over few decades."""
+    """Return ticks at powers of ten, denser over few decades."""
     low, high = float(values.min()), float(values.max())
     if low <= 0:
         return alt.Axis(tickCount=6, format=".6~g")

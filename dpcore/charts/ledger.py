@@ -1,4 +1,4 @@
-"""A ledger as pictures: every theorem beside the budget, and what each row costs."""
+"""A ledger as pictures: each theorem beside the budget, and the cost of each row."""
 
 from __future__ import annotations
 
@@ -29,27 +29,29 @@ _CUT = 2.0  # the axis ends at this many budgets; longer bars are cut and say so
 
 
 def budget_figure(rows: pd.DataFrame, spending: Spending, *, look: Look = PLAIN) -> Figure:
-    """Return the budget bar: epsilon of the ledger by every theorem beside what may be spent.
+    """Return the budget chart: epsilon of the ledger by each theorem, beside what may be spent.
 
     Parameters
     ----------
     rows : DataFrame
-        What `dpcore.ledger.theorems` returned at the budget's delta.
+        What `dpcore.ledger.theorems` returned at the delta of the budget.
     spending : Spending
         What `dpcore.ledger.spending` returned.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     takeaway = budget_takeaway(rows, spending)
     budget = spending.budget
     table = labelled(rows.assign(budget=budget.epsilon, fits=[_fits(row, budget) for _, row in rows.iterrows()]))
-    drawn = table[(table["kind"] != "none") & np.isfinite(table["epsilon"])].sort_values("epsilon", kind="stable")
-    chart = _budget_chart(drawn, budget, look=described(look, takeaway))
+    bars = table[(table["kind"] != "none") & np.isfinite(table["epsilon"])].sort_values("epsilon", kind="stable")
+    chart = _budget_chart(bars, budget, look=described(look, takeaway))
     return Figure(chart, table, takeaway, look.title or "Budget", _silences(rows))
 
 
 def budget_takeaway(rows: pd.DataFrame, spending: Spending) -> str:
-    """Say what is spent by the best theorem, and what the basic one would say."""
+    """Say what is spent by the best theorem, and what the basic one gives."""
     basic = rows[(rows["theorem"] == "basic") & (rows["epsilon"] < math.inf)]
-    sum_ = f" Adding up would say {outward(float(basic['epsilon'].iloc[0]), 4)} (upper bound)." if len(basic) else ""
+    sum_ = f" Adding up would give {outward(float(basic['epsilon'].iloc[0]), 4)} (upper bound)." if len(basic) else ""
     top = best(rows)
     if top is not None and float(top["epsilon"]) < spending.spent:
         name = f"{top['title']} says ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[str(top['kind'])]})."
@@ -66,17 +68,17 @@ def _fits(row: pd.Series, budget: Budget) -> str:
 
 
 def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Say which theorems have no bar; the same reason is said once."""
+    """Say which theorems have no bar; each reason is given once."""
     reasons: dict[str, list[str]] = {}
     for _, row in rows[~np.isfinite(rows["epsilon"])].iterrows():
         reasons.setdefault(str(row["note"]), []).append(str(row["title"]))
     return tuple(f"Not drawn: {', '.join(names)}. {why}" for why, names in reasons.items())
 
 
-def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.LayerChart:
-    """Draw a bar per theorem, shortest first, and a line at the budget; bars that are too long are cut."""
-    longest = float(drawn["epsilon"].max()) if len(drawn) else 0.0
-    least = float(drawn["epsilon"].min()) if len(drawn) else 0.0
+def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.LayerChart:
+    """Draw a bar per theorem, shortest first, and a line at the budget; very long bars are cut."""
+    longest = float(rows["epsilon"].max()) if len(rows) else 0.0
+    least = float(rows["epsilon"].min()) if len(rows) else 0.0
     end = min(longest, max(_CUT * budget.epsilon, 1.5 * least)) * 1.04 or budget.epsilon or 1.0
     end = max(end, 1.1 * budget.epsilon)
     paints = {
@@ -87,20 +89,20 @@ def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Lay
     shares = {WITHIN: 0.5, OVER: 0.5, GUESS: 0.12}
     bars = pd.DataFrame(
         {
-            "title": drawn["title"],
-            "length": np.minimum(drawn["epsilon"], end),
+            "title": rows["title"],
+            "length": np.minimum(rows["epsilon"], end),
             "start": 0.0,
-            "state": drawn["fits"],
-            "paint": drawn["fits"].map(paints),
-            "fill": [theme.pale(paints[state], dark=look.dark, share=shares[state]) for state in drawn["fits"]],
-            "words": [_words(row, end) for _, row in drawn.iterrows()],
-            "kind": drawn["kind"].map(WORDS),
-            "dash": [[3, 3] if state == GUESS else [1, 0] for state in drawn["fits"]],
+            "state": rows["fits"],
+            "paint": rows["fits"].map(paints),
+            "fill": [theme.pale(paints[state], dark=look.dark, share=shares[state]) for state in rows["fits"]],
+            "words": [_words(row, end) for _, row in rows.iterrows()],
+            "kind": rows["kind"].map(WORDS),
+            "dash": [[3, 3] if state == GUESS else [1, 0] for state in rows["fits"]],
         }
     )
     scale, axis = alt.Scale(domain=[0, end], nice=False), alt.Axis(tickCount=6, format=".6~g")
     x = alt.X("length:Q", title="ε of the whole ledger", scale=scale, axis=axis)
-    y = alt.Y("title:N", title=None, sort=list(drawn["title"]), axis=alt.Axis(labelLimit=150, minExtent=90))
+    y = alt.Y("title:N", title=None, sort=list(rows["title"]), axis=alt.Axis(labelLimit=150, minExtent=90))
     tips = {"title": "theorem", "words": "ε", "kind": "ε is", "state": "it is"}
     base = alt.Chart(checked(bars)).encode(y=y)
     layers = [
@@ -117,7 +119,7 @@ def _budget_chart(drawn: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Lay
         ),
         *_budget_line(budget, x, left=budget.epsilon < 0.4 * end, dark=look.dark),
     ]
-    height = 60 + 26 * max(1, len(drawn))
+    height = 60 + 26 * max(1, len(rows))
     return theme.finish(layers, look, words="ε by every theorem beside the budget.", height=height)
 
 
@@ -129,7 +131,7 @@ def _words(row: pd.Series, end: float) -> str:
 
 
 def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[alt.Chart]:
-    """Draw the line of the budget, and its name above the bars."""
+    """Draw a line at the budget, with its name above the bars."""
     place = pd.DataFrame({"length": [budget.epsilon], "text": [f"budget ε = {budget.epsilon:.6g}"]})
     ink = theme.ink(dark=dark)
     mark = alt.Chart(checked(place)).encode(x=x)
@@ -145,53 +147,53 @@ def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[al
 
 
 def cost_takeaway(rows: pd.DataFrame) -> str:
-    """Name the row that costs most."""
-    held = rows[np.isfinite(rows["cost"])]
-    if held.empty:
+    """Name the row that costs the most."""
+    finite = rows[np.isfinite(rows["cost"])]
+    if finite.empty:
         return "No row has a finite cost at this δ."
-    top = held.sort_values("cost", ascending=False, kind="stable").iloc[0]
+    top = finite.sort_values("cost", ascending=False, kind="stable").iloc[0]
     kind = WORDS[str(top["kind"])]
     name = (
         f"row {top['row']} ({theme.short(str(top['label']), 40)})" if str(top["label"]).strip() else f"row {top['row']}"
     )
-    free = int((held["cost"] == 0).sum())
+    free = int((finite["cost"] == 0).sum())
     more = f" {grouped(free)} {'row costs' if free == 1 else 'rows cost'} nothing." if free else ""
     return (
-        f"Most is spent on {name}: without it ε would be smaller by {outward(float(top['cost']), 3)} ({kind}). Costs do not "
+        f"The most is spent on {name}: without it ε would be smaller by {outward(float(top['cost']), 3)} ({kind}). Costs do not "
         f"add up to ε.{more}"
     )
 
 
 def cost_figure(rows: pd.DataFrame, *, look: Look = PLAIN) -> Figure:
     """Return what each row costs; `rows` is what `dpcore.ledger.costs` returned."""
-    held = rows[np.isfinite(rows["cost"])]
-    if held.empty:
+    finite = rows[np.isfinite(rows["cost"])]
+    if finite.empty:
         msg = "No row has a finite cost at this δ: there is nothing to draw."
         raise DomainError(msg)
     takeaway = cost_takeaway(rows)
-    drawn = held.sort_values("cost", ascending=False, kind="stable").head(MOST_BARS)
+    bars = finite.sort_values("cost", ascending=False, kind="stable").head(MOST_BARS)
     notes = []
-    if len(held) > len(drawn):
-        notes.append(f"The {MOST_BARS} rows of {grouped(len(rows))} that cost most are drawn; all are in the table.")
-    if len(held) < len(rows):
+    if len(finite) > len(bars):
+        notes.append(f"The {MOST_BARS} most expensive of {grouped(len(rows))} rows are drawn; all are in the table.")
+    if len(finite) < len(rows):
         notes.append("Rows without a finite cost are in the table only.")
-    chart = _cost_chart(drawn, look=described(look, takeaway))
+    chart = _cost_chart(bars, look=described(look, takeaway))
     return Figure(chart, rows, takeaway, look.title or "Cost of each row", tuple(notes))
 
 
-def _cost_chart(drawn: pd.DataFrame, *, look: Look) -> alt.LayerChart:
+def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
     strong = theme.colour(0, dark=look.dark)
-    names = [f"{row['row']}  {theme.short(str(row['label']), 28)}".strip() for _, row in drawn.iterrows()]
-    end = float(drawn["cost"].max()) or 1.0
+    names = [f"{row['row']}  {theme.short(str(row['label']), 28)}".strip() for _, row in rows.iterrows()]
+    end = float(rows["cost"].max()) or 1.0
     bars = pd.DataFrame(
         {
             "name": names,
-            "cost": drawn["cost"].to_numpy(),
+            "cost": rows["cost"].to_numpy(),
             "start": 0.0,
-            "expression": [theme.short(str(text), 60) for text in drawn["expression"]],
-            "count": [grouped(int(count)) for count in drawn["count"]],
-            "words": [_cost_words(row) for _, row in drawn.iterrows()],
-            "kind": drawn["kind"].map(WORDS).to_numpy(),
+            "expression": [theme.short(str(text), 60) for text in rows["expression"]],
+            "count": [grouped(int(count)) for count in rows["count"]],
+            "words": [_cost_words(row) for _, row in rows.iterrows()],
+            "kind": rows["kind"].map(WORDS).to_numpy(),
         }
     )
     scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6, format=".6~g")
@@ -208,7 +210,7 @@ def _cost_chart(drawn: pd.DataFrame, *, look: Look) -> alt.LayerChart:
             x=alt.XDatum(0), text=alt.Text("words:N")
         ),
     ]
-    return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(drawn))
+    return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(rows))
 
 
 def _cost_words(row: pd.Series) -> str:

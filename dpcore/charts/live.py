@@ -1,6 +1,6 @@
 """Explorable charts: sliders for ε, δ, η and μ that work in any browser, without Python and without a server.
 
-The curves are formulas that Vega evaluates itself; `FAMILIES` holds each once, in a form that a test can evaluate too.
+The curves are formulas that Vega evaluates; `FAMILIES` holds each of them once, in a form that a test can evaluate too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 View = Literal["region", "profile"]
 POINTS: Final = 400
 FPR: Final = 0.05
-_LEAST: Final = 1e-12  # of δ in the picture
+_LEAST: Final = 1e-12  # the end of the axis of δ
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,7 @@ FAMILIES: Final[dict[str, Family]] = {
         "dp({epsilon}, {delta}) & tv({eta})",
         ("epsilon", "delta", "eta"),
         f"max({_DP}, 1 - eta - alpha)",
-        # above the tangent at slope e^x through both corners: the smaller of the two statements at 0, then the line
-        "",
+        "",  # the profile has no short formula: only the region is offered
     ),
     "gdp": Family(
         "μ-GDP",
@@ -104,44 +103,46 @@ def live_figure(families: Sequence[str], *, view: View = "region", look: Look = 
         Names of `FAMILIES`, at most four.
     view : View, default "region"
         ``region`` (false negatives against false positives) or ``profile`` (δ against ε).
+    look : Look, default PLAIN
+        Size, title and colours.
     start : float
-        Values of `epsilon`, `delta`, `eta` and `mu` that the sliders start at.
+        Values of `epsilon`, `delta`, `eta` and `mu` at which the sliders start.
     """
-    chosen = _chosen(families, view)
-    values = _values(chosen, start)
-    regions = {family.title: parse(family.expression.format(**values)) for family in chosen}
+    curves = _families_named(families, view)
+    values = _values(curves, start)
+    regions = {family.title: parse(family.expression.format(**values)) for family in curves}
     table = _region_rows(regions) if view == "region" else _profile_rows(regions, _end(values))
     takeaway = region_takeaway(regions, fpr=FPR) if view == "region" else profile_takeaway(regions)
-    chart = _chart(chosen, values, view, described(look, takeaway))
-    said = ", ".join(f"{SLIDERS[name].parameter.label} = {value:g}" for name, value in values.items())
-    notes = (f"The sentence and the table are about {said}; the sliders change the picture only.",)
+    chart = _chart(curves, values, view, described(look, takeaway))
+    settings = ", ".join(f"{SLIDERS[name].parameter.label} = {value:g}" for name, value in values.items())
+    notes = (f"The sentence and the table are about {settings}; the sliders change the picture only.",)
     return Figure(chart, table, takeaway, look.title or "Move the sliders", notes)
 
 
-def _chosen(families: Sequence[str], view: str) -> list[Family]:
-    """Return the families, or say which there are."""
+def _families_named(families: Sequence[str], view: str) -> list[Family]:
+    """Return the families of these names."""
     unknown = [name for name in families if name not in FAMILIES]
     if unknown or not 1 <= len(families) <= 4 or len(set(families)) < len(families):
         msg = f"families are one to four of {', '.join(FAMILIES)}, got {shown(list(families))}."
         raise DomainError(msg)
     one_of("view", ("region", "profile")).check(view)
-    chosen = [FAMILIES[name] for name in families]
-    silent = [family.title for family in chosen if view == "profile" and not family.delta]
+    curves = [FAMILIES[name] for name in families]
+    silent = [family.title for family in curves if view == "profile" and not family.delta]
     if silent:
         msg = f"There is no formula for the profile of {silent[0]}; view must be region."
         raise DomainError(msg)
-    return chosen
+    return curves
 
 
-def _values(chosen: Sequence[Family], start: dict[str, float]) -> dict[str, float]:
-    """Return the starting value of every slider needed."""
-    needed = list(dict.fromkeys(name for family in chosen for name in family.parameters))
-    extra = set(start) - set(needed)
+def _values(curves: Sequence[Family], start: dict[str, float]) -> dict[str, float]:
+    """Return the starting value of each slider of these curves."""
+    names = list(dict.fromkeys(name for family in curves for name in family.parameters))
+    extra = set(start) - set(names)
     if extra:
-        msg = f"These curves have the sliders {', '.join(needed)}, got {', '.join(sorted(extra))}."
+        msg = f"These curves have the sliders {', '.join(names)}, got {', '.join(sorted(extra))}."
         raise DomainError(msg)
     values = {}
-    for name in needed:
+    for name in names:
         slider = SLIDERS[name]
         domain = slider.parameter.but(low=slider.low, high=slider.high, low_open=False, infinite=False)
         values[name] = float(domain.check(start.get(name, slider.start)))
@@ -153,7 +154,7 @@ def _end(values: dict[str, float]) -> float:
 
 
 def _end_in_vega(values: dict[str, float]) -> str:
-    """Return the same as a formula of Vega, so that the axis follows the sliders."""
+    """Return `_end` as a formula of Vega, so that the axis follows the sliders."""
     return f"1.5 * max({', '.join([*(('3 * mu' if name == 'mu' else name) for name in values if name in ('epsilon', 'mu')), '1'])})"
 
 
@@ -203,16 +204,16 @@ def _profile_rows(regions: dict[str, TradeOff], end: float) -> pd.DataFrame:
 # ---- the chart -----------------------------------------------------------------------------------------------
 
 
-def _chart(chosen: list[Family], values: dict[str, float], view: View, look: Look) -> alt.LayerChart:
-    """Draw a line per family whose points Vega computes, with its own sentence in the corner."""
-    series = Series([family.title for family in chosen], dark=look.dark)
+def _chart(curves: list[Family], values: dict[str, float], view: View, look: Look) -> alt.LayerChart:
+    """Draw a line per family, whose points Vega computes, and a sentence in the corner."""
+    series = Series([family.title for family in curves], dark=look.dark)
     x, y = _region_axes() if view == "region" else _profile_axes(_end_in_vega(values))
     base = alt.Chart(alt.sequence(0, POINTS + 1, 1, as_="i"))
-    layers = [_curve(base, family, view, values, series, x, y) for family in chosen]
+    layers = [_curve(base, family, view, values, series, x, y) for family in curves]
     if view == "region":
         layers.append(_guessing(base, x, y, look))
-        layers.append(_words(base, "'Who accuses 5 of 100 finds at most'", 0, look))
-        layers += [_words(base, _found(family), place, look) for place, family in enumerate(chosen, 1)]
+        layers.append(_words(base, "'Accusing 5 of 100, an attacker finds at most'", 0, look))
+        layers += [_words(base, _power_text(family), place, look) for place, family in enumerate(curves, 1)]
     chart = theme.finish(layers, look, words="Curves that follow the sliders.", height=400)
     return chart.add_params(*(_param(name, value) for name, value in values.items()))
 
@@ -252,49 +253,49 @@ def _profile_axes(end: str) -> tuple[alt.X, alt.Y]:
 def _curve(
     base: alt.Chart, family: Family, view: View, values: dict[str, float], series: Series, x: alt.X, y: alt.Y
 ) -> alt.Chart:
-    """Draw one family; places are closer near 0, where the curves are steep."""
+    """Draw one family; points are denser near 0, where the curves are steep."""
     if view == "region":
         place, formula = f"pow(datum.i / {POINTS}, 2)", in_vega(family.beta, alpha="datum.alpha")
     else:
         place = f"{_end_in_vega(values)} * datum.i / {POINTS}"
         formula = f"max({_LEAST!r}, {in_vega(family.delta, x='datum.alpha')})"
-    name = series.shown[family.title]
-    found: alt.Chart = (
+    name = series.name_of[family.title]
+    line: alt.Chart = (
         base.transform_calculate(alpha=place)
         .transform_calculate(beta=formula, label=repr(name))
         .mark_line(strokeWidth=2.5, aria=False, clip=True)
         .encode(x=x, y=y, order="i:Q", **series.strokes(legend=True))
     )
-    return found
+    return line
 
 
 def _guessing(base: alt.Chart, x: alt.X, y: alt.Y, look: Look) -> alt.Chart:
     quiet = theme.quiet(dark=look.dark)
-    drawn = base.transform_calculate(alpha=f"datum.i / {POINTS}", beta=f"1 - datum.i / {POINTS}")
-    found: alt.Chart = drawn.mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False).encode(x=x, y=y)
-    return found
+    points = base.transform_calculate(alpha=f"datum.i / {POINTS}", beta=f"1 - datum.i / {POINTS}")
+    line: alt.Chart = points.mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False).encode(x=x, y=y)
+    return line
 
 
-def _found(family: Family) -> str:
+def _power_text(family: Family) -> str:
     """Return what the best attacker finds as a formula of Vega, rounded up to a tenth."""
-    found = f"ceil(1000 * (1 - ({in_vega(family.beta, alpha=repr(FPR))})) - 1e-6) / 10"
-    return f"format({found}, '.4~g') + ' of 100: ' + {family.title!r}"
+    power = f"ceil(1000 * (1 - ({in_vega(family.beta, alpha=repr(FPR))})) - 1e-6) / 10"
+    return f"format({power}, '.4~g') + ' of 100: ' + {family.title!r}"
 
 
 def _words(base: alt.Chart, words: str, place: int, look: Look) -> alt.Chart:
     """Write a line into the empty corner."""
     mark: dict[str, Any] = {"align": "right", "baseline": "top", "fontSize": theme.TEXT, "aria": False}
-    drawn: alt.Chart = (
+    text: alt.Chart = (
         base.transform_filter("datum.i == 0")
         .transform_calculate(words=words)
         .mark_text(color=theme.ink(dark=look.dark), **mark)
         .encode(x=alt.value({"expr": "width"}), y=alt.value(4 + 19 * place), text=alt.Text("words:N"))
     )
-    return drawn
+    return text
 
 
 def in_vega(formula: str, **names: str) -> str:
-    """Return a formula with its variable written as Vega needs it."""
-    for name, written in names.items():
-        formula = re.sub(rf"(?<![\w.]){name}(?!\w)", written, formula)
+    """Return a formula with its variables in the spelling of Vega."""
+    for name, text in names.items():
+        formula = re.sub(rf"(?<![\w.]){name}(?!\w)", text, formula)
     return formula

@@ -1,4 +1,4 @@
-"""The charts of local privacy: what channels keep of a difference as epsilon moves, and a channel as a picture."""
+"""Charts of local privacy: how much of a difference channels keep as epsilon grows, and a channel as a picture."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_WRITTEN = 8  # answers; with more the cells are too narrow for their numbers
-MOST_LINES = 7  # what colours and dashes tell apart
+MOST_WRITTEN = 8  # answers; with more, the cells are too narrow for their numbers
+MOST_LINES = 7  # more than this are hard to tell apart
 _BESIDE_ETA = {bound.title for bound in BOUNDS if bound.name in {"contraction", "corollary", "duchi"}}
 _HEIGHT, _ROW = 330, 28  # px of the plot, and of a line of its legend
-_ROOM = 6.0  # how far above the best channel a bound is drawn
+_ROOM = 6.0  # bounds above this multiple of the best channel are not drawn
 _DEEPEST = 0.6  # share of colour in a cell of probability 1: text stays readable on it
 
 
@@ -36,15 +36,17 @@ def sweep_figure(
     frame : DataFrame
         What those functions return.
     value : str
-        Name of what is drawn, as the axis says it.
+        Name of the measure, as on the axis.
     epsilon : float
-        The value chosen at the moment, drawn as a dotted line.
+        The current value, drawn as a dotted line.
     apart : float, optional
-        The measure of the hypotheses themselves, for the sentence; None or infinite leaves it out.
+        The measure of the hypotheses themselves, for the sentence; None or infinity leaves it out.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     ratio = RATIO in set(frame["series"])
     takeaway = _ratio_words(frame, epsilon) if ratio else _utility_words(frame, value, epsilon, apart)
-    table = utility_table(_drawn(frame))
+    table = utility_table(_visible(frame))
     linear = value == "total variation"
     look = replace(look, height=look.height or _HEIGHT + _ROW * table["label"].nunique())
     chart = utility_chart(
@@ -59,17 +61,17 @@ def sweep_figure(
     return Figure(chart, frame, takeaway, look.title or f"{value} against ε", _notes(table, frame))
 
 
-def _notes(drawn: pd.DataFrame, whole: pd.DataFrame) -> tuple[str, ...]:
+def _notes(visible: pd.DataFrame, whole: pd.DataFrame) -> tuple[str, ...]:
     """Say what the picture leaves out."""
-    if len(drawn) == len(whole):
+    if len(visible) == len(whole):
         return ()
-    some = drawn["label"].nunique() < whole["series"].nunique()
+    some = visible["label"].nunique() < whole["series"].nunique()
     also = ", also of bounds that are not drawn" if some else ""
     return (f"Lines of bounds end where they would leave the picture; the table has all values{also}.",)
 
 
-def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
-    """Leave out bounds beyond what colours tell apart, and values so large that the channels could not be told apart."""
+def _visible(frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out bounds beyond `MOST_LINES`, and values so large that the channels would look alike."""
     if FREE in set(frame["series"]) and frame["series"].nunique() > MOST_LINES:
         frame = frame[~frame["series"].isin(_BESIDE_ETA)]
     attained = frame[frame["kind"] == "exact"]["value"]
@@ -86,41 +88,40 @@ def _here(frame: pd.DataFrame, series: str, epsilon: float) -> pd.Series | None:
 
 def _utility_words(frame: pd.DataFrame, value: str, epsilon: float, apart: float | None) -> str:
     best = _here(frame, BEST, epsilon)
-    said = []
+    parts = []
     if best is not None:
         low, high = outward(float(best["low"]), 4, up=False), outward(float(best["high"]), 4)
-        known = f"{number(float(best['value']), 4)} (exact)" if best["kind"] == "exact" else f"{low} to {high} (bounds)"
-        said.append(f"At ε = {number(float(best['parameter']), 4)} the best channel keeps a {value} of {known}")
+        amount = (
+            f"{number(float(best['value']), 4)} (exact)" if best["kind"] == "exact" else f"{low} to {high} (bounds)"
+        )
+        parts.append(f"At ε = {number(float(best['parameter']), 4)} the best channel keeps a {value} of {amount}")
         if apart is not None and 0 < apart < float("inf"):
-            said.append(f", of {number(apart, 4)} without privacy")
-        said.append(". ")
+            parts.append(f", compared with {number(apart, 4)} without privacy")
+        parts.append(". ")
     for name in (TWO, MANY):
         row = _here(frame, name, epsilon)
         if row is not None:
-            said.append(f"{name[:1].upper()}{name[1:]}: {number(float(row['value']), 4)} (exact). ")
+            parts.append(f"{name[:1].upper()}{name[1:]}: {number(float(row['value']), 4)} (exact). ")
     upper = frame[(frame["kind"] == "upper")]
     near = [row for series in dict.fromkeys(upper["series"]) if (row := _here(upper, series, epsilon)) is not None]
     if near:
         least = min(near, key=lambda row: float(row["value"]))
-        words = f"of all bounds the least, {least['series']}, says at most {outward(float(least['value']), 4)} (upper bound)."
-        said.append(words[:1].upper() + words[1:])
-    return "".join(said).strip()
+        parts.append(f"The smallest upper bound ({least['series']}) is {outward(float(least['value']), 4)}.")
+    return "".join(parts).strip()
 
 
 def _ratio_words(frame: pd.DataFrame, epsilon: float) -> str:
     row = _here(frame, RATIO, epsilon)
     if row is None:
         return "The ratio is not known."
-    kind = "exact" if row["kind"] == "exact" else "at most, the best channel is only bounded"
+    kind = "exact" if row["kind"] == "exact" else "at most: the best channel is only bounded"
     here, value = number(float(row["parameter"]), 4), number(float(row["value"]), 4)
-    said = [f"At ε = {here} the binary mechanism keeps {value} of what the best channel keeps ({kind})"]
+    sentence = f"At ε = {here} the binary mechanism keeps {value} of what the best channel keeps ({kind})"
     lower = frame[frame["kind"] == "lower"]
     names = [name for name in dict.fromkeys(lower["series"]) if name != RATIO]
-    found = [(name, _here(lower, name, epsilon)) for name in names]
-    parts = [f"{outward(float(one['value']), 3, up=False)} ({name})" for name, one in found if one is not None]
-    if parts:
-        said.append(f"; for any hypotheses it is at least {', '.join(parts)}")
-    return "".join(said) + "."
+    rows = [(name, _here(lower, name, epsilon)) for name in names]
+    parts = [f"{outward(float(bound['value']), 3, up=False)} ({name})" for name, bound in rows if bound is not None]
+    return f"{sentence}; for any hypotheses it is at least {', '.join(parts)}." if parts else f"{sentence}."
 
 
 def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = PLAIN) -> Figure:
@@ -131,7 +132,9 @@ def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = 
     frame : DataFrame
         What `Channel.frame` returns.
     title, words : str
-        Name of the channel, and the sentence that says what it does.
+        Name of the channel, and a sentence that says what it does.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     answers = list(frame.columns[1:])
     rows = frame.melt(id_vars="letter", var_name="answer", value_name="probability")

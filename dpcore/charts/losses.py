@@ -1,4 +1,4 @@
-"""The loss-distribution chart: how much an answer gives away, and how often."""
+"""The loss chart: how much an answer gives away, and how often."""
 
 from __future__ import annotations
 
@@ -21,24 +21,29 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 MOST_BARS = 200
-_NEGLIGIBLE = 1e-7
-_CELLS = 80
+_NEGLIGIBLE = 1e-7  # the mass at either end that shares its last bar: no bar of it would be visible
+_CELLS = 80  # bars of a smooth region: narrow enough to show its shape, wide enough for differences of the profile
 
 
 def loss_table(region: TradeOff) -> pd.DataFrame:
-    """Return the bars: where the loss lies when the person is in the data (P1), and how often.
+    """Return the distribution of the loss when the person is in the data (P1), a row per bar.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The region.
 
     Returns
     -------
     DataFrame
-        `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss), ``exact``; beyond
-        200 of them neighbours are added up, and what is rarer than 1e-7 at either end joins the last bar. A smooth
-        region has cells, ``approximate`` by differences of its profile. Mass at infinity is a row of its own
-        with the label ``inf``.
+        `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss),
+        ``exact``; beyond 50 of them neighbours are added up to at most 200 bars, and what is rarer than 1e-7 at either
+        end joins the last bar. A smooth region has cells, ``approximate`` by differences of its profile. Mass at
+        infinity is a row of its own with the label ``inf``.
     """
     curve = region.curve
     if isinstance(curve, Polygon):
-        region.dual  # noqa: B018  its masses are checked once
+        region.dual  # noqa: B018  checks the masses once
         low, high, mass = _atoms(curve)
     else:
         low, high, mass = _cells(region)
@@ -54,7 +59,18 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
 
 
 def loss_takeaway(region: TradeOff) -> str:
-    """Say how often the loss is infinite and how large it gets otherwise."""
+    """Say how often the loss is infinite, and how large it is otherwise.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The region.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     curve = region.curve
     name = theme.short(str(region))
     most = f"at most {number(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
@@ -66,7 +82,22 @@ def loss_takeaway(region: TradeOff) -> str:
 
 
 def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figure:
-    """Return chart, table and sentence; `options` are those of `loss_chart`."""
+    """Return the loss distribution of a region as a figure.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The region.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `loss_chart`.
+
+    Returns
+    -------
+    Figure
+        The chart with its table, its sentence and its notes.
+    """
     table = loss_table(region)
     takeaway = loss_takeaway(region)
     chart = loss_chart(table, look=described(look, takeaway), **options)
@@ -75,12 +106,21 @@ def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figu
     return Figure(chart, table, takeaway, look.title or "Loss distribution", notes)
 
 
-def loss_chart(
-    table: pd.DataFrame,
-    *,
-    look: Look = PLAIN,
-) -> alt.LayerChart:
-    """Draw bars over the loss; mass at infinity stands apart on the right, labelled."""
+def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
+    """Draw bars over the loss; mass at infinity stands apart on the right, with a label.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `loss_table` returns.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+    """
     finite = np.isfinite(table["low"].to_numpy(dtype=np.float64))
     some, never = table[finite], table[~finite]
     start, end = (float(some["low"].min()), float(some["high"].max())) if len(some) else (-1.0, 1.0)
@@ -133,19 +173,19 @@ def loss_chart(
         words = outside.assign(left=place, words=[f"inf: {outward(v, 3)}" for v in outside["mass"]])
         text = alt.Chart(checked(words)).mark_text(dy=-8, color=theme.ink(dark=look.dark), aria=False)
         layers.append(text.encode(x=x, y=y, text=alt.Text("words:N")))
-    shown = "How often each loss occurs when the person is in the data."
-    return theme.finish(layers, look, words=shown, height=300)
+    summary = "How often each loss occurs when the person is in the data."
+    return theme.finish(layers, look, words=summary, height=300)
 
 
 def _bar_width(some: pd.DataFrame, span: float) -> float:
-    """Return the width of the bar of an atom: most of the way to the nearest neighbour, within reason."""
+    """Return the width of the bar of an atom: most of the way to its nearest neighbour, within limits."""
     gaps = np.diff(some["low"].to_numpy(dtype=np.float64))
     nearest = float(gaps[gaps > 0].min()) if (gaps > 0).any() else span
     return float(np.clip(0.8 * nearest, 0.003 * span, 0.03 * span))
 
 
 def _ticks(start: float, end: float) -> list[float]:
-    """Return round losses inside the finite part of the axis, so that none stands under the bar of infinity."""
+    """Return round losses in the finite part of the axis, so that none stands under the bar at infinity."""
     step = max(end - start, 0.5) / 6
     step = next((s for s in _round_steps(step) if s >= step), step)
     first, last = np.ceil(start / step - 1e-9), np.floor(end / step + 1e-9)
@@ -158,9 +198,9 @@ def _round_steps(step: float) -> list[float]:
 
 
 def _atoms(curve: Polygon) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return (low, high, mass) of the atoms, the rare ends and close neighbours added up."""
-    used = curve.q > 0
-    loss, mass = curve.loss[used], curve.q[used]
+    """Return (low, high, mass) of the atoms, with rare ends and close neighbours added up."""
+    present = curve.q > 0
+    loss, mass = curve.loss[present], curve.q[present]
     if loss.size <= MOST_BARS // 4:
         return loss, loss, mass
     below, above = np.cumsum(mass), np.cumsum(mass[::-1])[::-1]
@@ -170,7 +210,7 @@ def _atoms(curve: Polygon) -> tuple[FloatArray, FloatArray, FloatArray]:
     cuts = np.concatenate(([0], starts[1:])).astype(np.int64)
     ends = np.append(cuts[1:], loss.size) - 1
     total = np.add.reduceat(mass, cuts)
-    # a rare end belongs to its bar's mass, not to its place
+    # a rare end counts in the mass of its bar, not in its position
     low, high = loss[np.maximum(cuts, first)], loss[np.minimum(ends, max(last - 1, first))]
     return low, high, np.asarray(total, dtype=np.float64)
 
@@ -183,7 +223,7 @@ def _cells(region: TradeOff) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
     curve = region.curve
     edge = _range(region)
-    step = 2.0 * edge / (_CELLS - 1)  # both ends are grid points: an atom there falls into one cell
+    step = 2.0 * edge / (_CELLS - 1)  # both ends are grid points, so that an atom there falls into one cell
     grid = np.concatenate(([-edge - step], np.linspace(-edge, edge, _CELLS), [edge + step]))
     delta = 0.5 * np.add(*gate.delta_bounds(region, grid))
     middle = 0.5 * (grid[1:] + grid[:-1])
@@ -198,7 +238,7 @@ def _cells(region: TradeOff) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _range(region: TradeOff) -> float:
-    """Return a loss beyond which almost nothing lies."""
+    """Return a loss beyond which there is almost no mass."""
     curve = region.curve
     if np.isfinite(curve.max_loss):
         return float(max(curve.max_loss, 1e-3))

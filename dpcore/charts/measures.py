@@ -1,4 +1,4 @@
-"""One number of a region as a parameter moves: the attacker's advantage, ε at one δ, an error rate and others."""
+"""One number of a region as a parameter changes: the attacker's advantage, ε at one δ, an error rate and others."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ COLUMNS: Final = ("label", "region", "parameter", "value", "low", "high", "kind"
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A number of a region with its kind: what it is called, and where it is asked."""
+class RegionMeasure:
+    """A number of a region with its kind, its title, and the default of its argument, if it has one."""
 
     title: str
     value: Callable[[TradeOff, float], tuple[float, str]]
@@ -52,50 +52,52 @@ def _of_risk(name: str) -> Callable[[TradeOff, float], tuple[float, str]]:
     return lambda region, at: risk.measured(region, name, at)
 
 
-MEASURES: Final[dict[str, Measure]] = {
-    "epsilon": Measure("ε", lambda region, at: _published(region.epsilon_bounds(at), "upper"), 1e-6, "δ"),
-    "delta": Measure("δ", lambda region, at: _published(region.delta_bounds(at), "upper"), 1.0, "ε"),
-    "advantage": Measure("Advantage of the best attacker", _of_risk("advantage")),
-    "equal_error_rate": Measure("Equal error rate", _of_risk("equal_error_rate")),
-    "beta": Measure("False negatives β", lambda region, at: _published(region.beta_bounds(at), "lower"), 0.05, "α"),
-    "power": Measure("Share of the people inside who are found", _of_risk("true_positive_rate"), 0.05, "α"),
-    "accuracy": Measure("Chance of the best guess to be right", _of_risk("best_accuracy"), 0.5, "prior"),
-    "posterior": Measure("Largest belief after an answer", _of_risk("best_posterior"), 0.5, "prior"),
-    "area": Measure("Area under the trade-off curve", _of_risk("area")),
+MEASURES: Final[dict[str, RegionMeasure]] = {
+    "epsilon": RegionMeasure("ε", lambda region, at: _published(region.epsilon_bounds(at), "upper"), 1e-6, "δ"),
+    "delta": RegionMeasure("δ", lambda region, at: _published(region.delta_bounds(at), "upper"), 1.0, "ε"),
+    "advantage": RegionMeasure("Advantage of the best attacker", _of_risk("advantage")),
+    "equal_error_rate": RegionMeasure("Equal error rate", _of_risk("equal_error_rate")),
+    "beta": RegionMeasure(
+        "False negatives β", lambda region, at: _published(region.beta_bounds(at), "lower"), 0.05, "α"
+    ),
+    "power": RegionMeasure("Share of the people inside who are found", _of_risk("true_positive_rate"), 0.05, "α"),
+    "accuracy": RegionMeasure("Chance that the best guess is right", _of_risk("best_accuracy"), 0.5, "prior"),
+    "posterior": RegionMeasure("Largest belief after an answer", _of_risk("best_posterior"), 0.5, "prior"),
+    "area": RegionMeasure("Area under the trade-off curve", _of_risk("area")),
 }
 
 
-def measure_named(name: str) -> Measure:
-    """Return a measure, or say which there are."""
+def measure_named(name: str) -> RegionMeasure:
+    """Return the measure of this name."""
     return MEASURES[one_of("measure", MEASURES).check(name)]
 
 
 def measure_table(
     patterns: Mapping[str, str] | Sequence[str], values: Sequence[float], measure: str, at: float | None = None
 ) -> pd.DataFrame:
-    """Tabulate a measure of regions in which one number is left open.
+    """Tabulate a measure of regions with one open number.
 
     Parameters
     ----------
     patterns : mapping of str to str or sequence of str
         Expressions with one ``?``, such as ``laplace(?)``, by name or by themselves.
     values : sequence of float
-        Numbers to put there; where one is outside the domain the library's error says so.
+        Numbers to put there; one outside the domain raises the error of the library.
     measure : str
         A name of `MEASURES`.
     at : float, optional
-        The δ, ε, rate or prior that the measure is asked at.
+        The δ, ε, rate or prior at which the measure is taken.
 
     Returns
     -------
     DataFrame
         `label, region, parameter, value, low, high, kind, theorem, neighbours`; a bound lies on the safe side.
     """
-    asked = measure_named(measure)
-    if at is not None and asked.at is None:
-        msg = f"The measure {measure} is not asked at any value, got at = {shown(at)}."
+    quantity = measure_named(measure)
+    if at is not None and quantity.at is None:
+        msg = f"The measure {measure} takes no value of at, got at = {shown(at)}."
         raise DomainError(msg)
-    where = asked.at if at is None else at
+    where = quantity.at if at is None else at
     named = dict(patterns) if isinstance(patterns, Mapping) else {text: text for text in patterns}
     rows = []
     for index, (label, text) in enumerate(named.items()):
@@ -103,7 +105,7 @@ def measure_table(
         for step, value in enumerate(values):
             checkpoint((index + step / len(values)) / len(named))
             region = build(fill(tree, value), text.replace("?", literal(value)))
-            number, what = asked.value(region, 0.0 if where is None else where)
+            number, what = quantity.value(region, 0.0 if where is None else where)
             number += 0.0
             rows.append(
                 (label, str(region), float(value), number, number, number, what, region.theorem, region.neighbours)
@@ -111,7 +113,7 @@ def measure_table(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def measure_figure(  # noqa: PLR0913  # what is measured, and how its axes are called
+def measure_figure(  # noqa: PLR0913  # what is measured, and the titles of its axes
     patterns: Mapping[str, str] | Sequence[str],
     values: Sequence[float],
     measure: str,
@@ -123,10 +125,28 @@ def measure_figure(  # noqa: PLR0913  # what is measured, and how its axes are c
     log_y: bool = False,
     look: Look = PLAIN,
 ) -> Figure:
-    """Return a line per pattern: the measure as the number left open moves; arguments as in `measure_table`."""
-    asked = measure_named(measure)
+    """Return a line per pattern: the measure against the open number; the first arguments are those of `measure_table`.
+
+    Parameters
+    ----------
+    patterns : mapping of str to str or sequence of str
+        Expressions with one ``?``.
+    values : sequence of float
+        Numbers to put there.
+    measure : str
+        A name of `MEASURES`.
+    at : float, optional
+        The δ, ε, rate or prior at which the measure is taken.
+    parameter, value : str
+        Titles of the axes.
+    log_x, log_y : bool, default False
+        Logarithmic axes.
+    look : Look, default PLAIN
+        Size, title and colours.
+    """
+    quantity = measure_named(measure)
     table = measure_table(patterns, values, measure, at)
-    where = asked.at if at is None else at
-    name = value or (asked.title if where is None else f"{asked.title} at {asked.of} = {where:g}")
+    where = quantity.at if at is None else at
+    name = value or (quantity.title if where is None else f"{quantity.title} at {quantity.of} = {where:g}")
     figure = utility_figure(table, parameter=parameter, value=name, look=look, log_x=log_x, log_y=log_y)
     return replace(figure, table=table)

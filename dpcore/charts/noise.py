@@ -1,4 +1,4 @@
-"""The noise chart: one noisy answer on two neighbouring datasets, a threshold, and the two kinds of error under it."""
+"""The noise chart: one noisy answer on two neighbouring datasets, a threshold, and the two errors of its test."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def noise_table(test: Test, *, window: Window | None = None) -> pd.DataFrame:
     -------
     DataFrame
         `dataset, answer, density, accused, kind`: the density of the answer (its probability where answers are
-        discrete) on each dataset, and the probability that this answer is accused. Places of randomized response
-        stand for the answers that the chart names.
+        discrete) on each dataset, and the probability that this answer is accused. For randomized response, `answer`
+        is the position of a named answer.
     """
     low, high = _window(test, window)
     parts = []
@@ -49,7 +49,7 @@ def noise_table(test: Test, *, window: Window | None = None) -> pd.DataFrame:
 
 
 def noise_takeaway(test: Test) -> str:
-    """Say how often the test errs, of either kind."""
+    """Say how often the test makes each of the two errors."""
     without, within = test.pair.names
     return (
         f"{_rule(test)}, an attacker wrongly accuses {about(test.alpha)} people ({without}: false positives "
@@ -59,7 +59,7 @@ def noise_takeaway(test: Test) -> str:
 
 
 def noise_figure(test: Test, *, window: Window | None = None, look: Look = PLAIN, **options: Any) -> Figure:
-    """Return chart, table, sentence and notes of one test; `options` are those of `noise_chart`."""
+    """Return one test as a figure; `options` are those of `noise_chart`."""
     table = noise_table(test, window=window)
     takeaway = noise_takeaway(test)
     chart = noise_chart(table, test, window=window, look=described(look, takeaway), **options)
@@ -81,7 +81,7 @@ def noise_chart(
     legend: bool = True,
     look: Look = PLAIN,
 ) -> alt.LayerChart:
-    """Draw both densities with the errors shaded: right of the threshold without, left of it with the person.
+    """Draw both densities with the errors shaded: right of the threshold without the person, left of it with.
 
     Parameters
     ----------
@@ -93,20 +93,24 @@ def noise_chart(
         Smallest and largest answer drawn.
     observed : float, optional
         One answer to mark on the axis.
+    legend : bool, default True
+        Draw the legend.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     low, high = _window(test, window)
     series = Series(test.pair.names, dark=look.dark)
-    drawn = table.assign(label=table["dataset"].map(series.shown))
+    points = table.assign(label=table["dataset"].map(series.name_of))
     top = 1.18 * float(table["density"].max())
     if not 0.0 < top < np.inf:
         msg = f"The noise is too wide or too narrow to be drawn: its largest density is {top!r}."
         raise DomainError(msg)
     x, y = _axes(test, (low, high), top)
     draw = _as_bars if _bars(test, low, high) else _as_lines
-    layers = draw(drawn, test, series, x, y, legend=legend)
+    layers = draw(points, test, series, x, y, legend=legend)
     layers += _threshold(test, (low, high), top, x, y, dark=look.dark)
     if observed is not None:
-        layers.append(_seen(observed, (low, high), x, y, dark=look.dark))
+        layers.append(_observed_mark(observed, (low, high), x, y, dark=look.dark))
     text = f"Probability of each answer {test.pair.names[0]} and {test.pair.names[1]}, with the threshold of a test."
     return theme.finish(layers, look, words=text, height=360)
 
@@ -143,7 +147,7 @@ def marked(figure: Figure, points: Sequence[tuple[float, float, str]], *, dark: 
 
 
 def _window(test: Test, window: Window | None) -> Window:
-    """Return the answers drawn; a threshold close by is let in."""
+    """Return the range of answers drawn; it is extended to a threshold close by."""
     low, high = window or test.pair.window()
     if window is None and np.isfinite(test.threshold) and not test.pair.labels:
         room = 0.6 * (high - low)
@@ -158,7 +162,7 @@ def _bars(test: Test, low: float, high: float) -> bool:
 
 
 def _answers(test: Test, low: float, high: float, *, inside: bool) -> FloatArray:
-    """Return the places of one curve: an even grid, its kinks and jumps, and the threshold itself."""
+    """Return the answers of one curve: an even grid, its kinks and jumps, and the threshold."""
     if test.pair.labels:
         return np.arange(len(test.pair.labels), dtype=np.float64)
     if test.pair.discrete:
@@ -171,8 +175,8 @@ def _answers(test: Test, low: float, high: float, *, inside: bool) -> FloatArray
     places += [np.array([law.centre]), jumps - tiny, jumps + tiny]
     if np.isfinite(test.threshold):
         places.append(np.array([test.threshold, np.nextafter(test.threshold, np.inf)]))
-    found = np.unique(np.concatenate(places))
-    return np.asarray(found[(found >= low) & (found <= high)], dtype=np.float64)
+    answers = np.unique(np.concatenate(places))
+    return np.asarray(answers[(answers >= low) & (answers <= high)], dtype=np.float64)
 
 
 def _axes(test: Test, window: Window, top: float) -> tuple[alt.X, alt.Y]:
@@ -204,28 +208,28 @@ def _tooltip(test: Test) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in texts.items()]
 
 
-def _as_lines(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+def _as_lines(data: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
     """Draw densities as lines, the errors as areas under them."""
     layers = []
-    for name, wrong in zip(series.names, (drawn["accused"] > 0, drawn["accused"] < 1), strict=True):
-        rows = drawn[(drawn["label"] == name) & wrong][["answer", "density"]]
+    for name, wrong in zip(series.names, (data["accused"] > 0, data["accused"] < 1), strict=True):
+        rows = data[(data["label"] == name) & wrong][["answer", "density"]]
         if len(rows):
             area = alt.Chart(checked(rows)).mark_area(color=series.paint()[name], opacity=0.35, line=False, aria=False)
-            layers.append(area.encode(x=x, y=y.stack(None)))  # noqa: PD013  # Altair: two points at a jump do not add up
-    lines = alt.Chart(checked(drawn[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
+            layers.append(area.encode(x=x, y=y.stack(None)))  # noqa: PD013  # Altair's stack: None keeps two points at a jump from adding up
+    lines = alt.Chart(checked(data[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
     layers.append(lines.encode(x=x, y=y, order=alt.Order("answer:Q"), **series.strokes(legend=legend)))
-    hover = _tips(drawn.iloc[::_HOVER], test)
+    hover = _tips(data.iloc[::_HOVER], test)
     points = alt.Chart(checked(hover.drop(columns="kind"))).mark_point(filled=True, size=90, opacity=0, aria=False)
     layers.append(points.encode(x=x, y=y, tooltip=_tooltip(test)))
     return layers
 
 
-def _as_bars(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
-    """Draw probabilities as bars side by side, the errors as their filled part."""
-    first = drawn["label"] == series.names[0]
-    left = drawn["answer"] + np.where(first, -0.4, 0.02)
-    wrong = np.where(first, drawn["accused"], 1.0 - drawn["accused"])
-    rows = _tips(drawn, test).assign(answer=left, right=left + 0.38, paint=drawn["label"].map(series.paint()))
+def _as_bars(data: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+    """Draw probabilities as bars side by side, with the errors filled."""
+    first = data["label"] == series.names[0]
+    left = data["answer"] + np.where(first, -0.4, 0.02)
+    wrong = np.where(first, data["accused"], 1.0 - data["accused"])
+    rows = _tips(data, test).assign(answer=left, right=left + 0.38, paint=data["label"].map(series.paint()))
     part = rows.assign(density=wrong * rows["density"])[["answer", "right", "density", "paint"]]
     where = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2Datum(0)}
     filled = alt.Fill("paint:N", scale=None)
@@ -236,10 +240,10 @@ def _as_bars(drawn: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y
 
 
 def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, dark: bool) -> list[alt.Chart]:
-    """Draw the threshold and say which side is accused; one outside the picture stands at its edge."""
+    """Draw the threshold and name the accused side; a threshold outside the picture is drawn at its edge."""
     place = test.threshold
     if _bars(test, *window):
-        place += 0.5 - test.share  # the part of the bar at the threshold that is accused lies to the right
+        place += 0.5 - test.share  # the accused part of the bar at the threshold lies to the right
     place = float(np.clip(place, *window))
     ink = theme.ink(dark=dark)
     at = pd.DataFrame({"answer": [place]})
@@ -261,7 +265,7 @@ def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, da
     return layers
 
 
-def _seen(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) -> alt.Chart:
+def _observed_mark(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) -> alt.Chart:
     """Mark one answer on the axis."""
     rows = pd.DataFrame(
         {"answer": [float(np.clip(observed, *window))], "density": [0.0], "text": [number(observed, 4)]}
@@ -277,7 +281,7 @@ def _seen(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) ->
 
 
 def _rule(test: Test) -> str:
-    """Say whom the test accuses."""
+    """Say at which answers the test accuses."""
     names, place, share = test.pair.labels, test.threshold, test.share
     if names:
         whole = [names[i] for i in range(len(names)) if i > place]

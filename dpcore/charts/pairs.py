@@ -1,4 +1,4 @@
-"""A query with its mechanism as a figure: what is known of its error and what was simulated, as a parameter moves."""
+"""A query with its mechanism as a figure: closed forms and simulations of its error, as a parameter changes."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ from dpcore.core.kinds import WORDS
 from dpcore.utility.simulate import moved, simulate
 
 if TYPE_CHECKING:
-    from dpcore.utility import Dataset, Pair
-    from dpcore.utility.base import Measure
+    from dpcore.utility import Dataset, UtilityPair
+    from dpcore.utility.base import UtilityMeasure
 
 COLUMNS = ("label", "parameter", "value", "kind", "low", "high", "theorem")
-POINTS = 41  # of the lines
+POINTS = 41  # per line
 SIMULATED = 9  # points of the simulation
 RELEASES = 400
 SIMULATION = "simulation ± 2 standard errors"
 _ANY = "lower bound on any mechanism"
-_IN_PART = "no bound"  # everywhere: at some places it is one, as the kind of each row says
+_IN_PART = "no bound"  # of a line that is a bound at some points only; the kind of each row says which
 LONGEST_LABEL = 48
 _REACH = 20.0  # a parameter without a usual range is drawn from a 20th to 20 times its value
 _LARGEST_N = 10**6
 
 
-def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -> list[float]:
-    """Return where a parameter is looked at: evenly on the log scale, round numbers, its present value among them.
+def pair_grid(pair: UtilityPair, data: Dataset, parameter: str, points: int = POINTS) -> list[float]:
+    """Return the values of a parameter to evaluate: round numbers, even on the log scale, with its current value.
 
     Parameters
     ----------
+    pair, data : Pair or Dataset
+        Query with mechanism, and the data.
     parameter : str
         One of the pair's numbers, or ``n``, the number of records.
     points : int, default POINTS
-        About how many.
+        About how many values.
     """
     low, high, now, whole = _span(pair, data, parameter)
     places = [float(f"{x:.3g}") for x in np.geomspace(low, high, points)]
@@ -49,13 +51,13 @@ def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -
     return sorted({*inside, now})
 
 
-def _span(pair: Pair, data: Dataset, parameter: str) -> tuple[float, float, float, bool]:
-    """Return the ends of the axis, the present value, and whether only integers are meant."""
-    known = {p.name: p for p in pair.parameters()}
-    if parameter not in known:
+def _span(pair: UtilityPair, data: Dataset, parameter: str) -> tuple[float, float, float, bool]:
+    """Return the ends of the axis, the current value, and whether only integers are allowed."""
+    parameters = {p.name: p for p in pair.parameters()}
+    if parameter not in parameters:
         low, high = (1.0, float(max(_LARGEST_N, 100 * data.n)))
         return low, high, float(data.n), True
-    about = known[parameter]
+    about = parameters[parameter]
     if about.kind not in ("number", "integer"):
         msg = f"Only a number can move along the axis; {parameter} is {about.domain_words}."
         raise DomainError(msg)
@@ -73,7 +75,7 @@ def _span(pair: Pair, data: Dataset, parameter: str) -> tuple[float, float, floa
 
 
 def pair_table(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     parameter: str | None = None,
@@ -81,18 +83,18 @@ def pair_table(
     releases: int = RELEASES,
     seed: int = 0,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return what is known and what was simulated of one measure as a parameter moves, and what could not be asked.
+    """Return closed forms and simulations of one measure as a parameter changes, and notes about gaps.
 
     Parameters
     ----------
-    pair, data : Pair or Dataset
+    pair, data : UtilityPair or Dataset
         Query with mechanism, and the data.
     parameter : str, optional
-        What moves; the pair's main parameter by default. ``n`` has closed forms only.
+        The parameter on the axis; the pair's main one by default. ``n`` has closed forms only.
     measure : str, optional
-        The headline one by default.
+        The pair's main one by default.
     releases : int, default RELEASES
-        Simulated at each of nine places; 0 for none.
+        Simulated at each of nine values; 0 for none.
     seed : int, default 0
         Of the simulation.
 
@@ -102,9 +104,9 @@ def pair_table(
         `label, parameter, value, kind, low, high, theorem`: closed forms have low = high = value, simulations reach two
         standard errors to both sides.
     tuple of str
-        Why some places are empty.
+        Why some values are missing.
     """
-    name, wanted = parameter or pair.main, pair.measure_of(measure or pair.measure)
+    name, quantity = parameter or pair.main, pair.measure_of(measure or pair.measure)
     rows: list[tuple[Any, ...]] = []
     refused: list[tuple[float, str]] = []
     grid = pair_grid(pair, data, name)
@@ -112,24 +114,24 @@ def pair_table(
         checkpoint(0.5 * index / len(grid))
         try:
             at, n = moved(pair, name, x)
-            found = [fact for fact in at.closed_forms(data, n) if fact.measure == wanted.name]
+            facts = [fact for fact in at.closed_forms(data, n) if fact.measure == quantity.name]
         except DomainError as error:
             refused.append((x, str(error)))
             continue
-        rows += [(x, f.value, f.kind, f.value, f.value, f.theorem, f.about) for f in found]
-    rows += _simulated(pair, data, name, wanted, releases, seed)
+        rows += [(x, f.value, f.kind, f.value, f.value, f.theorem, f.about) for f in facts]
+    rows += _simulated(pair, data, name, quantity, releases, seed)
     if not rows:
-        msg = refused[0][1] if refused else f"Nothing is known of the {wanted.label} without a simulation."
+        msg = refused[0][1] if refused else f"Nothing is known of the {quantity.label} without a simulation."
         raise DomainError(msg)
     frame = pd.DataFrame(rows, columns=["parameter", "value", "kind", "low", "high", "theorem", "about"])
-    # exact first, then the simulation, so that their colours are the same in every figure
+    # exact first, then the simulation: their colours are the same in every figure
     rank = frame["kind"].map({"exact": 0, "simulation": 1}).fillna(2)
     frame = frame.assign(rank=rank).sort_values("rank", kind="stable", ignore_index=True)
     return frame.assign(label=_labels(frame))[list(COLUMNS)], _gaps(name, refused)
 
 
 def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
-    """Say where nothing is drawn, and why there first."""
+    """Say where nothing is drawn, with the first reason."""
     if not refused:
         return ()
     first, last = refused[0][0], refused[-1][0]
@@ -138,19 +140,19 @@ def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
 
 
 def _simulated(
-    pair: Pair, data: Dataset, name: str, measure: Measure, releases: int, seed: int
+    pair: UtilityPair, data: Dataset, name: str, measure: UtilityMeasure, releases: int, seed: int
 ) -> list[tuple[Any, ...]]:
-    """Return a row for each place at which releases were simulated."""
+    """Return a row for each value at which releases were simulated."""
     if not releases or name not in {p.name for p in pair.parameters()}:
         return []
     grid, rows = pair_grid(pair, data, name, SIMULATED), []
     for index, (x, rng) in enumerate(zip(grid, np.random.default_rng(seed).spawn(len(grid)), strict=True)):
         part = (0.5 + 0.5 * index / len(grid), 0.5 + 0.5 * (index + 1) / len(grid))
         try:
-            found = simulate(moved(pair, name, x)[0], data, rng, releases, progress=part)
+            frame = simulate(moved(pair, name, x)[0], data, rng, releases, progress=part)
         except DomainError:
-            continue  # said by the closed forms
-        row = found[found["measure"] == measure.name].iloc[0]
+            continue  # the closed forms say why
+        row = frame[frame["measure"] == measure.name].iloc[0]
         value, error = float(row["simulated"]), float(row["standard_error"])
         theorem = f"{releases} simulated releases"
         rows.append((x, value, "simulation", value - 2 * error, value + 2 * error, theorem, "release"))
@@ -158,7 +160,7 @@ def _simulated(
 
 
 def _labels(frame: pd.DataFrame) -> list[str]:
-    """Name each line: by what its numbers are, and by its theorem where two would have one name."""
+    """Name each line by what its numbers are, and by its theorem too where two lines would share a name."""
     short = frame["theorem"].str.split(":").str[0].str.strip()
     groups: dict[tuple[str, str], set[str]] = {}
     for theorem, about, kind in zip(short, frame["about"], frame["kind"], strict=True):
@@ -172,23 +174,23 @@ def _labels(frame: pd.DataFrame) -> list[str]:
         else:
             names[theorem, about] = WORDS[next(iter(kinds))] if len(kinds) == 1 else _IN_PART
     twice = {name for name in names.values() if list(names.values()).count(name) > 1 or name == _IN_PART}
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     full = {}
     for key, name in names.items():
-        seen[name] = seen.get(name, 0) + 1
+        counts[name] = counts.get(name, 0) + 1
         long = f"{name}: {key[0]}"
-        full[key] = name if name not in twice else long if len(long) <= LONGEST_LABEL else f"{name} ({seen[name]})"
+        full[key] = name if name not in twice else long if len(long) <= LONGEST_LABEL else f"{name} ({counts[name]})"
     return [full[key] for key in zip(short, frame["about"], strict=True)]
 
 
 def _theorems(table: pd.DataFrame) -> tuple[str, ...]:
-    """Say which theorems stand behind numbered lines."""
+    """Name the theorems of numbered lines."""
     rows = table[table["label"].str.endswith(")")].drop_duplicates("label")
     return tuple(f"{label}: {theorem}." for label, theorem in zip(rows["label"], rows["theorem"], strict=True))
 
 
 def pair_figure(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     parameter: str | None = None,
@@ -198,18 +200,19 @@ def pair_figure(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return the utility of a pair against one of its parameters; `options` are those of `utility_chart`.
+    """Return the utility of a pair against one of its parameters.
 
-    Errors are drawn on a logarithmic axis, chances of success on a linear one.
+    Errors are drawn on a logarithmic axis, chances of success on a linear one. The arguments are those of `pair_table`;
+    `options` are those of `utility_chart`.
     """
-    name, wanted = parameter or pair.main, pair.measure_of(measure or pair.measure)
-    options.setdefault("log_y", not wanted.larger_is_better)
-    table, notes = pair_table(pair, data, parameter=name, measure=wanted.name, releases=releases, seed=seed)
+    name, quantity = parameter or pair.main, pair.measure_of(measure or pair.measure)
+    options.setdefault("log_y", not quantity.larger_is_better)
+    table, notes = pair_table(pair, data, parameter=name, measure=quantity.name, releases=releases, seed=seed)
     about = next((p for p in pair.parameters() if p.name == name), None)
     now = float(getattr(pair, name)) if about is not None else float(data.n)
     sign = (about.label or about.name) if about is not None else "n"
-    axis = f"{wanted.label} ({wanted.unit})" if wanted.unit else wanted.label
-    takeaway = utility_takeaway(table, current=now, parameter=sign, value=wanted.label)
+    axis = f"{quantity.label} ({quantity.unit})" if quantity.unit else quantity.label
+    takeaway = utility_takeaway(table, current=now, parameter=sign, value=quantity.label)
     chart = utility_chart(
         table.drop(columns="theorem"),
         current=now,
@@ -218,7 +221,7 @@ def pair_figure(
         look=described(look, takeaway),
         **options,
     )
-    title = look.title or f"{pair.title}: {wanted.label} against {sign}"
+    title = look.title or f"{pair.title}: {quantity.label} against {sign}"
     return Figure(
         chart,
         table,

@@ -1,4 +1,4 @@
-"""The peeling as a picture: the weight of every level, and what the factors found so far explain of it."""
+"""Peeling as a picture: the weight of each level, and how much of it the factors found so far explain."""
 
 from __future__ import annotations
 
@@ -31,28 +31,30 @@ def peeling_figure(answer: Split, step: int | None = None, *, look: Look = PLAIN
     answer : Split
         What `dpcore.constraints.split` returned.
     step : int, optional
-        How many rows of `answer.steps` to take into account; all by default.
+        The number of rows of `answer.steps` to use; all by default.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    shown = len(answer.steps) if step is None else min(max(step, 0), len(answer.steps))
-    done = answer.steps.iloc[:shown]
-    factors = [(float(e), int(c)) for e, c in zip(done["factor_epsilon"], done["copies"], strict=True) if c > 0]
+    count = len(answer.steps) if step is None else min(max(step, 0), len(answer.steps))
+    steps = answer.steps.iloc[:count]
+    factors = [(float(e), int(c)) for e, c in zip(steps["factor_epsilon"], steps["copies"], strict=True) if c > 0]
     table = level_table(answer.region, factors)
     if table.empty:
         msg = "The region has no loss above 0: there is nothing to peel."
         raise DomainError(msg)
-    takeaway = _takeaway(answer, factors, shown)
-    drawn = table.head(MOST_LEVELS)
+    takeaway = _takeaway(answer, factors, count)
+    levels = table.head(MOST_LEVELS)
     notes = () if len(table) <= MOST_LEVELS else (f"The first {MOST_LEVELS} of {len(table)} levels are drawn.",)
-    chart = peeling_chart(drawn, look=described(look, takeaway))
+    chart = peeling_chart(levels, look=described(look, takeaway))
     return Figure(chart, table, takeaway, look.title or "Peeling", notes)
 
 
-def _takeaway(answer: Split, factors: Sequence[tuple[float, int]], shown: int) -> str:
-    """Say what has been found and what comes next."""
-    found = ", ".join(f"ε = {e:.6g}" + (f" ({c} times)" if c > 1 else "") for e, c in factors)
-    start = f"Found after {_steps(shown)}: {found}." if found else f"Nothing has been found after {_steps(shown)}."
-    if shown < len(answer.steps):
-        row = answer.steps.iloc[shown]
+def _takeaway(answer: Split, factors: Sequence[tuple[float, int]], count: int) -> str:
+    """Say which factors were found, and what comes next."""
+    names = ", ".join(f"ε = {e:.6g}" + (f" ({c} times)" if c > 1 else "") for e, c in factors)
+    start = f"Found after {_steps(count)}: {names}." if names else f"Nothing was found after {_steps(count)}."
+    if count < len(answer.steps):
+        row = answer.steps.iloc[count]
         return (
             f"{start} The first level that is not explained is loss {row['loss']:.6g}: weight {row['weight']:.7g}, "
             f"explained {row['explained']:.7g}."
@@ -67,15 +69,15 @@ def _steps(count: int) -> str:
 
 
 def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
-    """Draw the weights as circles and what is explained as crosses; where they meet, nothing is missing."""
+    """Draw weights as circles and their explained parts as crosses; where the two meet, nothing is missing."""
     shades = theme.palette(look.dark)
     weight = table["weight"].to_numpy(dtype=np.float64)
     low = min(0.7, 0.7 * float(weight.min()))
-    known = table["explained"].to_numpy(dtype=np.float64)
+    explained = table["explained"].to_numpy(dtype=np.float64)
     rows = pd.concat(
         [
             _points(table, weight, REGION, table["weight"]),
-            _points(table, np.maximum(known, low), EXPLAINED, table["explained"]),
+            _points(table, np.maximum(explained, low), EXPLAINED, table["explained"]),
         ],
         ignore_index=True,
     )
@@ -84,13 +86,13 @@ def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         title="Half the distance to the largest loss, u",
         axis=alt.Axis(tickCount=7, format=".6~g"),
     )
-    high = 1.5 * max(1.0, float(weight.max()), float(known.max()))
-    # a level that nothing explains lies at the lower edge
+    high = 1.5 * max(1.0, float(weight.max()), float(explained.max()))
+    # a level without explanation lies at the lower edge
     scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
     y = alt.Y(
         "height:Q", title="Weight (sign patterns)", scale=scale, axis=alt.Axis(values=_ticks(low, high), format=".6~g")
     )
-    names = {"label": "what", "loss_text": "loss", "drop_text": "way down u", "value_text": "value"}
+    names = {"label": "what", "loss_text": "loss", "drop_text": "half the distance u", "value_text": "value"}
     tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
     domain, colours = [REGION, EXPLAINED], [shades[0], shades[1]]
     legend = alt.Legend(title=None, orient="bottom", symbolSize=120, labelLimit=300, columns=1)
@@ -106,12 +108,12 @@ def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return 1, 2, 5 of few decades, powers of ten of many, inside the axis only: a clamped one would be a lie."""
+    """Return 1, 2, 3, 5 of few decades or powers of ten of many; only inside the axis, which would clamp the others."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1,) if len(decades) > 4 else (1, 2, 3, 5)
     every = -(-len(decades) // 8)
-    found = [step * 10.0**power for power in decades if power % every == 0 for step in steps]
-    return [tick for tick in found if low <= tick <= high]
+    ticks = [step * 10.0**power for power in decades if power % every == 0 for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _points(table: pd.DataFrame, height: object, label: str, value: pd.Series[float]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What the eye can see: positions in pixels of a 1600 px picture, linear and log-log down to 1e-12."""
+"""Positions in pixels of a 1600 px wide picture, linear and log-log down to 1e-12: the measure of what the eye sees."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
-WIDTH = 1600.0
-FLOOR = 1e-12
+WIDTH = 1600.0  # of a large screen; a narrower picture hides more
+FLOOR = 1e-12  # the least rate of a logarithmic axis
 PER_DECADE = WIDTH / 12.0
-HALF = 0.5  # the deviation nobody sees
-MOST_POINTS = 400
+MOST_POINTS = 400  # per curve
 
 
 def linear(rate: FloatArray) -> FloatArray:
@@ -37,7 +36,7 @@ def off_chord(x: FloatArray, y: FloatArray, ends: tuple[FloatArray, FloatArray, 
 
 
 def deviation(points: tuple[FloatArray, FloatArray], between: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Return how far each curve point in `between` lies from the chord of its neighbours, in the worse of both views.
+    """Return the distance of each curve point in `between` from the chord of its neighbours, in the worse of the two views.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The profile chart: for every epsilon the smallest delta, on a logarithmic axis."""
+"""The profile chart: the smallest delta for each epsilon, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 4
 MOST_EPSILON = 1e5
-PLAIN_FROM = 0.01  # values of δ from here on are written without an exponent
-_FIRST = 41
-_CORNERS = 100
-_TOLERANCE = 0.15
+PLAIN_FROM = 0.01  # larger values of δ are written without an exponent
+_FIRST = 41  # points before refinement
+_CORNERS = 100  # of a polygon that are among them
+_TOLERANCE = 0.15  # px off the curve, below the half pixel that can be seen
 
 
 def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.DataFrame:
@@ -39,12 +39,12 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
     regions : Regions
         One region, several, or a mapping from names to regions.
     epsilon_max : float, optional
-        Right end; by default where every delta has fallen below 1e-12 or stays what it is.
+        The right end of the axis; by default where every delta is below 1e-12 or no longer falls.
 
     Returns
     -------
     DataFrame
-        `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is the safe side, ``exact`` or an ``upper`` bound.
+        `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is ``exact`` or an ``upper`` bound.
     """
     items = named(regions)
     ends = (_end(region) for region in items.values())
@@ -59,30 +59,62 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
 
 
 def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
-    """Say which epsilon each region needs for this delta, rounded up."""
+    """Say which epsilon each region needs for this delta, rounded up.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    delta : float, default 1e-06
+        The delta.
+
+    Returns
+    -------
+    str
+        A sentence for each of the first four regions.
+    """
     items = named(regions)
-    said = []
+    sentences = []
     for label, region in list(items.items())[:MOST_SENTENCES]:
-        least, needed = (float(bound[0]) for bound in region.epsilon_bounds(delta))
-        what = WORDS[kind(least, needed, "upper")]
-        if np.isinf(needed):
+        least, epsilon = (float(bound[0]) for bound in region.epsilon_bounds(delta))
+        what = WORDS[kind(least, epsilon, "upper")]
+        if np.isinf(epsilon):
             low, floor = (float(bound[0]) for bound in region.delta_bounds(np.inf))
             what = WORDS[kind(low, floor, "upper")]
-            said.append(
+            sentences.append(
                 f"{theme.short(label)}: no ε reaches δ = {delta:g}; δ stays at {outward(floor, 3)} (rounded up, {what})."
             )
         else:
-            said.append(f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(needed, 3)} ({what}).")
-    rest = len(items) - len(said)
+            sentences.append(f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(epsilon, 3)} ({what}).")
+    rest = len(items) - len(sentences)
     if rest:
-        said.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
-    return " ".join(said)
+        sentences.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
+    return " ".join(sentences)
 
 
 def profile_figure(
     regions: Regions, *, delta: float = 1e-6, epsilon_max: float | None = None, look: Look = PLAIN, **options: Any
 ) -> Figure:
-    """Return chart, table and sentence; `options` are those of `profile_chart`."""
+    """Return the profiles of some regions as a figure.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    delta : float, default 1e-06
+        The delta of the sentence.
+    epsilon_max : float, optional
+        The right end of the axis, as in `profile_table`.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `profile_chart`.
+
+    Returns
+    -------
+    Figure
+        The chart with its table, its sentence and its notes.
+    """
     table = profile_table(regions, epsilon_max=epsilon_max)
     takeaway = profile_takeaway(regions, delta=delta)
     chart = profile_chart(table, look=described(look, takeaway), **options)
@@ -91,25 +123,35 @@ def profile_figure(
     return Figure(chart, table, takeaway, look.title or "Privacy profiles δ(ε)", notes)
 
 
-def profile_chart(
-    table: pd.DataFrame,
-    *,
-    legend: bool = True,
-    look: Look = PLAIN,
-) -> alt.LayerChart:
-    """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do."""
+def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAIN) -> alt.LayerChart:
+    """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `profile_table` returns.
+    legend : bool, default True
+        Draw the legend.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+    """
     top = float(table["epsilon"].max())
     series = Series(table["label"], dark=look.dark, places=look.places)
     above = (table["delta"] >= pixels.FLOOR).groupby(table["label"], sort=False)
     table = table[above.shift(1, fill_value=True)]  # each curve ends where it leaves the picture
-    drawn = table.assign(
-        label=table["label"].map(series.shown),
+    curves = table.assign(
+        label=table["label"].map(series.name_of),
         shown=np.maximum(table["delta"], pixels.FLOOR),
         epsilon_text=[number(v) for v in table["epsilon"]],
         delta_text=[outward(v, 5) for v in table["delta"]],
-        paint=table["label"].map(series.shown).map(series.paint()),
+        paint=table["label"].map(series.name_of).map(series.paint()),
     )[["label", "paint", "epsilon", "shown", "epsilon_text", "delta_text", "kind"]]
-    decades = max(1, int(np.ceil(-np.log10(float(drawn["shown"].min())) - 1e-9)))
+    decades = max(1, int(np.ceil(-np.log10(float(curves["shown"].min())) - 1e-9)))
     ticks = [10.0**-k for k in range(0, decades + 1, max(1, round(decades / 6)))]
     ticks += [part * 10.0**-k for k in range(1, decades + 1) for part in (2, 5)] if decades <= 2 else []
     axis = alt.Axis(tickCount=8, format=".6~g")
@@ -124,7 +166,7 @@ def profile_chart(
         ),
     )
     names = {"label": "region", "epsilon_text": "ε", "delta_text": "δ", "kind": "δ is"}
-    base = alt.Chart(checked(drawn)).encode(x=x, y=y)
+    base = alt.Chart(checked(curves)).encode(x=x, y=y)
     paint = alt.Color("paint:N", scale=None)
     lines = base.mark_line(strokeWidth=2, aria=False).encode(**series.strokes(legend=legend))
     tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
@@ -138,7 +180,7 @@ def _delta(region: TradeOff, epsilon: FloatArray) -> FloatArray:
 
 
 def _end(region: TradeOff) -> float:
-    """Return where the profile has nothing more to show: its largest loss, or where delta is 1e-12 above its limit."""
+    """Return where the profile ends: at its largest loss, or where delta is at most 1e-12 above its limit."""
     limit = region.curve.q_inf
     grid = np.geomspace(0.01, MOST_EPSILON, 29)
     gone = _delta(region, grid) <= limit + pixels.FLOOR
@@ -152,7 +194,7 @@ def _end(region: TradeOff) -> float:
 
 
 def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return epsilon and both sides of delta, closer where the log of delta bends."""
+    """Return epsilon and both sides of delta, denser where the log of delta bends."""
     epsilon = np.linspace(0.0, top, _FIRST)
     curve = published(region.curve)
     if isinstance(curve, Polygon):

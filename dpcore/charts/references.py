@@ -1,4 +1,4 @@
-"""Lines and points on top of a region figure: the diagonal of equal errors, a rate, a corner with its name."""
+"""Lines and points on top of a region figure: the diagonal of equal errors, a rate, a named corner."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def with_references(
         pairs (alpha, beta); and a ``label``.
     points : sequence of mapping of str to object, default ()
         Tables with ``alpha``, ``beta`` and ``label``.
+    axes : str, default "fdp"
+        As in `region_chart`.
+    log : bool, default False
+        As in `region_chart`.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     layers: list[alt.Chart] = []
     for line in lines:
@@ -54,7 +60,7 @@ def with_references(
 
 
 def _ends(line: Mapping[str, Any]) -> tuple[Pair, Pair]:
-    """Return both ends of a line, or say how one is written."""
+    """Return both ends of a line."""
     wrong = set(line) - set(LINE_KEYS)
     if not wrong and "start" in line and "end" in line:
         return _pair(line["start"]), _pair(line["end"])
@@ -73,7 +79,7 @@ def _pair(value: Any) -> Pair:
 
 
 def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> pd.DataFrame:
-    """Return points as places in the picture."""
+    """Return the coordinates of points in the picture."""
     least = pixels.FLOOR if log else 0.0
     turned = pairs if axes == "fdp" else [(beta, alpha) for alpha, beta in pairs]
     return pd.DataFrame({"x": [max(x, least) for x, _ in turned], "y": [max(y, least) for _, y in turned]})
@@ -82,8 +88,8 @@ def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> pd.DataFrame:
 def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
     ink = theme.ink(dark=look.dark)
     rows = _placed(pairs, axes, log=log)
-    drawn = alt.Chart(checked(rows)).mark_line(color=ink, strokeWidth=1.25, strokeDash=[2, 3], aria=False)
-    layers = [drawn.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
+    line = alt.Chart(checked(rows)).mark_line(color=ink, strokeWidth=1.25, strokeDash=[2, 3], aria=False)
+    layers = [line.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
     if label:
         top = rows.loc[[rows["y"].idxmax()]].assign(text=theme.short(label))
         right = float(top["x"].iloc[0]) > 0.6

@@ -1,4 +1,4 @@
-"""The region chart: which false positives and false negatives an attacker can reach."""
+"""The region chart: the false positives and false negatives that an attacker can reach."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_CORNERS_DRAWN = 60
 MOST_HOVER_POINTS = 100
 MOST_SENTENCES = 4
 _TICKS = [1e-12, 1e-9, 1e-6, 1e-3, 1.0]
-# where the log view needs points to show the diagonal round
+# points that make the diagonal look round in the log view
 _LOG_DIAGONAL = np.concatenate(([pixels.FLOOR, 1e-3], np.linspace(0.01, 0.98, 60), 1.0 - np.geomspace(0.01, 1e-12, 41)))
 _COLUMNS = ("label", "alpha", "beta", "power", "epsilon_label", "kind", "corner")
 _LEFT_EDGE = {"beta": 1.0, "power": 0.0, "epsilon_label": "inf", "corner": False}
@@ -39,23 +39,49 @@ _LOG_LABEL = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def region_table(regions: Regions) -> pd.DataFrame:
-    """Return the points drawn, all regions in one tidy frame; columns as in `dpcore.charts.sampling.sample`."""
+    """Return the points drawn of all regions.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+
+    Returns
+    -------
+    DataFrame
+        Columns as in `dpcore.charts.sampling.sample`.
+    """
     return pd.concat([sample(region, label) for label, region in named(regions).items()], ignore_index=True)
 
 
 def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None = None) -> str:
-    """Say what the chart shows: for the selected region, or for each of the first four."""
+    """Say what the best attacker finds: for the selected region, or for each of the first four.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    fpr : float, default 0.05
+        The false-positive rate of the attacker.
+    selected : str, optional
+        Label of the region to speak of.
+
+    Returns
+    -------
+    str
+        One or more sentences.
+    """
     items = named(regions)
     front = [selected] if selected is not None and selected in items else list(items)[:MOST_SENTENCES]
-    chosen = {label: items[label] for label in front}
-    if len(chosen) == 1:
-        said = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in chosen.items()]
+    selection = {label: items[label] for label in front}
+    if len(selection) == 1:
+        sentences = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in selection.items()]
     else:
-        said = [attacks_sentence({theme.short(label): region for label, region in chosen.items()}, fpr)]
-    rest = len(items) - len(chosen)
+        sentences = [attacks_sentence({theme.short(label): region for label, region in selection.items()}, fpr)]
+    rest = len(items) - len(selection)
     if rest:
-        said.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
-    return " ".join(said)
+        sentences.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
+    return " ".join(sentences)
 
 
 def region_figure(
@@ -67,14 +93,27 @@ def region_figure(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return chart, table, sentence and notes of some regions; `options` are those of `region_chart`.
+    """Return some regions as a figure.
 
     Parameters
     ----------
     regions : Regions
         One region, several, or a mapping from names to regions.
     fpr : float, optional
-        The false-positive rate the sentence speaks of; 0.05, and 1e-6 in the log-log view.
+        The false-positive rate of the sentence; by default 0.05, or 1e-6 in the log-log view.
+    selected : str, optional
+        Label of the region to draw in front and to speak of.
+    log : bool, default False
+        Both axes logarithmic down to 1e-12.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `region_chart`.
+
+    Returns
+    -------
+    Figure
+        The chart with its table, its sentence and its notes.
     """
     items = named(regions)
     table = region_table(items)
@@ -96,7 +135,7 @@ def region_chart(
     corners: bool = True,
     look: Look = PLAIN,
 ) -> alt.LayerChart:
-    """Draw regions, the larger behind, over the diagonal of blind guessing.
+    """Draw regions, the larger ones behind, over the diagonal of blind guessing.
 
     Parameters
     ----------
@@ -110,52 +149,61 @@ def region_chart(
         Fill each region; otherwise lines only.
     selected : str, optional
         Label of the region to draw in front.
+    legend : bool, default True
+        Draw the legend.
     corners : bool, default True
         Mark the exact corners of polygons that have at most 60.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
     """
     one_of("axes", AXES).check(axes)
-    given = {name: table[name].to_numpy() for name in _COLUMNS}
-    given["label"] = np.asarray(given["label"], dtype=object)
-    series = Series(given["label"].tolist(), dark=look.dark, places=look.places)
-    drawn = _drawn(given, _order(given, series, selected), series, axes=axes, log=log)
+    columns = {name: table[name].to_numpy() for name in _COLUMNS}
+    columns["label"] = np.asarray(columns["label"], dtype=object)
+    series = Series(columns["label"].tolist(), dark=look.dark, places=look.places)
+    points = _placed(columns, _order(columns, series, selected), series, axes=axes, log=log)
     x, y = _axes(axes, log=log)
-    layers = [_fill(drawn, series, x, y, log=log)] if filled else []
+    layers = [_fill(points, series, x, y, log=log)] if filled else []
     layers += _guessing(x, y, log=log, dark=look.dark)
-    layers.append(_lines(drawn, series, x, y, selected=series.shown.get(selected or ""), legend=legend))
-    layers.append(_points(drawn, series, x, y, corners=corners))
+    layers.append(_lines(points, series, x, y, selected=series.name_of.get(selected or ""), legend=legend))
+    layers.append(_points(points, series, x, y, corners=corners))
     text = f"Privacy regions of {', '.join(series.names)}: false negatives against false positives."
     return theme.finish(layers, look, words=text, height=460)
 
 
 def blank_figure(*, axes: Axes = "fdp", log: bool = False, look: Look = PLAIN) -> Figure:
-    """Return the window before anything is added: the axes and the line of blind guessing."""
+    """Return the chart before any region is added: the axes and the line of blind guessing."""
     x, y = _axes(axes, log=log)
-    words = "An empty window: the line of blind guessing, where an attacker who knows nothing stays."
+    words = "An empty chart: only the line of blind guessing, the errors of an attacker who knows nothing."
     chart = theme.finish(_guessing(x, y, log=log, dark=look.dark), described(look, words), words=words, height=460)
     facts = {"kind": "exact", "theorem": "blind guessing", "neighbours": "any"}
     table = pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0], **facts})
     return Figure(chart, table, words, "Privacy regions")
 
 
-def _order(given: Columns, series: Series, selected: str | None) -> list[tuple[str, NDArray[np.int64]]]:
-    """Return the labels from back to front, by area and the selected one last, each with its rows."""
-    rows = {label: np.flatnonzero(given["label"] == label) for label in series.labels}
-    sizes = {label: area(given["alpha"][at], given["beta"][at]) for label, at in rows.items()}
+def _order(columns: Columns, series: Series, selected: str | None) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the labels from back to front with their rows: by area, the selected one last."""
+    rows = {label: np.flatnonzero(columns["label"] == label) for label in series.labels}
+    sizes = {label: area(columns["alpha"][at], columns["beta"][at]) for label, at in rows.items()}
     return sorted(rows.items(), key=lambda pair: (pair[0] == selected, -sizes[pair[0]]))
 
 
-def _drawn(
-    given: Columns, order: list[tuple[str, NDArray[np.int64]]], series: Series, *, axes: Axes, log: bool
+def _placed(
+    columns: Columns, order: list[tuple[str, NDArray[np.int64]]], series: Series, *, axes: Axes, log: bool
 ) -> Columns:
-    """Return the points in drawing order with their place (x, y), blind guessing at x, and what the tooltip says.
+    """Return the points in drawing order with their coordinates, blind guessing at x, and what the tooltip needs.
 
-    Columns, not a table: a table would cost more time at every step than the numbers do.
+    The result is a dict of columns: a DataFrame would take more time at each step than the numbers do.
     """
     parts: list[Columns] = []
     across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
     for label, at in order:
-        points = {name: values[at] for name, values in given.items()}
-        if points["beta"][0] < 1.0:  # down the left edge, as the other end runs along the bottom
+        points = {name: values[at] for name, values in columns.items()}
+        if points["beta"][0] < 1.0:  # the curve starts down the left edge, as it ends along the bottom
             edge = {**{name: values[0] for name, values in points.items()}, **_LEFT_EDGE}
             points = {name: np.insert(values, 0, edge[name]) for name, values in points.items()}
         if axes == "thesis":
@@ -164,7 +212,7 @@ def _drawn(
         # corners without the two ends that every region shares
         corner = points["corner"] & (points["alpha"] < 1.0) & (points["beta"] < 1.0)
         points |= {
-            "label": np.full(x.size, series.shown[label], dtype=object),
+            "label": np.full(x.size, series.name_of[label], dtype=object),
             "x": x,
             "y": y,
             "guess": _guess(points[across], log=log),
@@ -185,7 +233,7 @@ def _guess(rate: FloatArray, *, log: bool) -> FloatArray:
 
 
 def _spread(x: FloatArray, y: FloatArray, *, log: bool) -> NDArray[np.bool_]:
-    """Choose points about evenly along the drawn line, at most 100, that answer the pointer."""
+    """Choose at most 100 points, about evenly along the drawn line, that carry tooltips."""
     view = pixels.logarithmic if log else pixels.linear
     along = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(view(x)), np.diff(view(y))))))
     cell = np.floor(along / max(float(along[-1]), 1.0) * (MOST_HOVER_POINTS - 1))
@@ -205,9 +253,9 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
 
-def _fill(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
-    """Fill between each curve and blind guessing; in the log view the far end needs points of its own."""
-    columns = {name: drawn[name] for name in ("label", "x", "y", "guess")}
+def _fill(points: Columns, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
+    """Fill between each curve and blind guessing; in the log view the far end needs extra points."""
+    columns = {name: points[name] for name in ("label", "x", "y", "guess")}
     if log:
         columns = _far_ends(columns)
     paint = series.fills()
@@ -221,7 +269,7 @@ def _fill(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> a
 
 
 def _far_ends(columns: Columns) -> Columns:
-    """Return the rows with those that show the diagonal round in the log view, each region sorted along x."""
+    """Add the points that make the diagonal look round in the log view; each region is sorted along x."""
     parts: list[Columns] = []
     for label in dict.fromkeys(columns["label"].tolist()):
         own = columns["label"] == label
@@ -242,7 +290,7 @@ def _far_ends(columns: Columns) -> Columns:
 
 
 def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
-    """Draw the diagonal of blind guessing and say what it is."""
+    """Draw the diagonal of blind guessing with its name."""
     at = _LOG_DIAGONAL if log else np.array([0.0, 1.0])
     line = pd.DataFrame({"x": _clamped(at, log=log), "y": _guess(at, log=log)})
     words = "dotted: blind guessing" if log else "blind guessing"
@@ -254,24 +302,24 @@ def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
     return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text=alt.Text("text:N"))]
 
 
-def _lines(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
+def _lines(points: Columns, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
     """Draw the curves; the selected one is thicker."""
     width: Any = alt.StrokeWidthValue(2)
     if selected is not None:
         width = alt.StrokeWidthValue(2, condition={"test": {"field": "label", "equal": selected}, "value": 3.5})
     chart: alt.Chart = (
-        alt.Chart(checked(pd.DataFrame({name: drawn[name] for name in ("label", "x", "y", "step")})))
+        alt.Chart(checked(pd.DataFrame({name: points[name] for name in ("label", "x", "y", "step")})))
         .mark_line(aria=False, strokeJoin="round")
         .encode(x=x, y=y, order=alt.Order("step:Q"), strokeWidth=width, **series.strokes(legend=legend))
     )
     return chart
 
 
-def _points(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: bool) -> alt.Chart:
-    """Draw corners as points, and others unseen, to hold the tooltips."""
-    kept = np.flatnonzero(drawn["hover"] | drawn["corner"])
-    rows = {name: values[kept] for name, values in drawn.items()}
-    shown, paint = rows["corner"] & corners, series.paint()
+def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: bool) -> alt.Chart:
+    """Draw corners as points, and invisible points between them, for the tooltips."""
+    places = np.flatnonzero(points["hover"] | points["corner"])
+    rows = {name: values[places] for name, values in points.items()}
+    visible, paint = rows["corner"] & corners, series.paint()
     names = {
         "label": "region",
         "alpha_text": "false positives α",
@@ -285,8 +333,8 @@ def _points(drawn: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: bool
         {
             "x": rows["x"],
             "y": rows["y"],
-            "seen": shown.astype(float),
-            "size": np.where(shown, 38, 90),
+            "seen": visible.astype(float),
+            "size": np.where(visible, 38, 90),
             "paint": [paint[label] for label in rows["label"].tolist()],
             "label": rows["label"],
             "alpha_text": [number(v) for v in rows["alpha"].tolist()],

@@ -16,7 +16,7 @@ from dpcore.utility.choosing import Choosing
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.utility import Dataset, Pair
+    from dpcore.utility import Dataset, UtilityPair
 
 COLUMNS = ("answer", "true", "released", "difference")
 MOST_BARS = 60  # more coordinates than this are drawn as lines
@@ -24,14 +24,14 @@ OTHERS = 60  # further releases drawn small beside a single number
 TRUE, RELEASED = "true answer", "this release"
 
 
-def release_table(pair: Pair, data: Dataset, seed: int = 0) -> pd.DataFrame:
+def release_table(pair: UtilityPair, data: Dataset, seed: int = 0) -> pd.DataFrame:
     """Return one release beside the true answer, one row per coordinate: `answer, true, released, difference`."""
     truth = np.asarray(pair.answer(data), dtype=np.float64).ravel()
-    drawn = np.asarray(pair.release(data, np.random.default_rng(seed), 1), dtype=np.float64)[0].ravel()
-    if truth.size != drawn.size:
-        msg = f"A release of {pair.title} has {drawn.size} numbers, its true answer {truth.size}."
+    release = np.asarray(pair.release(data, np.random.default_rng(seed), 1), dtype=np.float64)[0].ravel()
+    if truth.size != release.size:
+        msg = f"A release of {pair.title} has {release.size} numbers, its true answer {truth.size}."
         raise DomainError(msg)
-    rows = {"answer": list(pair.labels(data)), "true": truth, "released": drawn, "difference": drawn - truth}
+    rows = {"answer": list(pair.labels(data)), "true": truth, "released": release, "difference": release - truth}
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -51,32 +51,34 @@ def release_takeaway(table: pd.DataFrame, title: str) -> str:
     )
 
 
-def release_figure(pair: Pair, data: Dataset, *, seed: int = 0, look: Look = PLAIN) -> Figure:
+def release_figure(pair: UtilityPair, data: Dataset, *, seed: int = 0, look: Look = PLAIN) -> Figure:
     """Return chart, table and sentence of one release.
 
     Parameters
     ----------
-    pair, data : Pair or Dataset
+    pair, data : UtilityPair or Dataset
         Query with mechanism, and the data.
     seed : int, default 0
-        Of the release; the same seed draws the same one.
+        Of the release; the same seed gives the same release.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     table = release_table(pair, data, seed)
     if isinstance(pair, Choosing):
         return _choice_figure(pair, data, table, look)
     takeaway = release_takeaway(table, pair.title)
-    shown = described(look, takeaway)
+    look = described(look, takeaway)
     if len(table) == 1:
         many = np.asarray(pair.release(data, np.random.default_rng([seed, 1]), OTHERS), dtype=np.float64).ravel()
-        chart = _line(table, many, shown)
+        chart = _line(table, many, look)
         notes: tuple[str, ...] = (f"The small marks are {OTHERS} other releases.",)
     else:
-        chart, notes = _bars(table, shown) if len(table) <= MOST_BARS else _curves(table, shown), ()
+        chart, notes = _bars(table, look) if len(table) <= MOST_BARS else _curves(table, look), ()
     return Figure(chart, table, takeaway, look.title or f"One release: {pair.title}", notes)
 
 
 def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Look) -> Figure:
-    """Return what a choice among candidates looks like: the exact chance of each, the true and the released one marked."""
+    """Return a choice among candidates: the exact chance of each, with marks at the true and the released one."""
     options, chances = pair.options(data), pair.chances(data)
     names = _option_names(pair, data, len(options)) or [number(value, 6) for value in options]
     true, released = float(table["true"].iloc[0]), float(table["released"].iloc[0])
@@ -90,44 +92,50 @@ def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Loo
         }
     )
     places = [int(np.argmin(np.abs(options - value))) for value in (true, released)]
-    truth, said = ((names[place], _chance(chances[place])) for place in places)
+    truth, answer = ((names[place], _chance(chances[place])) for place in places)
     if not rows["true"].any():  # records outside the bounds
-        other = f"the true answer is {number(true, 6)}, which no release can say: it lies beyond the bounds"
+        other = f"the true answer is {number(true, 6)}, which no release can be: it lies outside the bounds"
         places = [-1, places[1]]
-    elif truth == said:
+    elif truth == answer:
         other = "that is the true answer"
     else:
         other = f"the true answer is {truth[0]}, with a chance of {truth[1]}"
-    takeaway = f"This release of the {pair.title} says {said[0]}, which had a chance of {said[1]} (exact); {other}."
+    takeaway = f"This release of the {pair.title} says {answer[0]}, which had a chance of {answer[1]} (exact); {other}."
     chart = _chances(rows, options, places, described(look, takeaway))
     return Figure(chart, rows, takeaway, look.title or f"One release: {pair.title}")
 
 
 def _chance(value: float) -> str:
-    """Return a chance with three digits; what is not certain is not called 1."""
-    said = number(float(value), 3)
-    return "almost 1" if said == "1" and value < 1 else said
+    """Return a chance with three digits; only a certain one is called 1."""
+    text = number(float(value), 3)
+    return "almost 1" if text == "1" and value < 1 else text
 
 
 def _option_names(pair: Choosing, data: Dataset, count: int) -> list[str]:
-    """Return the names of the candidates where their numbers are only codes."""
+    """Return the names of the candidates if their numbers are only codes."""
     if pair.uses_data and len(data.categories) == count:
         return list(data.categories)
     return ["no", "yes"] if pair.query == "majority" else []
 
 
 def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: Look) -> alt.LayerChart:
-    """Draw the chance of each candidate, with marks over the true one, unless its place is -1, and the released one."""
+    """Draw the chance of each candidate, with marks over the true one (unless its place is -1) and the released one."""
     few = len(options) <= MOST_BARS
     at = np.arange(len(options), dtype=np.float64) if few else options
     texts = [f"{name}: {number(chance, 4)}" for name, chance in zip(rows["option"], rows["chance"], strict=True)]
-    drawn = pd.DataFrame({"place": at, "left": at - 0.4, "right": at + 0.4, "chance": rows["chance"], "text": texts})
+    candidates = pd.DataFrame(
+        {"place": at, "left": at - 0.4, "right": at + 0.4, "chance": rows["chance"], "text": texts}
+    )
     top = float(rows["chance"].max())
     where = _named_axis(rows["option"]) if few else _number_axis()
     y = alt.Y(
         "chance:Q", title="Chance", scale=alt.Scale(domain=[0, 1.25 * top], nice=False), axis=alt.Axis(tickCount=4)
     )
-    base, grey, tip = alt.Chart(checked(drawn)), theme.quiet(dark=look.dark), [alt.Tooltip("text:N", title="chance of")]
+    base, grey, tip = (
+        alt.Chart(checked(candidates)),
+        theme.quiet(dark=look.dark),
+        [alt.Tooltip("text:N", title="chance of")],
+    )
     if few:
         bars = base.mark_rect(fill=theme.pale(grey, dark=look.dark), stroke=grey, aria=False)
         layers = [bars.encode(x=alt.X("left:Q", **where), x2=alt.X2("right:Q"), y=y, y2=alt.Y2Datum(0), tooltip=tip)]
@@ -146,9 +154,11 @@ def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: L
 
 def _named_axis(names: pd.Series[str]) -> dict[str, Any]:
     """Return title, scale and axis of places 0, 1, ... that have names."""
-    shown = "[" + ", ".join(repr(theme.short(name, 14)) for name in names) + "]"
+    labels = "[" + ", ".join(repr(theme.short(name, 14)) for name in names) + "]"
     places = list(range(len(names)))
-    axis = alt.Axis(values=places, labelExpr=f"{shown}[datum.value]", grid=False, ticks=False, labelAngle=_angle(names))
+    axis = alt.Axis(
+        values=places, labelExpr=f"{labels}[datum.value]", grid=False, ticks=False, labelAngle=_angle(names)
+    )
     return {"title": None, "scale": alt.Scale(domain=[-0.6, len(names) - 0.4], nice=False), "axis": axis}
 
 
@@ -158,7 +168,7 @@ def _number_axis(scale: alt.Scale | None = None) -> dict[str, Any]:
 
 
 def _angle(names: pd.Series[str]) -> int:
-    """Return the slant of the names: level if few and short."""
+    """Return the angle of the names: level if they are few and short."""
     longest = max(len(theme.short(text, 14)) for text in names)
     return 0 if len(names) * longest <= 40 else -60
 
@@ -171,7 +181,7 @@ def _dot(base: alt.Chart, rank: int, look: Look) -> alt.Chart:
 
 
 def _word(base: alt.Chart, text: str, look: Look, *, left: bool) -> list[alt.Chart]:
-    """Return a text beside a mark, readable over lines."""
+    """Return a text beside a mark that is readable over lines."""
     side: dict[str, Any] = {"align": "left" if left else "right", "dx": 12 if left else -12, "fontSize": theme.TEXT}
     back, word = theme.paper(dark=look.dark), base.encode(text=text)
     halo = word.mark_text(color=back, stroke=back, strokeWidth=4, opacity=0.8, aria=False, **side)
@@ -188,7 +198,7 @@ def _long(table: pd.DataFrame, series: Series) -> pd.DataFrame:
                     "place": np.arange(len(table), dtype=np.float64),
                     "answer": [theme.short(text, 40) for text in table["answer"]],
                     "value": table[column].to_numpy(dtype=np.float64),
-                    "label": series.shown[name],
+                    "label": series.name_of[name],
                     "rank": rank,
                     "value_text": [number(v, 6) for v in table[column]],
                 }

@@ -1,7 +1,7 @@
 """At most 400 points per curve that look like the curve, in the linear and in the log-log view.
 
-The drawn line deviates by less than half a pixel at 1600 px in both. Polygons are drawn by their corners; where
-they have too many, by fewer edges on the safe side (`dpcore.charts.thinning`).
+In both views the drawn line deviates by less than half a pixel at 1600 px. Polygons are drawn by their corners or,
+if they have too many, by fewer edges on the safe side (`dpcore.charts.thinning`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_ROWS = 10_000
 
 
 def named(regions: Regions) -> dict[str, TradeOff]:
-    """Return the regions by the names a legend shows: given ones, or their expressions; doubles are numbered."""
+    """Return the regions by their names in a legend: those of a mapping, or their expressions; repeated names are numbered."""
     if isinstance(regions, TradeOff):
         pairs = [(str(regions), regions)]
     elif isinstance(regions, Mapping):
@@ -47,22 +47,29 @@ def named(regions: Regions) -> dict[str, TradeOff]:
     if not pairs:
         msg = "A chart needs at least one region, got none."
         raise DomainError(msg)
-    found: dict[str, TradeOff] = {}
-    given: list[tuple[str, object]] = list(pairs)
-    for name, region in given:
+    by_label: dict[str, TradeOff] = {}
+    entries: list[tuple[str, object]] = list(pairs)
+    for name, region in entries:
         if not isinstance(region, TradeOff):
             msg = f"A chart is made of regions such as dp(1), got a value of type {type(region).__name__}."
             raise DomainError(msg)
         label, count = name, 1
-        while label in found:
+        while label in by_label:
             count += 1
             label = f"{name} ({count})"
-        found[label] = region
-    return found
+        by_label[label] = region
+    return by_label
 
 
 def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     """Return the points to draw for one region.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The region.
+    label : str, optional
+        Its name in the legend; its expression by default.
 
     Returns
     -------
@@ -96,20 +103,20 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
 
 
 def corner_count(region: TradeOff) -> int | None:
-    """Return how many corners the published border has, None where it is smooth."""
+    """Return the number of corners of the published border, None if it is smooth."""
     curve = published(region.curve)
     return curve.corner_count if isinstance(curve, Polygon) else None
 
 
 def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    """Return the border of every region as rows: exact corners where it is a polygon of at most 10 000, else the points drawn.
+    """Return the border of each region: the exact corners of a polygon with at most 10 000, otherwise the points drawn.
 
     Parameters
     ----------
     regions : Regions
         One region, several, or a mapping from names to regions.
     points : mapping of str to DataFrame, optional
-        What `sample` returned for a name, where that is known.
+        What `sample` returned, by name, to save its time.
 
     Returns
     -------
@@ -128,7 +135,7 @@ def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = N
 
 
 def _kinds(region: TradeOff, alpha: FloatArray) -> NDArray[np.str_]:
-    """Return what the betas drawn are; numeric brackets are not computed a second time, they are bounds throughout."""
+    """Return the kind of each beta drawn; numeric brackets are bounds throughout and not computed again."""
     curve = region.curve
     own = isinstance(curve, Polygon) or type(curve).beta_bounds is not Curve.beta_bounds
     if curve.exact and own:
@@ -139,7 +146,7 @@ def _kinds(region: TradeOff, alpha: FloatArray) -> NDArray[np.str_]:
 
 
 def note(region: TradeOff, points: pd.DataFrame) -> str:
-    """Return the sentence that belongs under the chart if a polygon was thinned, otherwise an empty text."""
+    """Return a note for the chart if a polygon was thinned, otherwise an empty text."""
     curve = published(region.curve)
     if not isinstance(curve, Polygon) or not _is_thinned(region, curve, points):
         return ""
@@ -150,17 +157,17 @@ def note(region: TradeOff, points: pd.DataFrame) -> str:
 
 
 def _is_thinned(region: TradeOff, curve: Polygon, points: pd.DataFrame) -> bool:
-    """Whether a polygon is drawn by fewer corners than it has: on an exact one the points off the curve show it."""
+    """Whether a polygon is drawn with fewer corners than it has; an exact one then has points off its curve."""
     return bool((points["kind"] != EXACT).any()) if region.curve.exact else curve.corner_count > pixels.MOST_POINTS
 
 
 def area(alpha: FloatArray, beta: FloatArray) -> float:
-    """Return the area between the drawn curve and blind guessing: how large the region looks."""
+    """Return the area between the drawn curve and blind guessing."""
     return 0.5 - float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
 
 
 def _power(curve: Curve, path: Path) -> FloatArray:
-    """Return the attacker's power: the curve's own where it keeps more digits than 1 - beta."""
+    """Return the attacker's power; the curve's own if it has more digits than 1 - beta."""
     power = 1.0 - path.beta
     if path.power is not None:
         power = path.power
@@ -170,6 +177,6 @@ def _power(curve: Curve, path: Path) -> FloatArray:
 
 
 def _loss_labels(path: Path) -> list[str]:
-    """Return the losses as text, because JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
+    """Return the losses as text, since JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
     texts = [f"{loss + 0.0:.4g}" for loss in path.loss]
     return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss, strict=True)]

@@ -1,4 +1,4 @@
-"""Smooth curves: points on the curve, closer where it bends, until the drawn line cannot be told from it."""
+"""Smooth curves: points on the curve, denser where it bends, until the drawn line looks the same."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
 
-_LOWEST = 1e-13
-_ROUNDS = 8
+_LOWEST = 1e-13  # a decade below the axis, so that the line leaves the picture
+_ROUNDS = 8  # of halving; the budget of points usually ends them earlier
 _GRID = np.union1d(np.geomspace(_LOWEST, 0.5, 64), np.linspace(0.02, 0.5, 49))
 _HALF_BUDGET = pixels.MOST_POINTS // 2 - 2
-_RESOLVED = 1e-11  # a drop smaller than this, seen as a difference near 1, has too few digits for a slope
+_RESOLVED = 1e-11  # a smaller drop, taken as a difference of numbers near 1, has too few digits for a slope
 
 
 def smooth_path(curve: Curve) -> Path:
@@ -33,13 +33,13 @@ def smooth_path(curve: Curve) -> Path:
     right = left if curve.symmetric else _half(curve.inverse())
     alpha = np.concatenate((left[0], right[1][::-1], [1.0]))
     beta = np.concatenate((left[1], right[0][::-1], [0.0]))
-    # the other half's segment that started at a point ends there when walked in this direction
+    # segments of the other half are walked backwards: where one started, it now ends
     loss = np.concatenate((left[2], [0.0], -right[2][::-1], [-np.inf, -np.inf]))
     open_loss = np.concatenate((left[3], [False], right[3][::-1], [False, False]))
     keep = np.concatenate(([True], (np.diff(alpha) >= 0) & (np.diff(beta) <= 0)))
     keep[1:] &= (np.diff(alpha) > 0) | (np.diff(beta) < 0)
     none = np.zeros(alpha.size, dtype=bool)
-    # beyond the diagonal the rate missed is the small one
+    # beyond the diagonal beta is the small rate, so 1 - beta has all its digits
     power = None if left[4] is None else np.concatenate((left[4], 1.0 - beta[left[0].size :]))[keep]
     return Path(alpha[keep], beta[keep], loss[keep], none[keep], none[keep], open_loss[keep], power=power)
 
@@ -47,7 +47,7 @@ def smooth_path(curve: Curve) -> Path:
 def _half(curve: Curve) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_], FloatArray | None]:
     """Return (alpha, beta, loss, open loss, power) up to the diagonal alpha = beta; losses are one shorter.
 
-    `power` is None where the curve knows nothing better than 1 - beta.
+    `power` is None if the curve has nothing better than 1 - beta.
     """
     tolerance = 0.1
     alpha, beta = _down_to_diagonal(curve, _GRID)
@@ -74,7 +74,7 @@ def _half(curve: Curve) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.
 
 
 def _down_to_diagonal(curve: Curve, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the grid points above the diagonal, ended by one close to it: f falls, so alpha = f(alpha) only once."""
+    """Return the grid points above the diagonal and one close to it; f falls, so it meets the diagonal once."""
     beta = _beta(curve, grid)
     above = int(np.searchsorted(grid > beta, True))
     if above == 0:
@@ -83,10 +83,10 @@ def _down_to_diagonal(curve: Curve, grid: FloatArray) -> tuple[FloatArray, Float
     low, high = float(grid[above - 1]), float(grid[above]) if above < grid.size else 0.5
     for _ in range(2):
         probe = np.linspace(low, high, 21)[1:]
-        found = _beta(curve, probe)
-        good = int(np.searchsorted(probe > found, True))
+        values = _beta(curve, probe)
+        good = int(np.searchsorted(probe > values, True))
         if good:
-            low, end = float(probe[good - 1]), float(found[good - 1])
+            low, end = float(probe[good - 1]), float(values[good - 1])
             alpha, beta = np.append(alpha[:above], low), np.append(beta[:above], end)
         high = float(probe[good]) if good < probe.size else high
     return alpha, beta
@@ -99,9 +99,9 @@ def _beta(curve: Curve, alpha: FloatArray) -> FloatArray:
 def _losses(
     curve: Curve, alpha: FloatArray, beta: FloatArray, power: FloatArray | None
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the loss of each segment, log of drop over width, and whether it is only known to be at least that.
+    """Return the loss of each segment, log of drop over width, and whether it is only a lower bound.
 
-    Losses fall along the curve, so where a drop near 1 has lost its digits the next segment's loss is a lower bound.
+    Losses fall along the curve, so where a drop near 1 has lost its digits, the loss of the next segment bounds it.
     """
     drop = -np.diff(beta)
     resolved = drop > _RESOLVED

@@ -1,4 +1,4 @@
-"""One look for every chart: Okabe and Ito's colours with dashes, light and dark, readable type."""
+"""One look for every chart: the colours of Okabe and Ito with dashes, light and dark, in readable type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
 EPSILON_TITLE = "Bound ε on the privacy loss"
 DELTA_TITLE = "Excess δ over the bound"
-"""Titles of axes, in the glossary's words: ε bounds the loss, δ is what may exceed the factor e^ε."""
+"""Titles of axes in the words of the glossary: ε bounds the loss, δ is what may exceed the factor e^ε."""
 _FACTS = ("config", "width", "height", "description", "usermeta", "title", "params", "data")  # of a layered chart
 _PAPER = {False: "#ffffff", True: "#0e1117"}
 _INK = {False: "#111111", True: "#ffffff"}
@@ -42,7 +42,7 @@ def dash(index: int) -> list[int]:
 
 
 def paper(*, dark: bool = False) -> str:
-    """Return the background an exported picture gets; on a page the chart itself is transparent."""
+    """Return the background of an exported picture; on a page the chart itself is transparent."""
     return _PAPER[dark]
 
 
@@ -57,7 +57,7 @@ def quiet(*, dark: bool = False) -> str:
 
 
 def pale(strong: str, *, dark: bool = False, share: float = 0.22) -> str:
-    """Mix a colour into the background: an opaque fill that hides what lies behind and leaves the grid's tone."""
+    """Mix a colour into the background: an opaque fill that hides what lies behind it."""
     back = _PAPER[dark]
     mixed = (round(share * int(strong[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02x}" for part in mixed)
@@ -129,7 +129,7 @@ def dark_theme() -> alt.theme.ThemeConfig:
 
 @dataclass(frozen=True)
 class Look:
-    """How a chart looks, whatever it shows.
+    """How a chart looks, independent of what it shows.
 
     Attributes
     ----------
@@ -138,13 +138,13 @@ class Look:
     title : str, default ""
         A line above the chart.
     description : str, default ""
-        The takeaway for screen readers; every figure fills it in.
+        The text for screen readers; by default the takeaway of the figure.
     width : int or str, default "container"
         In points, or ``container``.
     height : int, default 0
         In points; 0 leaves it to the chart.
     places : tuple of int, default ()
-        Numbers of the colours of regions in their order; 0, 1, 2, ... by default.
+        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     """
 
     dark: bool = False
@@ -159,12 +159,12 @@ PLAIN = Look()
 
 
 def described(look: Look, takeaway: str) -> Look:
-    """Return the look with this takeaway, unless it has its own words."""
+    """Return the look with this takeaway as its description, unless it has one."""
     return look if look.description else replace(look, description=takeaway)
 
 
 def finish(layers: Sequence[alt.Chart], look: Look, *, words: str, height: int) -> alt.LayerChart:
-    """Join the layers and give them size, title, screen-reader text and look; the look travels with the chart."""
+    """Join the layers and set size, title, screen-reader text and configuration."""
     properties: dict[str, Any] = {
         "width": look.width,
         "height": look.height or height,
@@ -174,17 +174,17 @@ def finish(layers: Sequence[alt.Chart], look: Look, *, words: str, height: int) 
     if look.title:
         properties["title"] = short(look.title, 90)
     chart = alt.LayerChart(config=config(dark=look.dark), **properties)
-    chart.layer = list(layers)  # as `alt.layer` would, without its copies of every layer: those here are ours alone
+    chart.layer = list(layers)  # like `alt.layer`, without copying the layers: nobody else holds them
     return chart
 
 
 def over(chart: alt.LayerChart, *layers: alt.Chart) -> alt.LayerChart:
-    """Return the chart with more layers in front; the others are shared, not copied."""
-    made = alt.LayerChart()
+    """Return the chart with more layers in front; layers are shared, not copied, because Altair's own copy is slow."""
+    layered = alt.LayerChart()
     for name in _FACTS:
-        made[name] = getattr(chart, name)
-    made.layer = [*chart.layer, *layers]  # a copy by Altair's own means would copy every layer twice
-    return made
+        layered[name] = getattr(chart, name)
+    layered.layer = [*chart.layer, *layers]
+    return layered
 
 
 def short(text: str, most: int = 60) -> str:

@@ -1,7 +1,7 @@
 """Polygons with too many corners to draw: fewer edges, on the safe side.
 
-An edge that is left out lets its two neighbours run on until they meet. The meeting point lies outside the true
-curve (below it), so the drawn region contains the true one and every drawn edge is an edge of the true region.
+Where an edge is left out, its two neighbours are extended until they meet. The meeting point lies below the true
+curve, so the drawn region contains the true one, and each drawn edge extends an edge of the true region.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Path:
     """Points of a drawn curve, alpha ascending.
 
-    `loss` is that of the edge that starts at the point; `corner` marks exact corners of the region; `safe` marks
-    points that lie on the safe side of the curve, not on it; `open_loss` marks a loss that is a lower bound.
+    `loss` is the loss of the edge that starts at the point; `corner` marks exact corners of the region; `safe` marks
+    points on the safe side of the curve, not on it; `open_loss` marks a loss that is a lower bound.
     """
 
     alpha: FloatArray
@@ -36,11 +36,11 @@ class Path:
     safe: NDArray[np.bool_]
     open_loss: NDArray[np.bool_]
     total: int = 0  # corners of the region, if it has more than are drawn
-    power: FloatArray | None = None  # the attacker's power, where it is known with more digits than 1 - beta
+    power: FloatArray | None = None  # the attacker's power, if it has more digits than 1 - beta
 
 
 def polygon_path(polygon: Polygon) -> Path:
-    """Return the corners of a polygon, thinned if they and the bends of the log view are more than 400."""
+    """Return the corners of a polygon, thinned if they and the bends of the log view exceed 400."""
     chain = _Chain(polygon)
     full = _bent(chain.all_points(), 0.1) if chain.edges <= pixels.MOST_POINTS else None
     if full is not None and full.alpha.size <= pixels.MOST_POINTS:
@@ -54,13 +54,13 @@ def polygon_path(polygon: Polygon) -> Path:
 
 
 class _Chain:
-    """The edges of a polygon in the order of alpha: losses falling, widths p, drops q, and their corners."""
+    """The edges of a polygon in the order of alpha, with falling losses, widths p, drops q, and their corners."""
 
     def __init__(self, polygon: Polygon) -> None:
-        used = ((polygon.p > 0) | (polygon.q > 0))[::-1]
-        self.loss = polygon.loss[::-1][used]
-        self.p = polygon.p[::-1][used]
-        self.q = polygon.q[::-1][used]
+        present = ((polygon.p > 0) | (polygon.q > 0))[::-1]
+        self.loss = polygon.loss[::-1][present]
+        self.p = polygon.p[::-1][present]
+        self.q = polygon.q[::-1][present]
         self.edges = int(self.loss.size)
         self.alpha = np.minimum(np.concatenate(([0.0], np.cumsum(self.p))), 1.0)
         self.beta = np.minimum(np.concatenate((np.cumsum(self.q[::-1])[::-1], [0.0])), 1.0)
@@ -75,18 +75,18 @@ class _Chain:
         return self._path(self.alpha, self.beta, self.loss, np.zeros(self.alpha.size, dtype=bool))
 
     def thinned(self, tolerance: float) -> Path:
-        """Keep as few edges as the tolerance (in pixels, both views) allows, going along the curve greedily."""
-        kept, corner = [0], [(0.0, float(self.beta[0]), False)]
+        """Keep as few edges as the tolerance (in pixels, both views) allows, greedily along the curve."""
+        edges, corner = [0], [(0.0, float(self.beta[0]), False)]
         step, last = 1, self.edges - 1
-        while kept[-1] < last:
-            here = kept[-1]
+        while edges[-1] < last:
+            here = edges[-1]
             far = self._farthest(here, step, tolerance)
             step = far - here
             corner.append((*self._meet(here, far), far > here + 1))
-            kept.append(far)
+            edges.append(far)
         corner.append((float(self.alpha[-1]), 0.0, False))
         alpha, beta, safe = (np.array(column) for column in zip(*corner, strict=True))
-        return self._path(alpha, beta, self.loss[kept], safe.astype(bool))
+        return self._path(alpha, beta, self.loss[edges], safe.astype(bool))
 
     def _farthest(self, here: int, guess: int, tolerance: float) -> int:
         """Return the farthest edge whose line may follow that of edge `here`: gallop, then halve."""
@@ -108,9 +108,9 @@ class _Chain:
         return good
 
     def _meet(self, i: int, j: int) -> tuple[float, float]:
-        """Return where the lines of edges i < j meet; sums of positive terms only, so tiny rates keep their digits.
+        """Return where the lines of edges i < j meet; all sums have positive terms, so tiny rates keep their digits.
 
-        With P and Q the width and drop between the two edges: edge i runs on by t, and t e^Li + (P - t) e^Lj = Q.
+        With P and Q the width and drop between the two edges, edge i is extended by t with t e^Li + (P - t) e^Lj = Q.
         """
         width = float(self.alpha[j] - self.alpha[i + 1])
         width = width if width > 1e-3 * self.alpha[j] else float(self.p[i + 1 : j].sum())
@@ -163,7 +163,7 @@ class _Chain:
 
 
 def _times_exp(mass: float, exponent: float) -> float:
-    """Return mass * e^exponent without overflow on the way."""
+    """Return mass * e^exponent without intermediate overflow."""
     return math.exp(min(math.log(mass) + exponent, 700.0)) if mass > 0 else 0.0
 
 
@@ -183,7 +183,7 @@ def _bent(path: Path, tolerance: float) -> Path:
         alpha, beta = np.insert(alpha, bad + 1, middle[0][bad]), np.insert(beta, bad + 1, middle[1][bad])
         edge = np.insert(edge, bad + 1, edge[bad])
     new = np.concatenate(([False], edge[1:] == edge[:-1]))
-    # an edge that runs on beyond a corner to a meeting point has left the curve there
+    # an edge extended beyond a corner to a meeting point has left the curve there
     beyond = path.safe | np.append(path.safe[1:], False)
     safe = np.where(new, beyond[edge], path.safe[edge])
     return Path(alpha, beta, path.loss[edge], path.corner[edge] & ~new, safe, path.open_loss[edge], path.total)

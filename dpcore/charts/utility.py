@@ -1,4 +1,4 @@
-"""The utility chart: how good answers are as a parameter moves."""
+"""The utility chart: the error of answers, or their chance of success, as a parameter changes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ from dpcore.words import outward
 
 COLUMNS = ("parameter", "value", "kind", "low", "high")
 MEASURED = ("simulation", "measured")
-DECADES = 1e-15  # a logarithmic axis shows this share of its largest value at most
+DECADES = 1e-15  # values below this share of the largest are not drawn on a logarithmic axis
 
 
 def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows drawn: the columns of a utility chart, checked, with a `label` for each series.
+    """Return the rows of a utility chart, checked, with a `label` for each series.
 
     Parameters
     ----------
     frame : DataFrame
         `parameter, value, kind, low, high` and optionally `series` or `label`. Rows of kind ``simulation`` or
         ``measured`` become points with error bars from low to high, all others a line in a band.
+
+    Returns
+    -------
+    DataFrame
+        `label, parameter, value, kind, low, high`.
     """
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
@@ -46,22 +51,37 @@ def utility_table(frame: pd.DataFrame) -> pd.DataFrame:
 def utility_takeaway(
     frame: pd.DataFrame, *, current: float | None = None, parameter: str = "ε", value: str = "error"
 ) -> str:
-    """Say the value at the current parameter, or at both ends; each number with what it is, bounds rounded outward."""
+    """Say the value at the current parameter or at both ends, bounds rounded outward.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As in `utility_table`.
+    current : float, optional
+        The current parameter; the nearest one in the table is used.
+    parameter, value : str
+        Names of the axes.
+
+    Returns
+    -------
+    str
+        A sentence for each of the first four series.
+    """
     table = utility_table(frame)
-    said = []
+    sentences = []
     for label, rows in table.groupby("label", sort=False):
         order = rows.sort_values("parameter")
         if current is not None:
             nearest = order.iloc[int(np.argmin(np.abs(order["parameter"].to_numpy(dtype=np.float64) - current)))]
-            chosen = [nearest]
+            places = [nearest]
         else:
-            chosen = [order.iloc[0], order.iloc[-1]]
+            places = [order.iloc[0], order.iloc[-1]]
         words = " and ".join(
-            f"{rounded(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in chosen
+            f"{rounded(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in places
         )
         name = theme.short(value)
-        said.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
-    return " ".join(said[:4])
+        sentences.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
+    return " ".join(sentences[:4])
 
 
 def utility_figure(
@@ -73,9 +93,25 @@ def utility_figure(
     look: Look = PLAIN,
     **options: Any,
 ) -> Figure:
-    """Return chart, table and sentence; `options` are those of `utility_chart`.
+    """Return a utility chart as a figure.
 
-    The table has the columns of `utility_table`; numbers of a region also say by which theorem and for which neighbours.
+    Parameters
+    ----------
+    frame : DataFrame
+        As in `utility_table`.
+    current : float, optional
+        The current parameter, drawn as a dotted line.
+    parameter, value : str
+        Titles of the axes.
+    look : Look, default PLAIN
+        Size, title and colours.
+    options : object
+        Those of `utility_chart`.
+
+    Returns
+    -------
+    Figure
+        The table has the columns of `utility_table`; numbers of regions also have `theorem` and `neighbours`.
     """
     table = utility_table(frame)
     takeaway = utility_takeaway(frame, current=current, parameter=parameter, value=value)
@@ -89,14 +125,14 @@ def utility_figure(
 
 
 def utility_notes(table: pd.DataFrame, *, log_y: bool = True) -> tuple[str, ...]:
-    """Say how many values a logarithmic axis has no place for."""
+    """Say how many values have no place on a logarithmic axis."""
     count = len(table) - len(_drawable(table, log=log_y)[0])
     what = "One value of 0 or close to it has" if count == 1 else f"{count} values of 0 or close to it have"
     return (f"{what} no place on the log axis; all are in the table.",) * bool(count)
 
 
 def rounded(value: float, kind: str) -> str:
-    """Return three digits: bounds to their safe side, other numbers to the nearest."""
+    """Return three digits: bounds rounded to the safe side, other numbers to the nearest."""
     return outward(value if kind in ("upper", "lower") else float(f"{value:.3g}"), 3, up=kind != "lower")
 
 
@@ -118,19 +154,28 @@ def utility_chart(
     table : DataFrame
         What `utility_table` returns.
     current : float, optional
-        The parameter chosen at the moment.
+        The current parameter.
     parameter, value : str
         Titles of the axes.
     log_x, log_y : bool, default True
         Logarithmic axes. Across, a value of 0 or below makes the axis linear. Up, what is below
         1e-15 of the largest value has no place: such values are left out, bars and bands end at the bottom, and the
-        axis is linear if every other value would be lost.
+        axis is linear if more than half of the values would be lost.
+    legend : bool, default True
+        Draw the legend.
+    look : Look, default PLAIN
+        Size, title and colours.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
     """
     table, y_log = _drawable(table, log=log_y)
     series = Series(table["label"], dark=look.dark)
-    drawn = table.assign(
-        label=table["label"].map(series.shown),
-        paint=table["label"].map(series.shown).map(series.paint()),
+    data = table.assign(
+        label=table["label"].map(series.name_of),
+        paint=table["label"].map(series.name_of).map(series.paint()),
         parameter_text=[number(v) for v in table["parameter"]],
         value_text=[f"{number(v)} ({number(a)} to {number(b)})" for v, a, b in _triples(table)],
     )
@@ -144,9 +189,9 @@ def utility_chart(
         }.items()
     ]
     paint = alt.Color("paint:N", scale=None)
-    measured = drawn["kind"].isin(MEASURED)
+    measured = data["kind"].isin(MEASURED)
     layers: list[alt.Chart] = []
-    lines, dots = drawn[~measured], drawn[measured]
+    lines, dots = data[~measured], data[measured]
     drawn_as_lines = set(lines["label"])
     alone = series.only(name for name in series.names if name not in drawn_as_lines)
     low = alt.Y(
@@ -168,7 +213,7 @@ def utility_chart(
         rules = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=low, y2=alt.Y2("high:Q"), color=paint)
         points = base.mark_point(filled=True, size=45, opacity=1, aria=False).encode(y=y, color=paint, tooltip=tips)
         layers += [rules, points]
-        if alone.labels:  # their points again, in front: the legend of points is theirs
+        if alone.labels:  # draw their points again, in front, with a legend of points
             own = alt.Chart(checked(dots[dots["label"].isin(alone.names)])).encode(x=x)
             layers.append(
                 own.mark_point(filled=True, size=45, opacity=1, aria=False).encode(
@@ -209,11 +254,13 @@ def least_mark(table: pd.DataFrame, label: str, axes: tuple[str, str], look: Loo
     label : str
         The line.
     axes : tuple of (str, str)
-        Titles of the axes, as the chart has them.
+        Titles of the axes, as in the chart.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
-    shown, y_log = _drawable(table, log=True)
-    x, y = _channels(shown, *axes, log=(bool((shown["parameter"] > 0).all()), y_log))
-    own = shown[shown["label"] == label]
+    visible, y_log = _drawable(table, log=True)
+    x, y = _channels(visible, *axes, log=(bool((visible["parameter"] > 0).all()), y_log))
+    own = visible[visible["label"] == label]
     place = own.iloc[[int(own["value"].argmin())]].assign(text=f"least {label}")
     base, ink = alt.Chart(checked(place)).encode(x=x, y=y), theme.ink(dark=look.dark)
     mark = base.mark_point(filled=True, size=130, shape="diamond", color=ink, opacity=1, aria=False)
@@ -228,13 +275,13 @@ def _triples(table: pd.DataFrame) -> zip[tuple[float, float, float]]:
 
 
 def _floor(table: pd.DataFrame) -> float:
-    """Return the least value a logarithmic axis has a place for; infinity if it should be linear."""
+    """Return the least value drawn on a logarithmic axis; infinity if the axis should be linear."""
     values = table["value"].to_numpy(dtype=np.float64)
     top = float(max(table["high"].max(), values.max()))
     if top <= 0:
         return np.inf
-    kept = values[values >= top * DECADES]
-    return float(kept.min()) if 2 * len(kept) >= len(values) else np.inf
+    visible = values[values >= top * DECADES]
+    return float(visible.min()) if 2 * len(visible) >= len(values) else np.inf
 
 
 def _drawable(table: pd.DataFrame, *, log: bool) -> tuple[pd.DataFrame, bool]:
@@ -251,7 +298,7 @@ def _scale(*, log: bool) -> alt.Scale:
 
 
 def _axis(table: pd.DataFrame, names: tuple[str, ...], *, log: bool) -> alt.Axis:
-    """Return an axis; a logarithmic one has ticks at 1, 2, 5 over few decades and at powers of ten over many."""
+    """Return an axis; a logarithmic one has ticks at 1, 2, 5 of few decades, at powers of ten of many."""
     if not log:
         return alt.Axis(format=".6~g", tickCount=6)
     low = np.log10(min(float(table[name].min()) for name in names))

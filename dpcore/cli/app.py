@@ -18,10 +18,10 @@ SCRIPT = "serve.py"
 
 
 def find_app() -> Path:
-    """Return the app's first page: beside the package in a checkout, inside it in a wheel.
+    """Return the script of the app: beside the package in a checkout, inside it in a wheel.
 
-    A checkout counts as one only with a ``pyproject.toml``, so that a stranger's file of the same name next to an
-    installed package is never started.
+    A checkout must have a ``pyproject.toml``, so that an unrelated file of the same name next to an installed package is
+    never started.
     """
     package = Path(__file__).resolve().parent.parent
     bundled = package / "_bundle" / SCRIPT
@@ -35,21 +35,26 @@ def find_app() -> Path:
 
 
 def run_app(arguments: Sequence[str] = ()) -> int:
-    """Hand this process over to ``python serve.py`` and return its exit code.
+    """Run ``python serve.py`` in place of this process.
 
     Parameters
     ----------
     arguments : sequence of str, default ()
         Options of ``streamlit run``, such as ``--server.port 8600``.
+
+    Returns
+    -------
+    int
+        The exit code.
     """
     missing = [name for name in ("streamlit", "altair") if importlib.util.find_spec(name) is None]
     if missing:
         msg = f'The app needs {" and ".join(missing)}; install them with: pip install "dpcore[app]".'
         raise DpcoreError(msg)
-    # A script's own folder is searched for imports, not the current one, so no file there stands in for one of Streamlit's.
+    # Python searches the folder of a script for imports, not the working directory: no file there can shadow a module.
     command = [sys.executable, str(find_app()), *arguments]
     if sys.platform == "win32":
         return subprocess.call(command)
-    # The same process goes on as the server, so that whoever started dpcore can stop the app by its process id.
+    # The server keeps the process id of dpcore, so that the app can be stopped by it.
     sys.stdout.flush()
     return os.execv(sys.executable, command)

@@ -1,4 +1,4 @@
-"""The commands as data, for the reference: what each parser knows of itself."""
+"""The commands as data, for the reference of the site."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ WIDTH = 96
 
 
 def commands() -> list[Command]:
-    """Return every command with its usage and arguments as texts."""
+    """Return all commands with their usage and arguments as texts."""
     from dpcore.site.reference.commands import Command  # noqa: PLC0415  # needs the packages of a site
 
-    found = []
+    entries = []
     for name in command_names():
         module = load(name)
         parser = Parser(prog=f"dpcore {name}", description=module.HELP)
@@ -27,12 +27,12 @@ def commands() -> list[Command]:
         rows = tuple(
             (_names(action), _help(parser, action)) for action in parser._actions
         )  # argparse has no public list
-        found.append(Command(name, module.HELP, _usage(parser), parser.epilog or "", rows))
-    return found
+        entries.append(Command(name, module.HELP, _usage(parser), parser.epilog or "", rows))
+    return entries
 
 
 def _usage(parser: Parser) -> str:
-    """Return the usage, of a width that does not depend on the terminal."""
+    """Return the usage in a width that does not depend on the terminal."""
     formatter = argparse.HelpFormatter(parser.prog, width=WIDTH)
     formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups)
     return formatter.format_help().strip()

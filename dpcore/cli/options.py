@@ -1,4 +1,4 @@
-"""Reading arguments: mistakes are raised, not printed, and negative numbers may follow an option."""
+"""Command-line arguments: mistakes are raised, not printed, and negative numbers may follow an option."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPTION = re.compile(r"--[A-Za-z][A-Za-z0-9-]*")
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises `ParseError` instead of leaving the program."""
+    """An argument parser that raises `ParseError` instead of exiting."""
 
     def __init__(self, prog: str, description: str) -> None:
         super().__init__(prog=prog, description=description, allow_abbrev=False)
@@ -39,20 +39,22 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("expressions", metavar="EXPR", nargs="+" if many else 1, help="a region, e.g. 'dp(1)^10'")
 
     def add_list(self, option: str, default: str, text: str) -> None:
-        """Add an option that takes a LIST; without it the value is None and the command takes its default."""
-        shown = f"{text}: 0,0.5,1 or 0:3:0.1 or 1e-9..1e-2/8 (default: {default})".replace("%", "%%")
-        self.add_argument(option, metavar="LIST", type=number_list, help=shown)
+        """Add an option that takes a LIST; without it the value is None and the command uses its default."""
+        words = f"{text}: 0,0.5,1 or 0:3:0.1 or 1e-9..1e-2/8 (default: {default})".replace("%", "%%")
+        self.add_argument(option, metavar="LIST", type=number_list, help=words)
 
     def add_value(self, option: str, parameter: Parameter, text: str, **more: Any) -> None:
-        """Add an option that takes one value of a parameter; what is none is refused before anything is computed."""
+        """Add an option that takes one value of a parameter, which is checked before anything is computed."""
         self.add_argument(option, type=Reader(parameter), help=text, **more)
 
 
 def add_common(parser: Parser, *, table: bool) -> None:
     """Add the options of every command."""
     if table:
-        parser.add_argument("--format", choices=("csv", "json"), default="csv", help="form of the table (default: csv)")
-    parser.add_value("--tolerance", TOLERANCE, "relative width asked of a bracket (default: 1e-6)")
+        parser.add_argument(
+            "--format", choices=("csv", "json"), default="csv", help="format of the table (default: csv)"
+        )
+    parser.add_value("--tolerance", TOLERANCE, "relative width of a bracket, at most (default: 1e-6)")
     parser.add_value("--deadline", _DEADLINE, "stop with an error after this time", metavar="SECONDS")
 
 
@@ -70,7 +72,7 @@ def join_negative(words: list[str]) -> list[str]:
 
 
 def number_list(text: str) -> NDArray[np.float64]:
-    """Read a LIST; argparse keeps the words of an `ArgumentTypeError` only."""
+    """Read a LIST; argparse shows the message of an `ArgumentTypeError` only."""
     try:
         return parse_list(text)
     except DpcoreError as error:
@@ -79,12 +81,12 @@ def number_list(text: str) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads the one value of an option."""
+    """Reads the value of an option."""
 
     parameter: Parameter
 
     def __call__(self, text: str) -> Any:
-        """Return the value; argparse keeps the words of an `ArgumentTypeError` only."""
+        """Return the value; argparse shows the message of an `ArgumentTypeError` only."""
         try:
             return read_value(self.parameter, text)
         except DomainError as error:

@@ -1,4 +1,4 @@
-"""The data of ``dpcore utility``: made up, or a column of a CSV file, with their size, bounds and categories."""
+"""The data of ``dpcore utility``: an example, or a column of a CSV file, with its size, bounds and categories."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.cli.options import Parser
-    from dpcore.utility.base import Pair
+    from dpcore.utility.base import UtilityPair
     from dpcore.utility.dataset import Dataset
-    from dpcore.utility.reading import Reading
+    from dpcore.utility.reading import ColumnReading
 
 MOVABLE = ("n", "lower", "upper")
-MOST_EXAMPLE = 10**6
+MOST_EXAMPLE = 10**6  # records
 _RECORDS = COUNT.but(name="n")
 
 
 def configure(parser: Parser) -> None:
     """Add the options."""
-    parser.add_argument("--data", metavar="FILE", help="a CSV file; made-up ages by default")
+    parser.add_argument("--data", metavar="FILE", help="a CSV file; example data by default")
     parser.add_argument("--column", metavar="C", help="its column; the first by default")
     parser.add_argument(
         "--n",
         type=number_list,
         metavar="LIST",
-        help="how many records: made up (default: 1000), or the first of the file",
+        help="number of records: of the example (default: 1000), or the first of the file",
     )
     parser.add_argument(
         "--lower", type=number_list, metavar="LIST", help="public lower bound of a column of numbers ..."
@@ -42,47 +42,45 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--upper", type=number_list, metavar="LIST", help="... and upper bound; several show a trade-off"
     )
-    parser.add_argument(
-        "--categories", metavar="NAMES", help='the answers a column of text may hold, declared: "A,B,C"'
-    )
+    parser.add_argument("--categories", metavar="NAMES", help='the declared answers of a column of text: "A,B,C"')
     parser.add_argument(
         "--others",
         choices=("count", "drop"),
         default="count",
-        help="answers not declared: counted in a bin called other, or their rows left out (default: count)",
+        help="undeclared answers: counted in a bin called other, or their rows dropped (default: count)",
     )
 
 
 def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
-    """Return what of the data has several values: name -> values."""
-    given = {name: getattr(arguments, name) for name in MOVABLE}
-    found = {name: values.tolist() for name, values in given.items() if values is not None and len(values) > 1}
-    return {name: [_RECORDS.check(v) for v in values] if name == "n" else values for name, values in found.items()}
+    """Return the options about the data that have several values: name -> values."""
+    options = {name: getattr(arguments, name) for name in MOVABLE}
+    lists = {name: values.tolist() for name, values in options.items() if values is not None and len(values) > 1}
+    return {name: [_RECORDS.check(v) for v in values] if name == "n" else values for name, values in lists.items()}
 
 
-def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
-    """Return the column of the file, or made-up data, with the size and the bounds asked; of several the first."""
-    asked = [f"--{name}" for name in ("data", *MOVABLE) if getattr(arguments, name) is not None]
-    if asked and not pair.uses_data:
-        msg = f"{pair.name} follows from its parameters alone and takes no {asked[0]}."
+def dataset(pair: UtilityPair, arguments: argparse.Namespace) -> Dataset:
+    """Return the column of the file, or example data, with the size and bounds of the options; of several, the first."""
+    options = [f"--{name}" for name in ("data", *MOVABLE) if getattr(arguments, name) is not None]
+    if options and not pair.uses_data:
+        msg = f"{pair.name} follows from its parameters alone and takes no {options[0]}."
         raise ParseError(msg)
     if arguments.data is not None:
         data = _read(pair, arguments)
         return data if arguments.n is None else _first(data, _RECORDS.check(float(arguments.n[0])))
     if arguments.column is not None or arguments.categories is not None:
-        msg = "--column and --categories speak of a file; name it with --data."
+        msg = "--column and --categories describe a file; name the file with --data."
         raise ParseError(msg)
     from dpcore.utility.samples import part  # noqa: PLC0415  # pandas is slow to import
 
-    made = pair.example() if arguments.n is None else _example(pair, _RECORDS.check(float(arguments.n[0])))
+    example = pair.example() if arguments.n is None else _example(pair, _RECORDS.check(float(arguments.n[0])))
     low, high = (None if x is None else float(x[0]) for x in (arguments.lower, arguments.upper))
-    return part(made, low=low, high=high)
+    return part(example, low=low, high=high)
 
 
 def moved_table(
-    pair: Pair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
+    pair: UtilityPair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
 ) -> pd.DataFrame:
-    """Return the table as the number of records or a bound moves."""
+    """Return the table as the number of records or a bound changes."""
     from dpcore.utility.bounds import LEAK, bound_cases  # noqa: PLC0415  # pandas is slow to import
     from dpcore.utility.simulate import cases_table  # noqa: PLC0415  # pandas is slow to import
 
@@ -97,7 +95,7 @@ def moved_table(
     return bound_cases(pair, data, name, values, rng, arguments.releases)
 
 
-def _example(pair: Pair, n: int) -> Dataset:
+def _example(pair: UtilityPair, n: int) -> Dataset:
     return pair.example(_RECORDS.but(high=MOST_EXAMPLE).check(n))
 
 
@@ -107,12 +105,12 @@ def _first(data: Dataset, n: int) -> Dataset:
     return part(data, n=n)
 
 
-def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
-    """Return the column of the file, and warn of what was lost."""
+def _read(pair: UtilityPair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
+    """Return the column of the file, and warn about lost records."""
     from dpcore.files.sheet import open_csv  # noqa: PLC0415  # needed with --data only
 
     if (arguments.lower is None) != (arguments.upper is None):
-        msg = "--lower and --upper belong together: the public bounds of the column."
+        msg = "--lower and --upper, the public bounds of the column, belong together: give both."
         raise ParseError(msg)
     if arguments.lower is not None and arguments.categories is not None:
         msg = "--lower and --upper are for numbers, --categories for answers; give one of them."
@@ -120,12 +118,12 @@ def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) ->
     sheet = open_csv(Path(arguments.data).read_bytes())
     reading = _reading(pair, sheet, sheet.columns[0] if arguments.column is None else arguments.column, arguments)
     if not silent and (reading.dropped or any(reading.clipped) or reading.dataset.categories):
-        warnings.warn(" ".join(reading.told), DomainWarning, stacklevel=2)
+        warnings.warn(" ".join(reading.notes), DomainWarning, stacklevel=2)
     return reading.dataset
 
 
-def _reading(pair: Pair, sheet: Any, column: str, arguments: argparse.Namespace) -> Reading:
-    """Read the column as numbers, or as answers that were declared or that the query names."""
+def _reading(pair: UtilityPair, sheet: Any, column: str, arguments: argparse.Namespace) -> ColumnReading:
+    """Read the column as numbers, or as answers that are declared or named by the query."""
     from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers  # noqa: PLC0415  # needed with --data only
 
     if arguments.lower is not None:

@@ -1,4 +1,4 @@
-"""Options that a command takes from what it was asked about: one for every parameter of a pair or a lab."""
+"""Options from the parameters of a pair or a lab: one for each parameter."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
 
 
 def own_options(owner: str, parameters: Iterable[Parameter], words: list[str]) -> dict[str, list[Any]]:
-    """Read the options that are the parameters of `owner`: name -> values."""
-    known = {p.name: p for p in parameters}
+    """Read the options of the parameters of `owner`: name -> values."""
+    by_name = {p.name: p for p in parameters}
     settings: dict[str, list[Any]] = {}
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        option, given, value = word.partition("=")
+    queue = list(words)
+    while queue:
+        word = queue.pop(0)
+        option, equals, value = word.partition("=")
         name = option.removeprefix("--").replace("-", "_")
-        if not option.startswith("--") or name not in known:
-            names = [option_of(n) for n in known]
+        if not option.startswith("--") or name not in by_name:
+            names = [option_of(n) for n in by_name]
             hint = nearest(option, names) or f"it takes {', '.join(names)}."
             msg = f"{owner} has no option {quoted(word)}: {hint}"
             raise ParseError(msg)
-        if not given:
-            if not left:
-                msg = f"{option} needs a value: {known[name].domain_words}."
+        if not equals:
+            if not queue:
+                msg = f"{option} needs a value: {by_name[name].domain_words}."
                 raise ParseError(msg)
-            value = left.pop(0)
+            value = queue.pop(0)
         if name in settings:
             msg = f"{option} was given twice."
             raise ParseError(msg)
-        settings[name] = _values(known[name], value)
+        settings[name] = _values(by_name[name], value)
     return settings
 
 
 def option_of(name: str) -> str:
-    """Return a parameter's name as it is typed."""
+    """Return the option of a parameter."""
     return "--" + name.replace("_", "-")
 
 
 def _values(parameter: Parameter, text: str) -> list[Any]:
-    """Read the values of one option as the parameter's kind asks."""
+    """Read the values of one option by the kind of its parameter."""
     if parameter.kind in ("number", "integer"):
         numbers = parse_list(text).tolist()
         whole = parameter.kind == "integer"

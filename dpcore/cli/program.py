@@ -1,4 +1,4 @@
-"""Find the command, run it, print its table; errors and warnings are one line each on standard error."""
+"""Find the command, run it and print its table; each error or warning is one line on standard error."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 DONE, MISTAKE, INTERRUPTED = 0, 2, 130
 
 
-class Command(Protocol):
-    """What a file of `dpcore.cli.commands` offers."""
+class CommandModule(Protocol):
+    """The contents of a file of `dpcore.cli.commands`."""
 
     HELP: str
 
     def configure(self, parser: Parser) -> None:
-        """Add the command's arguments."""
+        """Add the arguments of the command."""
 
     def run(self, arguments: argparse.Namespace) -> Outcome:
-        """Compute the table; an integer is an exit code of the command's own."""
+        """Compute the table; an integer is an exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,13 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command_names() -> list[str]:
-    """List the commands: the files of `dpcore.cli.commands`."""
+    """Return the names of the commands: the files of `dpcore.cli.commands`."""
     return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandModule:
     """Import the file of one command."""
-    return cast("Command", importlib.import_module(f"{commands.__name__}.{name}"))
+    return cast("CommandModule", importlib.import_module(f"{commands.__name__}.{name}"))
 
 
 def _dispatch(words: list[str]) -> int:
@@ -90,7 +90,7 @@ def _dispatch(words: list[str]) -> int:
         lines = [f"  {name:<{width}}  {load(name).HELP}" for name in names]
         _print("usage: dpcore COMMAND ...\n\n", "\n".join(lines), "\n\ndpcore COMMAND --help explains one command.\n")
     elif first == "--version":
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # slow and seldom needed
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # slow and rarely needed
 
         try:
             _print(f"{version('dpcore')}\n")
@@ -105,7 +105,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _execute(name: str, words: list[str]) -> int:
-    """Read the arguments of one command, run it within its limits, and print its table."""
+    """Parse the arguments of one command, run it within its limits, and print its table."""
     command = load(name)
     parser = Parser(prog=f"dpcore {name}", description=command.HELP)
     command.configure(parser)
@@ -135,8 +135,8 @@ def _execute(name: str, words: list[str]) -> int:
     return MISTAKE if failures else DONE
 
 
-def _compute(command: Command, arguments: argparse.Namespace) -> Outcome:
-    """Run a command within the limits asked."""
+def _compute(command: CommandModule, arguments: argparse.Namespace) -> Outcome:
+    """Run a command within the limits of its options."""
     with effort(tolerance=arguments.tolerance, deadline=arguments.deadline):
         return command.run(arguments)
 
@@ -147,14 +147,14 @@ def _print(*pieces: str) -> None:
 
 
 def _say(text: str) -> None:
-    """Write one line to standard error, whatever characters the text holds."""
+    """Write one line to standard error, whatever characters the text contains."""
     line = " ".join(text.splitlines())
     printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
     sys.stderr.write(printable.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
 def _silence_output() -> None:
-    """Point standard output at nothing once its reader has gone, so that leaving Python stays quiet too."""
+    """Redirect standard output to nowhere once its reader has gone, so that Python exits without a complaint."""
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Several expressions in one command: each is answered for itself, and what fails is named."""
+"""Several expressions in one command: each has its own rows, and failures are named."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answers:
-    """The rows of the expressions that were answered, None if none was, and a sentence for each that was not."""
+    """The rows of the expressions that succeeded (None if none did), and a sentence for each that failed."""
 
     table: pd.DataFrame | None
     failures: tuple[str, ...]
 
 
-def answered(expressions: Sequence[str], table: Callable[[TradeOff], pd.DataFrame]) -> Answers:
-    """Return the tables of all expressions below one another; the error of a single expression is raised as it is."""
+def answers(expressions: Sequence[str], table: Callable[[TradeOff], pd.DataFrame]) -> Answers:
+    """Return the tables of all expressions below one another; the error of a single expression is raised unchanged."""
     import pandas as pd  # noqa: PLC0415  # slow to import and not needed for --help
 
     parts, failures = [], []

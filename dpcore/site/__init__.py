@@ -1,4 +1,4 @@
-"""The static site and the user's report: the same frames and charts as pages that need no server and no network."""
+"""The static site and reports: the same tables and charts as pages that need no server and no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds a site: plans its pages, draws what changed in two processes, writes, and removes what is no longer part."""
+"""Builds a site: plans its pages, draws what changed, writes it, and removes files that are no longer part of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.site.compose import FIGURES, Composer, Site
 from dpcore.site.config import Config, read_config
-from dpcore.site.figures import Drawn, compact, drawn
+from dpcore.site.figures import RenderedFigure, compact, render
 from dpcore.site.manifest import Manifest, Work, digest, fingerprint
 from dpcore.site.pages import EXAMPLES, FIGURE, Job, Page, check, gallery_pages, home_page, run_examples, text_pages
 from dpcore.site.progress import Progress
@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did."""
+    """The result of a build.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder of the site.
+    pages : int
+        The number of its pages.
+    written, drawn, removed : tuple of str
+        The files written, the figures drawn and the files removed.
+    """
 
     folder: Path
     pages: int
@@ -36,7 +46,7 @@ class Built:
 
     @property
     def words(self) -> str:
-        """The same in a sentence."""
+        """The result in a sentence."""
         if not (self.written or self.removed):
             return f"{self.folder}: {self.pages} pages, nothing changed"
         return (
@@ -46,7 +56,7 @@ class Built:
 
 
 def plan(config: Config, commands: Sequence[Command] = ()) -> list[Page]:
-    """Return all pages in reading order, nothing drawn yet."""
+    """Return all pages in reading order, before anything is drawn."""
     pages = [home_page(config)]
     for section in config.sections:
         if section.kind == "texts":
@@ -54,11 +64,11 @@ def plan(config: Config, commands: Sequence[Command] = ()) -> list[Page]:
         elif section.kind == "gallery":
             pages += gallery_pages(section)
         elif section.kind == "errata":
-            from dpcore.site.errata import errata_pages  # noqa: PLC0415  # needs all the evidence's imports
+            from dpcore.site.errata import errata_pages  # noqa: PLC0415  # imports all evidence
 
             pages += errata_pages(section)
         else:
-            from dpcore.site.reference import reference_pages  # noqa: PLC0415  # needs most of the package
+            from dpcore.site.reference import reference_pages  # noqa: PLC0415  # imports most of the package
 
             pages += reference_pages(section, commands)
     return pages
@@ -77,22 +87,22 @@ def build_site(
     Parameters
     ----------
     spec : str or Path
-        The file; `dpcore.site.config` says what it holds.
+        The file; `dpcore.site.config` describes its contents.
     folder : str or Path
-        Where the site goes. A folder that holds other things is refused, so that nothing of them is lost.
+        The folder of the site. One with other contents is refused, so that nothing is lost.
     processes : int, default 2
-        How many draw at the same time; 1 draws in this one.
+        The number of processes that draw; 1 draws in this process.
     progress : Progress, optional
-        Told of every step.
+        Shows each step; none by default.
     commands : sequence of Command, default ()
-        The command line, for its page of the reference.
+        The commands, for their page of the reference.
 
     Returns
     -------
     Built
-        What was written; a second build of the same sources writes nothing.
+        The result; a second build of the same sources writes nothing.
     """
-    target, told = Path(folder), progress or Progress(quiet=True)
+    target, bar = Path(folder), progress or Progress(quiet=True)
     config = read_config(Path(spec))
     before = Manifest.read(target)
     pages = plan(config, commands)
@@ -101,51 +111,51 @@ def build_site(
     frames = page_keys(config, pages, keys)
     work = Work(target, before)
     fresh = [job for name, job in jobs.items() if not work.has(f"{job.kind}:{name}", keys[name])]
-    fresh.sort(key=lambda job: job.kind != EXAMPLES)  # quick, and the likeliest to be wrong
+    fresh.sort(key=lambda job: job.kind != EXAMPLES)  # first, because they are quick and the likeliest to fail
     stale = [page for page in pages if not work.has(page.path, frames[page.path])]
-    told.start(len(fresh) + len(stale))
+    bar.start(len(fresh) + len(stale))
     results = {name: work.load(job) for name, job in jobs.items() if job not in fresh}
-    results |= _draw(fresh, processes, told)
+    results |= _draw(fresh, processes, bar)
     work.open()
     for name, job in jobs.items():
         work.keep(f"{job.kind}:{name}", keys[name], lambda r=results[name]: files_of(r))
     site = Site(
         config,
         pages,
-        {name: found for name, found in results.items() if isinstance(found, Drawn)},
-        {name: found for name, found in results.items() if not isinstance(found, Drawn)},
+        {name: result for name, result in results.items() if isinstance(result, RenderedFigure)},
+        {name: result for name, result in results.items() if not isinstance(result, RenderedFigure)},
     )
     for page in pages:
-        work.keep(page.path, frames[page.path], lambda p=page: {p.path: Composer(site, p).written().encode()})
+        work.keep(page.path, frames[page.path], lambda p=page: {p.path: Composer(site, p).page_html().encode()})
         if page in stale:
-            told.step(page.path)
+            bar.step(page.path)
     work.keep("assets", fingerprint(), shared)
     removed = work.finish()
-    told.done()
+    bar.end()
     return Built(target, len(pages), tuple(work.written), tuple(job.name for job in fresh), removed)
 
 
 def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str]) -> dict[str, str]:
-    """Return what every page is made from, as a digest by path.
+    """Return a digest of the sources of each page, by path.
 
-    A page shows its text, its figures with their links into the app, and the titles of all others; the home page shows
-    their summaries, too.
+    A page shows its text, its figures with their links into the app, and the titles of all others; the home page also
+    shows their summaries.
     """
     titles = [[page.path, page.section, page.chapter, page.title] for page in pages]
     sections = [[one.name, one.title] for one in config.sections]
     around = digest(json.dumps([titles, sections, config.app, config.title]))
     summaries = digest(*(page.summary for page in pages), *(one.summary for one in config.sections))
-    found = {}
+    digests = {}
     for page in pages:
         links = [app_link(job.spec) for job in page.jobs if job.spec is not None]
         own = [page.summary if page.section else summaries, page.source, *links]
-        found[page.path] = digest(fingerprint(), around, *own, *(keys[job.name] for job in page.jobs))
-    return found
+        digests[page.path] = digest(fingerprint(), around, *own, *(keys[job.name] for job in page.jobs))
+    return digests
 
 
 def files_of(result: Any) -> dict[str, bytes]:
-    """Return the files of a figure, of evidence or of examples."""
-    if isinstance(result, Drawn):
+    """Return the files of a figure, a piece of evidence or examples."""
+    if isinstance(result, RenderedFigure):
         return {f"{FIGURES}/{result.name}{suffix}": data for suffix, data in result.files.items()}
     return {f"{FIGURES}/{result['name']}.json": (compact(result) + "\n").encode()}
 
@@ -156,7 +166,7 @@ def files_of(result: Any) -> dict[str, bytes]:
 def work_on(job: Job) -> Any:
     """Do one job."""
     if job.kind == FIGURE and job.spec is not None:
-        return drawn(job.spec, job.name)
+        return render(job.spec, job.name)
     if job.kind == EXAMPLES:
         return run_examples(job)
     from dpcore.site.errata import evidence  # noqa: PLC0415  # as in `plan`
@@ -165,21 +175,21 @@ def work_on(job: Job) -> Any:
 
 
 def _draw(jobs: list[Job], processes: int, progress: Progress) -> dict[str, Any]:
-    """Do all jobs, in other processes if there are enough to be worth their start."""
-    found: dict[str, Any] = {}
+    """Do all jobs, in other processes if there are enough jobs to be worth starting them."""
+    results: dict[str, Any] = {}
     if processes <= 1 or len(jobs) < 4:
         for job in jobs:
             progress.step(job.name)
-            found[job.name] = work_on(job)
-        return found
-    # a fresh interpreter each: the same on every system, and no state that a fork would carry over
+            results[job.name] = work_on(job)
+        return results
+    # a fresh interpreter each: the same on every system, without the state that a fork would inherit
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(work_on, job): job for job in jobs}
         try:
-            for done in as_completed(waiting):
-                found[waiting[done].name] = done.result()
-                progress.step(waiting[done].name)
+            for future in as_completed(waiting):
+                results[waiting[future].name] = future.result()
+                progress.step(waiting[future].name)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return found
+    return results

@@ -1,4 +1,4 @@
-"""Light and dark: every colour of a light chart has its counterpart, so one picture serves both."""
+"""Light and dark: each colour of a light chart has a dark counterpart, so that one picture serves both."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from dpcore.charts import theme
 
-SHARES: Final = (0.22,)
+SHARES: Final = (0.22,)  # of `theme.pale` in charts
 
 
 @cache
 def counterparts() -> dict[str, str]:
-    """Return light colour -> dark colour, for everything that the charts' look uses."""
+    """Return light colour -> dark colour, for all colours of the charts."""
     pairs = dict(zip(theme.LIGHT, theme.DARK, strict=True))
     pairs |= {
         theme.pale(light, share=share): theme.pale(dark, dark=True, share=share)
@@ -26,14 +26,14 @@ def counterparts() -> dict[str, str]:
 
 
 def picture_rules(inside: str = "", svg: str | None = None) -> str:
-    """Return the style sheet's lines that turn a light picture dark.
+    """Return the rules of the style sheet that turn a light picture dark.
 
     Parameters
     ----------
     inside : str, default ""
-        Selector of the place where pictures are.
+        Selector of the elements that contain pictures.
     svg : str, optional
-        A picture, to list its own colours only.
+        A picture, to list its colours only; all by default.
     """
     rules = [
         f'{inside}[{part}="{old}"]{{{part}:{new}}}'
@@ -45,6 +45,6 @@ def picture_rules(inside: str = "", svg: str | None = None) -> str:
 
 
 def adaptable(svg: str) -> str:
-    """Return a picture that turns dark with its reader's screen, and stays light on paper."""
+    """Return a picture that turns dark with the screen of its reader and stays light in print."""
     head, rest = svg.split(">", 1)
     return f"{head}><style>{picture_rules(svg=svg)}</style>{rest}"

@@ -1,4 +1,4 @@
-"""Writes pages: Markdown, figures and generated parts into the templates."""
+"""Composes pages: Markdown, figures and generated parts, placed into the templates."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from markupsafe import Markup
 
 from dpcore.site.docstrings import as_markdown
 from dpcore.site.examples import is_own
-from dpcore.site.figures import Drawn, compact
+from dpcore.site.figures import RenderedFigure, compact
 from dpcore.site.markdown import Heading, Text, Writer
 from dpcore.specs.presets import app_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dpcore.site.config import Config, Question
+    from dpcore.site.config import Config, HomeQuestion
     from dpcore.site.pages import Page
     from dpcore.site.tables import Table
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
-LEAST_CONTENTS: Final = 2
-MOST_CONTENTS: Final = 32
+LEAST_CONTENTS: Final = 2  # headings; fewer need no table of contents
+MOST_CONTENTS: Final = 32  # headings of two levels; more are listed by their first level only
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "base-uri 'none'; form-action 'none'"
@@ -35,7 +35,7 @@ POLICY: Final = (
 
 @cache
 def environment() -> Environment:
-    """Return the templates: everything is escaped, and a name that is not there is an error."""
+    """Return the templates; everything is escaped, and an unknown name is an error."""
     return Environment(
         loader=PackageLoader("dpcore.site"),
         autoescape=True,
@@ -48,16 +48,16 @@ def environment() -> Environment:
 
 @dataclass(frozen=True)
 class Site:
-    """What every page needs to know of the whole."""
+    """The whole site, as each page needs it."""
 
     config: Config
     pages: Sequence[Page]
-    drawn: Mapping[str, Drawn]
+    figures: Mapping[str, RenderedFigure]
     evidence: Mapping[str, Any]
 
 
 class Composer:
-    """Writes one page."""
+    """Composes one page."""
 
     def __init__(self, site: Site, page: Page, files: Callable[[str], dict[str, str]] | None = None) -> None:
         self.site, self.page = site, page
@@ -71,7 +71,7 @@ class Composer:
         return posixpath.relpath(path, posixpath.dirname(self.page.path) or ".")
 
     def link(self, target: str) -> str:
-        """Return a link of a Markdown text: files .md are pages here, all else is taken from the page's own folder."""
+        """Return a link of a Markdown text: .md and .toml files are pages here, other links stay as they are."""
         name, mark, anchor = target.partition("#")
         if name.endswith((".md", ".toml")):
             name = name.rsplit(".", 1)[0] + ".html"
@@ -80,7 +80,7 @@ class Composer:
     # ---- parts ----
 
     def html(self, template: str, **values: Any) -> Markup:
-        """Return a template filled in."""
+        """Return a filled-in template."""
         return Markup(environment().get_template(template).render(c=self, **values))
 
     def md(self, text: str) -> Markup:
@@ -92,23 +92,23 @@ class Composer:
         return Markup(self.writer.inline(text))
 
     def words(self, spec: Spec, key: str) -> Markup:
-        """Return a text of a spec as HTML; a mistake in it is named with the place of the spec."""
+        """Return a text of a spec as HTML; errors name the place in the spec."""
         outside = self.writer.file, self.writer.line
         self.writer.file, self.writer.line = spec.file, spec.line_of(key)
-        found = self.inline(str(spec[key]))
+        markup = self.inline(str(spec[key]))
         self.writer.file, self.writer.line = outside
-        return found
+        return markup
 
     def doc(self, text: str) -> Markup:
         """Return a docstring as HTML."""
         return self.md(as_markdown(text))
 
     def formula(self, latex: str) -> Markup:
-        """Return a formula that stands alone."""
+        """Return a displayed formula."""
         return Markup(self.writer.math(latex, display=True))
 
     def heading(self, text: str, level: int = 2, name: str = "") -> Markup:
-        """Return a heading that the table of contents lists; `name` is its id if that must be known elsewhere."""
+        """Return a heading for the table of contents; `name` sets its id if others link to it."""
         return Markup(self.writer.heading(text, level, name))
 
     def table(self, table: Table, label: str) -> Markup:
@@ -116,24 +116,24 @@ class Composer:
         return self.html("table.html", table=table, label=label)
 
     def figure(self, spec: Spec, *, titled: bool = True) -> Markup:
-        """Return a figure with everything a reader may want to take away."""
-        made = self.site.drawn[spec.name]
+        """Return a figure with its caption, downloads, numbers and code."""
+        rendered = self.site.figures[spec.name]
         inside = app_link(spec)
         return self.html(
             "figure.html",
             spec=spec,
-            made=made,
+            figure=rendered,
             titled=titled and "title" in spec,
             inside=self._files is not None,
-            svg=Markup(made.svg),
-            chart=Markup(compact(made.chart).replace("<", "\\u003c")),
-            files=self.files(made.name),
-            script=self.to(f"{FIGURES}/{made.name}.js"),
+            svg=Markup(rendered.svg),
+            chart=Markup(compact(rendered.chart).replace("<", "\\u003c")),
+            files=self.files(rendered.name),
+            script=self.to(f"{FIGURES}/{rendered.name}.js"),
             app=f"{self.site.config.app}/{inside}" if inside else "",
         )
 
     def files(self, name: str) -> dict[str, str]:
-        """Return the links to a figure's files by suffix; those of a page that holds everything itself are its own."""
+        """Return the links to the files of a figure by suffix; a self-contained page has its own."""
         if self._files is not None:
             return self._files(name)
         return {suffix: self.to(f"{FIGURES}/{name}{suffix}") for suffix in (".csv", ".json", ".svg")}
@@ -153,21 +153,21 @@ class Composer:
             parts += [self.heading(str(spec["title"])), self.figure(spec, titled=False)]
         return "".join(parts)
 
-    def home(self, text: Text, questions: Sequence[Question]) -> str:
+    def home(self, text: Text, questions: Sequence[HomeQuestion]) -> str:
         """Return the body of the home page."""
         return str(self.html("home.html", text=Markup(self.text(text)), questions=questions))
 
     # ---- the whole ----
 
     def contents(self, least: int = LEAST_CONTENTS) -> list[Heading]:
-        """Return the table of contents: two levels, or one where it would be too long; nothing where it would be short."""
+        """Return the table of contents: two levels, or one if that is too long; none if there are few headings."""
         two = [heading for heading in self.writer.headings if heading.level <= 3]
         one = [heading for heading in two if heading.level <= 2]
-        found = two if len(two) <= MOST_CONTENTS or len(one) < 2 else one
-        return found if len(found) >= least else []
+        headings = two if len(two) <= MOST_CONTENTS or len(one) < 2 else one
+        return headings if len(headings) >= least else []
 
-    def written(self) -> str:
-        """Return the page's file."""
+    def page_html(self) -> str:
+        """Return the HTML of the page."""
         body = Markup(self.page.make(self))
         pages = list(self.site.pages)
         at = pages.index(self.page)
@@ -200,8 +200,8 @@ class Composer:
 
 
 def by_chapter(pages: Sequence[Page]) -> list[tuple[str, list[Page]]]:
-    """Return pages under the titles of their chapters, in their order."""
-    found: dict[str, list[Page]] = {}
+    """Return pages by the titles of their chapters, in order."""
+    chapters: dict[str, list[Page]] = {}
     for page in pages:
-        found.setdefault(page.chapter, []).append(page)
-    return list(found.items())
+        chapters.setdefault(page.chapter, []).append(page)
+    return list(chapters.items())

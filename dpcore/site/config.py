@@ -1,4 +1,4 @@
-"""The spec of a site: its title, where the app is, and its sections."""
+"""The spec of a site: its title, the address of the app, and its sections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
+    """A section of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
 
     name: str
     title: str
@@ -37,8 +37,8 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question that a newcomer has, and the page that answers it."""
+class HomeQuestion:
+    """A question on the home page, and the page that answers it."""
 
     text: str
     page: str
@@ -46,20 +46,24 @@ class Question:
 
 @dataclass(frozen=True)
 class Config:
-    """What a site is made of.
+    """The contents of a site.
 
     Attributes
     ----------
     file : Path
-        Where it is from.
+        The file of the spec.
     title, lead : str
-        Heading and first sentence of the home page, the latter Markdown.
+        Heading of the home page, and its first sentence in Markdown.
     app : str
-        Address of the running app, without a slash at its end.
+        Address of the running app, without a trailing slash.
     text : str
         Markdown of the home page, with figures.
     above : int
-        How many lines of the file come before `text`.
+        The number of lines of the file before `text`.
+    questions : tuple of HomeQuestion
+        Questions of the home page.
+    sections : tuple of Section
+        Its sections, in order.
     """
 
     file: Path
@@ -68,12 +72,18 @@ class Config:
     app: str
     text: str
     above: int
-    questions: tuple[Question, ...]
+    questions: tuple[HomeQuestion, ...]
     sections: tuple[Section, ...]
 
 
 def default_file() -> Path:
-    """Return the spec of dpcore's own site."""
+    """Return the spec of the site of dpcore itself.
+
+    Returns
+    -------
+    Path
+        The TOML file.
+    """
     return data_folder() / "site.toml"
 
 
@@ -81,7 +91,7 @@ def read_config(path: Path) -> Config:
     """Read the spec of a site; folders are relative to it."""
     text = source_text(path)
     table = load(text, path.name)
-    _known(table, _KEYS, path.name)
+    _check_keys(table, _KEYS, path.name)
     return Config(
         path,
         _text(table, "title", path.name),
@@ -95,7 +105,7 @@ def read_config(path: Path) -> Config:
 
 
 def app_address(address: str, place: str) -> str:
-    """Return the address of the app without a slash at its end; it is on the web, or an error names the place."""
+    """Return the address of the app without a trailing slash; it must start with http or https."""
     try:
         return link(address, WEB, relative=False).rstrip("/")
     except DpcoreError as error:
@@ -111,11 +121,11 @@ def _rows(table: Any, key: str, file: str) -> list[Any]:
     return rows
 
 
-def _question(row: Any, file: str) -> Question:
-    _known(row, ("text", "page"), f"{file}, [[question]]")
+def _question(row: Any, file: str) -> HomeQuestion:
+    _check_keys(row, ("text", "page"), f"{file}, [[question]]")
     page = _text(row, "page", file)
     try:
-        return Question(_text(row, "text", file), link(page))
+        return HomeQuestion(_text(row, "text", file), link(page))
     except DpcoreError as error:
         msg = f"{file}, [[question]], page: {error}"
         raise SpecError(msg) from None
@@ -123,7 +133,7 @@ def _question(row: Any, file: str) -> Question:
 
 def _section(row: Any, path: Path) -> Section:
     place = f"{path.name}, [[section]]"
-    _known(row, _SECTION, place)
+    _check_keys(row, _SECTION, place)
     kind = _text(row, "kind", place)
     if kind not in KINDS:
         msg = f"{place}: kind is one of {', '.join(KINDS)}, got {shown(kind)}."
@@ -139,15 +149,17 @@ def _section(row: Any, path: Path) -> Section:
         raise SpecError(msg)
     name, title = _text(row, "name", place), _text(row, "title", place)
     if not NAME.fullmatch(name):
-        msg = f"{place}: name is the start of addresses: lower-case letters, digits, - and _, got {shown(name)}."
+        msg = (
+            f"{place}: name starts the addresses of its pages: lower-case letters, digits, - and _, got {shown(name)}."
+        )
         raise SpecError(msg)
     return Section(name, title, _text(row, "summary", place, ""), kind, folder, tuple(pages))
 
 
-def _known(table: Any, keys: tuple[str, ...], place: str) -> None:
+def _check_keys(table: Any, keys: tuple[str, ...], place: str) -> None:
     for key in table:
         if key not in keys:
-            msg = f"{place}: {quoted(key)} is no key; {nearest(key, keys) or 'it takes ' + ', '.join(keys) + '.'}"
+            msg = f"{place}: {quoted(key)} is not a key; {nearest(key, keys) or 'it takes ' + ', '.join(keys) + '.'}"
             raise SpecError(msg)
 
 

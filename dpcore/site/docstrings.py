@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: paragraphs, formulas, code and the sections of the numpy style."""
+"""Docstrings as Markdown: paragraphs, formulas, code and the sections of numpydoc."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ SECTIONS: Final = (
     "References",
     "See Also",
 )
-LONGEST: Final = 36
+LONGEST: Final = 36  # characters of a default in a signature
 _DIRECTIVE: Final = re.compile(r"^\.\. (math|code-block):: *(.*)$")
 _INLINE: Final = re.compile(r":math:`([^`]*)`|``(.+?)``|`([^`]+)`")
 
 
 @dataclass(frozen=True)
-class Part:
+class DocSection:
     """A section of a docstring."""
 
     title: str
     lines: tuple[str, ...]
 
 
-def parts_of(doc: str) -> list[Part]:
+def sections_of(doc: str) -> list[DocSection]:
     """Split a docstring into its sections; the first has no title."""
     lines = inspect.cleandoc(doc).splitlines()
-    found: list[Part] = []
-    title, held = "", list[str]()
+    sections: list[DocSection] = []
+    title, body = "", list[str]()
     index = 0
     while index < len(lines):
         below = lines[index + 1] if index + 1 < len(lines) else ""
         if lines[index] in SECTIONS and below and set(below) == {"-"}:
-            found.append(Part(title, tuple(held)))
-            title, held = lines[index], []
+            sections.append(DocSection(title, tuple(body)))
+            title, body = lines[index], []
             index += 2
             continue
-        held.append(lines[index])
+        body.append(lines[index])
         index += 1
-    return [*found, Part(title, tuple(held))]
+    return [*sections, DocSection(title, tuple(body))]
 
 
 def as_markdown(doc: str) -> str:
-    """Return a docstring as Markdown, the names of its sections in bold."""
+    """Return a docstring as Markdown, with the names of its sections in bold."""
     out = []
-    for part in parts_of(doc):
+    for part in sections_of(doc):
         if part.title:
             out += ["", f"**{part.title}**", ""]
         if part.title in ("Parameters", "Attributes", "Raises"):
@@ -71,13 +71,13 @@ def first_line(doc: str | None) -> str:
 
 
 def inline(text: str) -> str:
-    """Return a line with its code and formulas as Markdown writes them, and everything else as it is."""
+    """Return a line with code and formulas in Markdown and everything else escaped."""
     out, at = [], 0
-    for found in _INLINE.finditer(text):
-        out.append(_escaped(text[at : found.start()]))
-        math, code, name = found.groups()
+    for match in _INLINE.finditer(text):
+        out.append(_escaped(text[at : match.start()]))
+        math, code, name = match.groups()
         out.append(f"${math}$" if math is not None else f"`{code if code is not None else name}`")
-        at = found.end()
+        at = match.end()
     return "".join([*out, _escaped(text[at:])])
 
 
@@ -136,21 +136,21 @@ def _fields(lines: tuple[str, ...]) -> list[str]:
 
 
 def _returns(lines: tuple[str, ...]) -> list[str]:
-    """Return the type, then its words."""
-    kept = [line for line in lines if line.strip()]
-    if len(kept) > 1 and not kept[0].startswith(" ") and kept[1].startswith(" "):
-        return _fields(tuple(kept))
-    return [inline(line.strip()) for line in kept]
+    """Return the types with their descriptions as a list, or plain text."""
+    filled = [line for line in lines if line.strip()]
+    if len(filled) > 1 and not filled[0].startswith(" ") and filled[1].startswith(" "):
+        return _fields(tuple(filled))
+    return [inline(line.strip()) for line in filled]
 
 
 def signature(name: str, thing: Any) -> str:
-    """Return a function's name with its arguments, without quotes around the types."""
+    """Return the name of a function with its arguments, without quotes around the types."""
     try:
-        found = inspect.signature(thing)
+        own = inspect.signature(thing)
     except (TypeError, ValueError):
         return name
     parts, starred = [], False
-    for one in found.parameters.values():
+    for one in own.parameters.values():
         if one.name in ("self", "cls"):
             continue
         if one.kind is one.VAR_POSITIONAL:
@@ -159,11 +159,7 @@ def signature(name: str, thing: Any) -> str:
             parts.append("*")
             starred = True
         parts.append(_parameter(one))
-    back = (
-        ""
-        if found.return_annotation is found.empty or inspect.isclass(thing)
-        else f" -> {_type(found.return_annotation)}"
-    )
+    back = "" if own.return_annotation is own.empty or inspect.isclass(thing) else f" -> {_type(own.return_annotation)}"
     return f"{name}({', '.join(parts)}){back}"
 
 
@@ -172,9 +168,9 @@ def _parameter(one: inspect.Parameter) -> str:
     typed = "" if one.annotation is one.empty else f": {_type(one.annotation)}"
     if one.default is one.empty:
         return f"{star}{one.name}{typed}"
-    shown = repr(one.default)
-    shown = shown if len(shown) <= LONGEST and not shown.startswith("<") else "..."
-    return f"{star}{one.name}{typed}{' = ' if typed else '='}{shown}"
+    default = repr(one.default)
+    default = default if len(default) <= LONGEST and not default.startswith("<") else "..."
+    return f"{star}{one.name}{typed}{' = ' if typed else '='}{default}"
 
 
 def _type(annotation: Any) -> str:

@@ -1,4 +1,4 @@
-"""The errata as a page: what was printed, what is right, and evidence that is computed when the site is built."""
+"""The errata as a page: what was printed, what is right, and evidence computed when the site is built."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def errata_pages(section: Section) -> list[Page]:
-    """Return the one page of the errata."""
+    """Return the page of the errata."""
     rows = errata.rows()
     return [
         Page(
@@ -26,19 +26,19 @@ def errata_pages(section: Section) -> list[Page]:
             section.title,
             section.summary,
             repr((errata.sources(), rows)),
-            tuple(Job(EVIDENCE, job_name(row), row=row.name, held=repr(row)) for row in rows),
+            tuple(Job(EVIDENCE, job_name(row), row=row.name, content=repr(row)) for row in rows),
             compose,
         )
     ]
 
 
 def job_name(row: Any) -> str:
-    """Return the name of the file that keeps a row's evidence."""
+    """Return the name of the file with the evidence of a row."""
     return f"errata-{row.name}"
 
 
 def evidence(job: Job) -> dict[str, Any]:
-    """Compute the evidence of one row: a sentence, and its numbers."""
+    """Compute the evidence of one row: a sentence and its numbers."""
     (row,) = (row for row in errata.rows() if row.name == job.row)
     try:
         text, frame = row.evidence()
@@ -50,7 +50,7 @@ def evidence(job: Job) -> dict[str, Any]:
 
 
 def compose(composer: Composer) -> str:
-    """Write the page: a list of what the kinds mean, then the rows of every source."""
+    """Compose the page: the meanings of the kinds, then the rows of each source."""
     parts = [composer.html("errata_head.html", kinds=errata.KINDS, counts=_counts())]
     for source in errata.sources():
         rows = errata.rows(source=source.name)
@@ -66,6 +66,6 @@ def _counts() -> dict[str, int]:
 
 
 def _row(composer: Composer, row: Any) -> Markup:
-    found = composer.site.evidence[job_name(row)]
-    table = table_of(found["columns"], found["rows"]) if found["rows"] else None
-    return composer.html("errata_row.html", row=row, found=found, table=table)
+    evidence = composer.site.evidence[job_name(row)]
+    table = table_of(evidence["columns"], evidence["rows"]) if evidence["rows"] else None
+    return composer.html("errata_row.html", row=row, evidence=evidence, table=table)

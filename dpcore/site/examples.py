@@ -1,7 +1,7 @@
-"""The examples of our own texts: run when the site is built, and compared with what the text shows.
+"""The examples of our own texts: run when the site is built, and compared with the output in the text.
 
-A number that is shown but not computed fails the build with its file and line: in the output under an example, and in the
-sentences around it. Only texts that come with dpcore are run; a stranger's text is never executed.
+A number in the output or in a sentence that no example computes fails the build, with its file and line. Only texts that
+come with dpcore are run; the text of anybody else is never executed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLACE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _COMPUTED: Final = ("text", "python", "figure")
-_CUT: Final = 120
+_CUT: Final = 120  # characters of a line in a message
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Example:
     code : str
         The lines.
     output : str or None
-        What the text says that they print; None if it says nothing.
+        Their output according to the text; None if it shows none.
     line, output_line : int
         Where both start in the file.
     """
@@ -57,7 +57,7 @@ class Example:
 
 
 def is_own(file: Path) -> bool:
-    """Whether a text came with dpcore, so that its examples may be run."""
+    """Whether a text comes with dpcore, so that its examples may be run."""
     return file.resolve().is_relative_to(data_folder().resolve())
 
 
@@ -65,22 +65,22 @@ def examples(text: str) -> list[Example]:
     """Return the Python blocks of a text, each with the text block that follows it directly."""
     return [
         Example(
-            found[1],
-            found[2],
-            text.count("\n", 0, found.start(1)) + 1,
-            text.count("\n", 0, max(0, found.start(2))) + 1,
+            match[1],
+            match[2],
+            text.count("\n", 0, match.start(1)) + 1,
+            text.count("\n", 0, max(0, match.start(2))) + 1,
         )
-        for found in _EXAMPLE.finditer(text)
+        for match in _EXAMPLE.finditer(text)
     ]
 
 
 def outputs(text: str, file: str) -> list[str]:
-    """Run the examples of a text, one after the other with the same names, and return what each prints.
+    """Run the examples of a text in order, in one namespace, and return the output of each.
 
     Raises
     ------
     SpecError
-        If one fails, or prints something else than the text says: names the file and the line.
+        If one fails, or its output differs from the text; it names the file and the line.
     """
     names: dict[str, object] = {"__name__": "example"}
     printed: list[str] = []
@@ -89,7 +89,7 @@ def outputs(text: str, file: str) -> list[str]:
         try:
             with contextlib.redirect_stdout(out):
                 exec(compile("\n" * (example.line - 1) + example.code, file, "exec"), names)  # noqa: S102  # our own text
-        except Exception as error:  # whatever a line of the text does, the file and the block are named
+        except Exception as error:  # an example may raise anything; the message names its file and line
             msg = f"{file}, line {example.line}: the example fails: {type(error).__name__}: {error}"
             raise SpecError(msg) from error
         printed.append(out.getvalue())
@@ -99,13 +99,11 @@ def outputs(text: str, file: str) -> list[str]:
 
 
 def _compare(example: Example, printed: str, file: str) -> None:
-    told, true = (part.strip("\n").split("\n") for part in (example.output or "", printed.rstrip()))
-    for place, (old, new) in enumerate(zip_longest(map(str.rstrip, told), map(str.rstrip, true))):
+    text, true = (part.strip("\n").split("\n") for part in (example.output or "", printed.rstrip()))
+    for place, (old, new) in enumerate(zip_longest(map(str.rstrip, text), map(str.rstrip, true))):
         if old != new:
-            shown = ["nothing" if line is None else repr(line[:_CUT]) for line in (new, old)]
-            msg = (
-                f"{file}, line {example.output_line + place}: the example prints {shown[0]}, the text says {shown[1]}."
-            )
+            pair = ["nothing" if line is None else repr(line[:_CUT]) for line in (new, old)]
+            msg = f"{file}, line {example.output_line + place}: the example prints {pair[0]}, the text says {pair[1]}."
             raise SpecError(msg)
 
 
@@ -113,36 +111,36 @@ def _compare(example: Example, printed: str, file: str) -> None:
 
 
 def prose(text: str) -> str:
-    """Return a text without its fenced blocks, every line where it was."""
-    return _FENCED.sub(lambda found: "\n" * found[0].count("\n"), text)
+    """Return a text with its fenced blocks blanked, so that line numbers stay the same."""
+    return _FENCED.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def numbers(text: str) -> list[tuple[str, int]]:
-    """Return the decimals of at least two digits and the whole numbers of at least three in the sentences, with their lines.
+    """Return the decimals with at least two digits and the integers with at least three in the sentences, with their lines.
 
-    The numbers of places such as Theorem 2.14, years, and thousands written with a space are left out.
+    Numbers of places such as Theorem 2.14, years, and thousands written with a space are left out.
     """
-    said = _POWER.sub(r" \1e\2 ", prose(text))
-    said = re.sub(r"\\[a-zA-Z]+", " ", said)  # a command of LaTeX may stand right before a number
+    sentences = _POWER.sub(r" \1e\2 ", prose(text))
+    sentences = re.sub(r"\\[a-zA-Z]+", " ", sentences)  # a LaTeX command may stand right before a number
     places = [
-        found
-        for found in _DECIMAL.finditer(said)
-        if _digits(found[0]) >= 2 and not _PLACE.search(said[max(0, found.start() - 14) : found.start()])
+        match
+        for match in _DECIMAL.finditer(sentences)
+        if _digits(match[0]) >= 2 and not _PLACE.search(sentences[max(0, match.start() - 14) : match.start()])
     ]
-    short = re.sub(r"\d+ 000", lambda found: " " * len(found[0]), said)
-    places += [found for found in _WHOLE.finditer(short) if not _YEAR.fullmatch(found[0])]
-    return [(found[0], said.count("\n", 0, found.start()) + 1) for found in places]
+    short = re.sub(r"\d+ 000", lambda match: " " * len(match[0]), sentences)
+    places += [match for match in _WHOLE.finditer(short) if not _YEAR.fullmatch(match[0])]
+    return [(match[0], sentences.count("\n", 0, match.start()) + 1) for match in places]
 
 
 def unknown_numbers(text: str, constants: Collection[str] = ()) -> list[tuple[str, int]]:
-    """Return the numbers in the sentences that no example prints or is given, with their lines; `constants` are allowed."""
+    """Return the numbers in the sentences that occur in no example or output, with their lines; `constants` are allowed."""
     inside = "\n".join(body for kind, body in _FENCED.findall(text) if kind in _COMPUTED)
     computed = [float(number) for number in _NUMBER.findall(inside)]
     return [one for one in numbers(text) if one[0] not in constants and not _is_among(one[0], computed)]
 
 
 def check(text: str, file: str, constants: Collection[str]) -> list[str]:
-    """Run the examples of a text, check the numbers in its sentences, and return what the examples print."""
+    """Run the examples of a text, check the numbers in its sentences, and return the outputs."""
     printed = outputs(text, file)
     for number, line in unknown_numbers(text, constants):
         msg = f"{file}, line {line}: no example of the text computes the number {number}."
@@ -151,12 +149,12 @@ def check(text: str, file: str, constants: Collection[str]) -> list[str]:
 
 
 def _digits(number: str) -> int:
-    """Return how many significant digits a written number has."""
+    """Return the number of significant digits of a numeral."""
     return len(number.split("e", maxsplit=1)[0].replace(".", "").lstrip("0"))
 
 
 def _is_among(number: str, computed: list[float]) -> bool:
-    """Whether a written number is one of these, rounded to the digits written; a whole number must be there as it is."""
+    """Whether a numeral is one of these numbers, rounded to its digits; an integer must match exactly."""
     if "." not in number:
         return float(number) in computed
     mantissa, _, power = number.partition("e")

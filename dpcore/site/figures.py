@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from dpcore.specs import Spec
 
-DIGITS: Final = 5  # of the numbers in a picture; those in the files are complete
+DIGITS: Final = 5  # of the numbers in a picture; files have all digits
 WIDTH: Final = 640
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A figure as texts, so that it can travel between processes and rest in files.
+class RenderedFigure:
+    """A figure as texts, which can be passed between processes and stored in files.
 
     Attributes
     ----------
     facts : dict of str to object
-        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column;
-        what the JSON file holds.
+        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column:
+        the contents of the JSON file.
     chart : dict of str to object
-        The specification as `packed` makes it; what the script file holds.
+        The specification as `packed` returns it: the contents of the script file.
     svg : str
         The picture, with ids of its own.
     """
@@ -54,8 +54,8 @@ class Drawn:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the picture."""
-        found = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
-        return (round(float(found[1])), round(float(found[2]))) if found else (WIDTH, WIDTH)
+        match = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
+        return (round(float(match[1])), round(float(match[2]))) if match else (WIDTH, WIDTH)
 
     @property
     def table(self) -> Table:
@@ -65,12 +65,12 @@ class Drawn:
 
     @property
     def parameters(self) -> list[str]:
-        """What the figure is about, each as the page says it: ``k = 5``."""
+        """The parameters of the figure as texts such as ``k = 5``."""
         return parameters_of(self.facts["parameters"])
 
     @property
     def script(self) -> str:
-        """The chart as a script that hands it over: from a local file, no page may read anything else."""
+        """The chart as a script: a page opened from a local file may load nothing else."""
         return f"dpcoreCharts[{json.dumps(self.name)}]={compact(self.chart)};\n"
 
     @property
@@ -85,8 +85,8 @@ class Drawn:
         }
 
     @classmethod
-    def read(cls, files: Callable[[str], str]) -> Drawn:
-        """Return a figure from its files; `files` gives the text of a suffix."""
+    def read(cls, files: Callable[[str], str]) -> RenderedFigure:
+        """Return a figure from its files; `files` maps a suffix to the text of its file."""
         chart = files(".js").partition("]=")[2].rstrip().removesuffix(";")
         svg = re.sub(r"<style>.*?</style>", "", files(".svg"), count=1)
         return cls(json.loads(files(".json")), json.loads(chart), svg)
@@ -97,8 +97,8 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def drawn(spec: Spec, name: str) -> Drawn:
-    """Draw a spec; `name` is that of its files and the start of its ids."""
+def render(spec: Spec, name: str) -> RenderedFigure:
+    """Draw a spec; `name` is the name of its files and the prefix of its ids."""
     figure = base.draw(spec)
     chart = rounded(figure.spec)
     svg = shortened(responsive(picture(chart, width=WIDTH, prefix=f"{name}-")))
@@ -112,34 +112,34 @@ def drawn(spec: Spec, name: str) -> Drawn:
         "code": base.code(spec),
         "columns": once(plain_columns(numbers_of(figure.table))),
     }
-    return Drawn(facts, packed(chart, figure.takeaway), svg)
+    return RenderedFigure(facts, packed(chart, figure.takeaway), svg)
 
 
 # ---- smaller -------------------------------------------------------------------------------------------------
 
 
 def packed(chart: dict[str, Any], words: str) -> dict[str, Any]:
-    """Return a specification without the look that all charts share, its data by column; the page unpacks it.
+    """Return a specification with its data by column, without the configuration that all charts share; the page unpacks it.
 
-    A column is a list, or where texts repeat each text once with the places or the runs in which it stands; so a chart
-    takes a quarter of the room.
+    A column is a list or, if texts repeat, each text once with its positions or runs. A packed chart takes about a quarter
+    of the space.
     """
-    kept = {name: value for name, value in chart.items() if name not in ("config", "usermeta", "$schema")}
+    own = {name: value for name, value in chart.items() if name not in ("config", "usermeta", "$schema")}
     data = {name: _columns(rows) for name, rows in chart.get("datasets", {}).items()}
-    return {**kept, "description": words, "datasets": data}
+    return {**own, "description": words, "datasets": data}
 
 
 def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without what only its chart needs: slopes and order of a border, names that are the regions."""
-    drawn = ("epsilon", "epsilon_label", "step")
-    spare = list(drawn) if {*drawn, "alpha", "beta"} <= set(table.columns) else []
+    """Return a table without columns that only its chart needs: slopes and order of a border, names equal to the regions."""
+    border = ("epsilon", "epsilon_label", "step")
+    spare = list(border) if {*border, "alpha", "beta"} <= set(table.columns) else []
     if {"region", "label"} <= set(table.columns) and (table["region"] == table["label"]).all():
         spare.append("label")
     return table.drop(columns=spare)
 
 
 def once(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return columns, one that holds the same everywhere as its value; a frame made of them has it in every row again."""
+    """Return columns, a constant one as its value; a DataFrame of the result repeats it in each row."""
     same = [name for name, values in columns.items() if len({repr(value) for value in values}) == 1]
     return columns if len(same) == len(columns) else {n: v[0] if n in same else v for n, v in columns.items()}
 
@@ -165,7 +165,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def rounded(value: Any) -> Any:
-    """Return a specification whose numbers have as many digits as a picture can show."""
+    """Return a specification with its numbers rounded to the digits that a picture can show."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
@@ -174,5 +174,5 @@ def rounded(value: Any) -> Any:
 
 
 def look() -> dict[str, Any]:
-    """Return the light look that all charts share."""
+    """Return the configuration that all light charts share."""
     return theme.config()

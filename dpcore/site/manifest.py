@@ -1,4 +1,4 @@
-"""What an earlier build left: which pieces there are, from what they were made, and which files are theirs."""
+"""The manifest of a site: the pieces of the last build, digests of their sources, and their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.files.data import data_folder
 from dpcore.files.documents import json_of, text_of
 from dpcore.files.paths import inside
 from dpcore.site.compose import FIGURES
-from dpcore.site.figures import Drawn
+from dpcore.site.figures import RenderedFigure
 from dpcore.site.pages import FIGURE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.site.pages import Job
 
 MANIFEST: Final = "manifest.json"
-MOST_MANIFEST: Final = 20_000_000  # bytes; ours has 200 000
+MOST_MANIFEST: Final = 20_000_000  # bytes; that of our own site has 200 000
 LIBRARIES: Final = (
     "altair",
     "jinja2",
@@ -38,14 +38,14 @@ LIBRARIES: Final = (
     "vl-convert-python",
 )
 SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg")
-ABOVE: Final = ("site/", "app/", "cli/")  # no number depends on what is in these folders, except on ...
+ABOVE: Final = ("site/", "app/", "cli/")  # folders whose files change no number, except those in DRAWING
 SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
 DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "examples", "figures", "svg", "tables"))
 
 
 @cache
 def fingerprint(*, drawing: bool = False) -> str:
-    """Return a digest of the package's own files, its data and the libraries; with `drawing` of what figures come from."""
+    """Return a digest of the files of the package, its data and the libraries; with `drawing` only of what figures need."""
     package = Path(__file__).resolve().parents[1]
     hashed = hashlib.sha256(sys.version.encode())
     for name in LIBRARIES:
@@ -68,56 +68,58 @@ def digest(*parts: str) -> str:
 
 @dataclass
 class Manifest:
-    """What an earlier build left: for every piece its key, and its files with their digests."""
+    """The pieces of the last build: for each its key, and its files with their digests."""
 
     pieces: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return that of a folder; a folder that holds other things is refused, so that nothing of them is lost."""
+        """Return the manifest of a folder; a folder with other contents is refused, so that nothing is lost."""
         file = folder / MANIFEST
         if file.is_file():
             try:
                 return cls(_pieces(json_of(text_of(file, MOST_MANIFEST))))
-            except ValueError:  # one that cannot be read is as good as none: everything is written again
+            except ValueError:  # an unreadable manifest counts as none: everything is written again
                 return cls()
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            msg = f"{folder} exists and is no site of dpcore; name a new folder, or empty it."
+            msg = f"{folder} exists and is not a site of dpcore; name a new folder, or empty this one."
             raise DpcoreError(msg)
         return cls()
 
 
-def _pieces(found: Any) -> dict[str, dict[str, Any]]:
-    """Return the pieces of a manifest if they are what `Work` writes."""
-    pieces = found.get("pieces") if isinstance(found, dict) else None
+def _pieces(document: Any) -> dict[str, dict[str, Any]]:
+    """Return the pieces of a manifest if they have the form that `Work` writes."""
+    pieces = document.get("pieces") if isinstance(document, dict) else None
     whole = isinstance(pieces, dict) and all(
         isinstance(piece, dict) and isinstance(piece.get("key"), str) and isinstance(piece.get("files"), dict)
         for piece in pieces.values()
     )
     if not isinstance(pieces, dict) or not whole:
-        msg = "The manifest is none."
+        msg = "The manifest has no pieces."
         raise ValueError(msg)
     return pieces
 
 
 class Work:
-    """Writes pieces that changed and keeps account of all."""
+    """Writes the pieces that changed and records all of them."""
 
     def __init__(self, folder: Path, before: Manifest) -> None:
         self.folder, self.before = folder, before
         self.after: dict[str, dict[str, Any]] = {}
         self.written: list[str] = []
-        for piece in before.pieces.values():  # before anything is drawn, so that a stranger's manifest costs nothing
+        for (
+            piece
+        ) in before.pieces.values():  # checked before anything is drawn, so that a forged manifest costs nothing
             for name in piece["files"]:
                 self.path(name)
 
     def has(self, piece: str, key: str) -> bool:
-        """Whether a piece with this key is there, every file as it was written."""
-        known = self.before.pieces.get(piece)
-        return known is not None and known["key"] == key and all(map(self._same, known["files"].items()))
+        """Whether a piece with this key exists, with all files as they were written."""
+        entry = self.before.pieces.get(piece)
+        return entry is not None and entry["key"] == key and all(map(self._same, entry["files"].items()))
 
     def path(self, name: str) -> Path:
-        """Return a file of the site; one outside its folder is neither read nor written nor removed."""
+        """Return the path of a file of the site; paths outside its folder are refused."""
         try:
             return inside(self.folder, name)
         except DomainError:
@@ -134,16 +136,16 @@ class Work:
         def text(suffix: str) -> str:
             return self.path(f"{FIGURES}/{job.name}{suffix}").read_text(encoding="utf-8")
 
-        return Drawn.read(text) if job.kind == FIGURE else json.loads(text(".json"))
+        return RenderedFigure.read(text) if job.kind == FIGURE else json.loads(text(".json"))
 
     def open(self) -> None:
-        """Leave a manifest in a new folder first, so that a build that is stopped can be taken up again."""
+        """Write an empty manifest into a new folder first, so that an interrupted build can be resumed."""
         if not (self.folder / MANIFEST).exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / MANIFEST).write_text('{"pieces": {}}\n', encoding="utf-8")
 
     def keep(self, piece: str, key: str, make: Any) -> None:
-        """Account for a piece, and write it unless it is there."""
+        """Record a piece, and write it unless it is up to date."""
         if self.has(piece, key):
             self.after[piece] = self.before.pieces[piece]
             return
@@ -157,11 +159,11 @@ class Work:
         self.after[piece] = {"key": key, "files": digests}
 
     def finish(self) -> tuple[str, ...]:
-        """Write the manifest and remove the files of an earlier build that are no longer part of the site."""
+        """Write the manifest and remove the files that are no longer part of the site."""
         old = {name for piece in self.before.pieces.values() for name in piece["files"]}
         new = {name for piece in self.after.values() for name in piece["files"]}
         gone = sorted(old - new)
-        paths = [self.path(name) for name in gone]  # all of them are checked before the first one goes
+        paths = [self.path(name) for name in gone]  # all are checked before the first is removed
         for path in paths:
             if path.is_file():
                 path.unlink()

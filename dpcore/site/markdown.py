@@ -1,4 +1,4 @@
-"""Markdown with formulas and figures: read once for its plan, written once its figures are drawn."""
+"""Markdown with formulas and figures: read when the site is planned, rendered when its figures are drawn."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A Markdown text that was read.
+    """A parsed Markdown text.
 
     Attributes
     ----------
     file, folder : str or Path
-        Where it is from, for messages and for the files that its figures name.
+        Its file, for messages, and the folder for the files of its figures.
     title : str
-        Its first heading, if that is of level 1.
+        Its first heading, if it has level 1.
     summary : str
-        Its first paragraph, Markdown.
+        Its first paragraph in Markdown.
     tokens : tuple of Token
-        The rest, headings moved so that the highest is of level 2.
+        The rest, with headings shifted so that the highest has level 2.
     figures : tuple of Spec
         The specs of its figure blocks.
     """
@@ -79,14 +79,14 @@ class Text:
 
 
 def reader() -> MarkdownIt:
-    """Return the one dialect of all texts: CommonMark with tables and dollar formulas, never raw HTML."""
-    found = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
-    found.core.ruler.before("inline", "bounded", _bounded)
-    return found.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
+    """Return a parser for the dialect of all texts: CommonMark with tables and dollar formulas, without raw HTML."""
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    parser.core.ruler.before("inline", "bounded", _bounded)
+    return parser.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
 
 
 def _bounded(state: StateCore) -> None:
-    """Refuse a paragraph, heading or formula that is too long, before it is looked into."""
+    """Refuse a paragraph, heading or formula that is too long, before it is parsed."""
     for token in state.tokens:
         if token.type in ("inline", "math_block") and len(token.content) > MOST_INLINE:
             line = token.map[0] + 1 if token.map else 1
@@ -103,13 +103,18 @@ def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = T
     text : str
         The Markdown.
     file, folder : str or Path
-        Where it is from.
+        Its file, for messages, and the folder for the files of its figures.
     above : int, default 0
-        How many lines of the file come before it.
+        The number of lines of the file before the text.
     prefix : str, default ""
-        Start of the names of its figures, so that they are unique on a site.
+        Prefix of the names of its figures, so that they are unique on a site.
     lead : bool, default True
-        Whether the first paragraph is the summary, shown apart.
+        Whether the first paragraph is the summary, which is shown apart.
+
+    Returns
+    -------
+    Text
+        The parsed text.
     """
     try:
         tokens = reader().parse(text)
@@ -124,7 +129,7 @@ def read(text: str, *, file: str, folder: Path, prefix: str = "", lead: bool = T
 
 
 def _number(tokens: list[Token], above: int) -> None:
-    """Note in every token its line in the file, for messages."""
+    """Record the line of each token in the file, for messages."""
     for token in tokens:
         if token.map is None:
             continue
@@ -142,27 +147,27 @@ def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
 
 
 def _lead(tokens: list[Token], file: str) -> tuple[str, list[Token]]:
-    """Return the first paragraph if the text starts with one, and the rest; other pages show it, so it is tried here."""
+    """Return the first paragraph, if the text starts with one, and the rest; rendering it here reports errors in this file."""
     if len(tokens) <= 2 or tokens[0].type != "paragraph_open":
         return "", tokens
-    Writer(file).written([tokens[1]])
+    Writer(file).render([tokens[1]])
     return tokens[1].content, tokens[3:]
 
 
 def _figures(tokens: list[Token], file: str, folder: Path, prefix: str) -> list[Spec]:
-    found: list[Spec] = []
+    specs: list[Spec] = []
     for token in tokens:
         if token.type == "fence" and token.info.strip() == FENCE:
             line = token.meta["line"] + 1
-            spec = block(token.content, file=file, line=line, folder=folder, name=f"figure-{len(found) + 1}")
+            spec = block(token.content, file=file, line=line, folder=folder, name=f"figure-{len(specs) + 1}")
             named = replace(spec, table={**spec.table, "name": f"{prefix}{spec.name}"})
             token.meta = {**token.meta, "figure": named.name}
-            found.append(named)
-    return found
+            specs.append(named)
+    return specs
 
 
 def _shifted(tokens: list[Token]) -> list[Token]:
-    """Return the tokens with headings moved so that the highest is of level 2."""
+    """Return the tokens with headings shifted so that the highest has level 2."""
     levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open"]
     move = 2 - min(levels, default=2)
     moved = []
@@ -186,7 +191,7 @@ def first_sentence(text: Text) -> str:
 
 
 class Writer:
-    """Writes one page's Markdown: unique ids, links through `link`, figures by name."""
+    """Renders the Markdown of one page, with unique ids, links through `link` and figures by name."""
 
     def __init__(self, file: str, link: Link = str, figures: Mapping[str, str] | None = None) -> None:
         self.file, self.link, self.figures = file, link, dict(figures or {})
@@ -195,31 +200,31 @@ class Writer:
         self.counts: dict[str, int] = {}
         self.line = 0
         self.reader = reader()
-        rules: Any = self.reader.renderer.rules  # type: ignore[attr-defined]  # the HTML renderer has them
+        rules: Any = self.reader.renderer.rules  # type: ignore[attr-defined]  # of the HTML renderer
         rules |= {name: getattr(self, f"_{name}") for name in RULES}
 
-    def text(self, found: Text) -> str:
+    def text(self, text: Text) -> str:
         """Return a text as HTML."""
-        return self.written(found.tokens)
+        return self.render(text.tokens)
 
-    def written(self, tokens: Sequence[Token]) -> str:
+    def render(self, tokens: Sequence[Token]) -> str:
         """Return tokens as HTML."""
         return str(self.reader.renderer.render(tokens, self.reader.options, {}))
 
     def markdown(self, text: str) -> str:
-        """Return a short Markdown as HTML."""
+        """Return a short Markdown text as HTML."""
         return str(self.reader.render(text))
 
     def inline(self, text: str) -> str:
-        """Return one line of Markdown as HTML without a paragraph."""
+        """Return one line of Markdown as HTML, without a paragraph around it."""
         return str(self.reader.renderInline(text.strip()))
 
     def identifier(self, text: str) -> str:
-        """Return an id for a heading that no other one has."""
+        """Return a unique id for a heading."""
         base = slug(text)
         count = self.counts.get(base, 0) + 1
         name = base if count == 1 else f"{base}-{count}"
-        while name in self.ids:  # another heading is called so by itself
+        while name in self.ids:  # the text of another heading gives this id
             count += 1
             name = f"{base}-{count}"
         self.counts[base] = count
@@ -227,13 +232,13 @@ class Writer:
         return name
 
     def heading(self, text: str, level: int = 2, name: str = "") -> str:
-        """Return a heading of a page that is not Markdown, and note it for the table of contents."""
-        found = Heading(level, self.identifier(name or _plain(text)), self.inline(text))
-        self.headings.append(found)
-        return f'<h{level} id="{found.id}">{found.html}</h{level}>\n'
+        """Return a heading of a generated page, and record it for the table of contents."""
+        heading = Heading(level, self.identifier(name or _plain(text)), self.inline(text))
+        self.headings.append(heading)
+        return f'<h{level} id="{heading.id}">{heading.html}</h{level}>\n'
 
     def math(self, latex: str, *, display: bool) -> str:
-        """Return a formula as MathML; a mistake is named with the file."""
+        """Return a formula as MathML; errors name the file."""
         try:
             return mathml(latex, display=display)
         except DpcoreError as error:
@@ -244,11 +249,11 @@ class Writer:
         return SpecError(f"{place}: {message}")
 
     def formula(self, token: Token, *, display: bool) -> str:
-        """Return a formula of a text; its line is noted first."""
+        """Return a formula of a text; errors name its line."""
         self.line = token.meta.get("line", self.line)
         return self.math(token.content, display=display)
 
-    # the rules of the renderer take (tokens, index, options, environment)
+    # rules of the renderer have the arguments (tokens, index, options, environment)
 
     def _math_inline(self, tokens: Any, index: int, *_: Any) -> str:
         return self.formula(tokens[index], display=False)
@@ -287,7 +292,7 @@ class Writer:
         self.line = token.meta.get("line", self.line)
         level = int(token.tag[1])
         name = self.identifier(_plain(inner.content))
-        self.headings.append(Heading(level, name, self.written([inner])))
+        self.headings.append(Heading(level, name, self.render([inner])))
         return f'<{token.tag} id="{name}">'
 
     def _table_open(self, *_: Any) -> str:
@@ -297,7 +302,7 @@ class Writer:
         return "</table></div>\n"
 
     def _th_open(self, tokens: Any, index: int, *_: Any) -> str:
-        # a header without words would be announced as nothing
+        # a screen reader would announce an empty header
         return f'<th scope="col"{_aligned(tokens[index])}>' if tokens[index + 1].content else "<td>"
 
     def _th_close(self, tokens: Any, index: int, *_: Any) -> str:
@@ -308,21 +313,21 @@ class Writer:
 
 
 def slug(text: str) -> str:
-    """Return a heading as the start of its id."""
+    """Return a heading in the form of an id."""
     return _WORD.sub("-", text.lower()).strip("-") or "part"
 
 
 def _aligned(token: Token) -> str:
-    """Return the alignment of a cell as a class: the page allows no style of its own in an element."""
+    """Return the alignment of a cell as a class: the policy of the page forbids style attributes."""
     style = str(token.attrGet("style") or "")
     side = style.removeprefix("text-align:")
     return f' class="{side}"' if side in ("right", "center") else ""
 
 
 def _plain(text: str) -> str:
-    """Return a heading without marks and without what stands in brackets, for its id."""
-    kept, at = [], 0
+    """Return a heading without marks and without text in brackets, for its id."""
+    parts, at = [], 0
     while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end + 1
-    return _MARK.sub("", "".join(kept) + text[at:])
+    return _MARK.sub("", "".join(parts) + text[at:])

@@ -1,4 +1,4 @@
-"""Pages: what a site consists of before anything is drawn."""
+"""The pages of a site, planned before anything is drawn."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ ORDER: Final = "order.toml"
 
 @dataclass(frozen=True)
 class Job:
-    """Work whose result rests in files: a figure, the evidence of a row of the errata (`row` is its name), or examples.
+    """Work whose result is stored in files: a figure, the evidence of a row of the errata, or examples.
 
-    `held` is what it works on, if that is no figure.
+    `row` is the name of the row; `content` is the source if there is no spec.
     """
 
     kind: str
     name: str
     spec: Spec | None = None
     row: str = ""
-    held: str = ""
+    content: str = ""
 
     @property
     def source(self) -> str:
-        """All that the result depends on, beside the code: the spec and its files, or what the row or the text holds."""
+        """Everything that the result depends on besides the code: the spec and its files, or the row or text."""
         if self.spec is None:
-            return self.held
+            return self.content
         files = [str(self.spec[key]) for key in FILE_KEYS if key in self.spec]
         data = [_digest(self.spec, name) for name in files]
         return json.dumps([dict(self.spec.table), data], sort_keys=True, default=str)
@@ -62,17 +62,17 @@ class Page:
     Attributes
     ----------
     path : str
-        Of its file in the site.
+        The path of its file in the site.
     section : str
         Name of its section; empty for the home page.
     title : str
         Plain text; `summary` is one line of Markdown.
     source : str
-        All that its text depends on, beside the code and the results of its jobs.
+        Everything that its text depends on besides the code and the results of its jobs.
     jobs : tuple of Job
-        What must be done before it can be written.
+        Work to be done before it can be composed.
     make : callable
-        Writes its body.
+        Returns its body.
     chapter : str, default ""
         Title of a group of pages within the section.
     """
@@ -93,7 +93,7 @@ def figure_job(spec: Spec) -> Job:
 
 
 def _digest(spec: Spec, name: str) -> str:
-    """Return the digest of a file that a spec names; one that is not there is told when the figure is drawn."""
+    """Return the digest of a file that a spec names; a missing file is reported when the figure is drawn."""
     try:
         path = inside(spec.folder, name)
         return hashlib.sha256(bytes_of(path)).hexdigest() if path.is_file() else "missing"
@@ -105,10 +105,10 @@ def _digest(spec: Spec, name: str) -> str:
 
 
 def text_pages(section: Section) -> list[Page]:
-    """Return a page for every Markdown file of the section's folder.
+    """Return a page for each Markdown file in the folder of a section.
 
-    A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; files
-    that nobody lists follow by name, and one that is listed but missing is an error.
+    A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; unlisted
+    files follow by name, and a listed file that is missing is an error.
     """
     order = _own(section, section.folder / ORDER)
     chapters, titles, constants = _order(order)
@@ -121,21 +121,21 @@ def text_pages(section: Section) -> list[Page]:
 
 
 def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
-    """Return the job that runs the examples of one of our own texts; `constants` are numbers that nothing computes."""
-    own = numbers(missing(source_text(file))) if file.stem == TEXT else []  # said in the files of the mechanisms
+    """Return the job that runs the examples of one of our own texts; `constants` are numbers that need no computation."""
+    own = numbers(missing(source_text(file))) if file.stem == TEXT else []  # these stand in the files of the mechanisms
     allowed = sorted({*constants.get("any", []), *constants.get(file.stem, []), *(number for number, _ in own)})
     name = f"examples-{page.section}-{markdown.slug(file.stem.replace('_', ' '))}"
-    return Job(EXAMPLES, name, held=json.dumps([file.name, page.source, allowed]))
+    return Job(EXAMPLES, name, content=json.dumps([file.name, page.source, allowed]))
 
 
 def run_examples(job: Job) -> dict[str, Any]:
-    """Run the examples of a text and return what they print."""
-    file, text, allowed = json.loads(job.held)
+    """Run the examples of a text and return their outputs."""
+    file, text, allowed = json.loads(job.content)
     return {"name": job.name, "file": file, "printed": check_examples(text, file, allowed)}
 
 
 def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[str]]]:
-    """Return the chapter of every text that the file lists, in its order, the titles of texts, and their constants."""
+    """Return the chapter of each listed text in order, the titles of texts, and their constants."""
     facts = load(source_text(file), file.name) if file.is_file() else {}
     chapters: dict[str, str] = {}
     for one in several(facts.get("chapter", [])):
@@ -159,7 +159,7 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[s
 
 
 def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
-    """Return the page of one Markdown file; our own text about mechanisms speaks of all of them."""
+    """Return the page of one Markdown file; our own text about mechanisms gets the sections that it lacks."""
     source = with_sections(file, source_text(file)) if is_own(file) else source_text(file)
     prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
     text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix)
@@ -180,7 +180,7 @@ def _named(file: Path) -> str:
 
 
 def gallery_pages(section: Section) -> list[Page]:
-    """Return a page for every TOML file of figures."""
+    """Return a page for each TOML file of figures."""
     return [gallery_page(file, section.name) for file in _files(section, ".toml")]
 
 
@@ -188,8 +188,8 @@ def gallery_page(file: Path, section: str) -> Page:
     """Return the page of one file of figures; its own keys are title, summary and text."""
     source = source_text(file)
     facts = load(source, file.name)
-    given = {key: facts.get(key, "") for key in ("title", "summary", "text")}
-    for key, value in given.items():
+    texts = {key: facts.get(key, "") for key in ("title", "summary", "text")}
+    for key, value in texts.items():
         if not isinstance(value, str):
             msg = f"{file.name}: {key} must be a text, got {shown(value)}."
             raise SpecError(msg)
@@ -197,11 +197,11 @@ def gallery_page(file: Path, section: str) -> Page:
     return Page(
         f"{section}/{file.stem}.html",
         section,
-        given["title"] or _named(file),
-        given["summary"] or f"{len(specs)} figures.",
+        texts["title"] or _named(file),
+        texts["summary"] or f"{len(specs)} figures.",
         source,
         tuple(figure_job(spec) for spec in specs),
-        lambda composer: composer.gallery(given["text"], specs),
+        lambda composer: composer.gallery(texts["text"], specs),
     )
 
 
@@ -220,22 +220,22 @@ def home_page(config: Config) -> Page:
     )
 
 
-def _files(section: Section, suffix: str, list_name: str = "", listed: Iterable[str] = ()) -> list[Path]:
-    """Return the files of a section in their order: as the section lists them, then a list of their own, then by name.
+def _files(section: Section, suffix: str, list_name: str = "", order: Iterable[str] = ()) -> list[Path]:
+    """Return the files of a section: first those that the section lists, then those in `order`, then the others by name.
 
-    One that is listed but missing is an error that names the list.
+    A listed file that is missing is an error that names the list.
     """
-    found = {file.stem: _own(section, file) for file in sorted(section.folder.glob(f"*{suffix}"))}
-    names = dict.fromkeys(listed, list_name) | dict.fromkeys(section.pages, f"The section {section.name}")
+    files = {file.stem: _own(section, file) for file in sorted(section.folder.glob(f"*{suffix}"))}
+    names = dict.fromkeys(order, list_name) | dict.fromkeys(section.pages, f"The section {section.name}")
     for name, where in names.items():
-        if name not in found:
+        if name not in files:
             msg = f"{where} lists {name!r}, but there is no {name}{suffix} in its folder."
             raise SpecError(msg)
-    return [found[name] for name in dict.fromkeys([*section.pages, *listed, *found])]
+    return [files[name] for name in dict.fromkeys([*section.pages, *order, *files])]
 
 
 def _own(section: Section, file: Path) -> Path:
-    """Return a file of a section under its own name; a symbolic link that leads elsewhere is an error."""
+    """Return a file of a section; a symbolic link that leads out of its folder is an error."""
     try:
         inside(section.folder, file.name)
     except DomainError as error:
@@ -245,14 +245,14 @@ def _own(section: Section, file: Path) -> Path:
 
 
 def check(pages: list[Page]) -> Mapping[str, Job]:
-    """Return all jobs by name; a name that two figures have is an error, and so is what no figure may hold."""
+    """Return all jobs by name; two figures of one name, or a wrong common key, are an error."""
     jobs: dict[str, Job] = {}
     for page in pages:
         for job in page.jobs:
             if job.spec is not None:
                 check_common(job.spec)
             if job.name in jobs and jobs[job.name] != job:
-                where = job.spec.problem("is the name of another figure of the site, too.", "name") if job.spec else ""
+                where = job.spec.problem("another figure of the site has this name.", "name") if job.spec else ""
                 raise SpecError(str(where) or f"{job.name} is computed twice.")
             jobs[job.name] = job
     return jobs

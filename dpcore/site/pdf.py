@@ -1,4 +1,4 @@
-"""PDF by Chromium, which is asked to print a page."""
+"""PDF files, printed by Chromium."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-SECONDS: Final = 120
+SECONDS: Final = 120  # then a browser that hangs is given up
 
 
 def find_chromium() -> str:
-    """Return the path of Chromium or one of its kin; without it an error that names it."""
+    """Return the path of Chromium or a related browser."""
     for name in BROWSERS:
         path = shutil.which(name)
         if path is not None:
@@ -48,11 +48,11 @@ def print_pdf(page: Path, target: Path) -> None:
         if hasattr(os, "geteuid") and os.geteuid() == 0:  # Chromium's sandbox refuses to run as root
             command.insert(1, "--no-sandbox")
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
             msg = f"Chromium did not print the page within {SECONDS} s."
             raise DpcoreError(msg) from None
-    if done.returncode != 0 or not target.is_file():
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    if process.returncode != 0 or not target.is_file():
+        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
         msg = f"Chromium could not print the page: {last[:200]}"
         raise DpcoreError(msg)

@@ -10,14 +10,14 @@ NAME: Final = 34
 
 
 class Progress:
-    """Counts steps and shows how far they are."""
+    """Counts steps and shows their share of all."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet, self.total, self.count, self.said = quiet, 0, 0, -1
+        self.quiet, self.total, self.count, self.tenths = quiet, 0, 0, -1
 
     def start(self, total: int) -> None:
-        """Begin with so many steps."""
-        self.total, self.count, self.said = total, 0, -1
+        """Start with the number of steps."""
+        self.total, self.count, self.tenths = total, 0, -1
 
     def step(self, name: str) -> None:
         """Take one step."""
@@ -29,12 +29,12 @@ class Progress:
         line = f"[{'#' * full}{'.' * (BAR - full)}] {self.count}/{self.total} {name[:NAME]:<{NAME}}"
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{line}")
-        elif int(10 * share) > self.said:  # a log needs no more than ten lines
-            self.said = int(10 * share)
+        elif int(10 * share) > self.tenths:  # at most ten lines in a log
+            self.tenths = int(10 * share)
             sys.stderr.write(line.rstrip() + "\n")
         sys.stderr.flush()
 
-    def done(self) -> None:
+    def end(self) -> None:
         """End the line."""
         if self.count and not self.quiet and sys.stderr.isatty():
             sys.stderr.write("\n")

@@ -1,4 +1,4 @@
-"""A report of one's own: a Markdown or TOML file becomes one page that holds everything itself, or a PDF."""
+"""Reports: a Markdown or TOML file becomes one self-contained page, or a PDF."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcore.core.registry import shown
 from dpcore.site import markdown, shared
 from dpcore.site.compose import Composer, Site
 from dpcore.site.config import APP, Config, app_address
-from dpcore.site.figures import Drawn, drawn
+from dpcore.site.figures import RenderedFigure, render
 from dpcore.site.pages import Page
 from dpcore.site.pdf import print_pdf
 from dpcore.site.progress import Progress
@@ -27,12 +27,28 @@ if TYPE_CHECKING:
 
 MARKDOWN: Final = (".md", ".markdown")
 OUTPUTS: Final = (".html", ".pdf")
-LEAST_CONTENTS: Final = 3  # a report of two parts needs no list of them
+LEAST_CONTENTS: Final = 3  # headings; a report of two parts needs no table of contents
 KEYS: Final = ("title", "summary", "text", "app", "figure")
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file is a report: Markdown, or TOML without the sections of a site."""
+    """Return whether a file is a report: Markdown, or TOML without the sections of a site.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bool
+        False for the spec of a site.
+
+    Raises
+    ------
+    SpecError
+        If the file is neither Markdown nor TOML.
+    """
     if path.suffix.lower() in MARKDOWN:
         return True
     if path.suffix.lower() != ".toml":
@@ -49,14 +65,14 @@ def build_report(spec: str | Path, output: str | Path, *, progress: Progress | N
     spec : str or Path
         Markdown with figure blocks, or TOML with title, text and tables ``[[figure]]``.
     output : str or Path
-        A file that ends in .html or .pdf, or a folder, in which the page takes the name of the spec.
+        A file that ends in .html or .pdf, or a folder, where the page gets the name of the spec.
     progress : Progress, optional
-        Told of every figure.
+        Shows each figure; none by default.
 
     Returns
     -------
     Path
-        The file written. A PDF needs Chromium; without it an error says so.
+        The file of the report. A PDF needs Chromium.
     """
     source, target = Path(spec), Path(output)
     if target.suffix.lower() not in OUTPUTS:
@@ -80,13 +96,13 @@ def report_html(source: Path, progress: Progress) -> str:
     """Return the page of a report."""
     page, specs, app = _plan(source)
     progress.start(len(specs))
-    made: dict[str, Drawn] = {}
+    figures: dict[str, RenderedFigure] = {}
     for spec in specs:
-        made[spec.name] = drawn(spec, spec.name)
+        figures[spec.name] = render(spec, spec.name)
         progress.step(spec.name)
-    progress.done()
+    progress.end()
     config = Config(source, page.title, page.summary, app, "", 0, (), ())
-    composer = Composer(Site(config, [page], made, {}), page, lambda name: _inline_files(made[name]))
+    composer = Composer(Site(config, [page], figures, {}), page, lambda name: _inline_files(figures[name]))
     body = page.make(composer)
     script = shared.vega() + shared.boot()
     style = _style(math="<math" in body or "<math" in str(composer.inline(page.summary)))
@@ -114,11 +130,11 @@ def _plan(source: Path) -> tuple[Page, tuple[Spec, ...], str]:
             msg = f"{source.name}, line 1: a report starts with its title, a line such as # Our release of March."
             raise SpecError(msg)
         return _page(text.title, text.summary, lambda c: c.text(text)), text.figures, APP
-    written = source_text(source)
-    facts = load(written, source.name)
-    _check(facts, written, source.name)
+    toml = source_text(source)
+    facts = load(toml, source.name)
+    _check(facts, toml, source.name)
     figures = unique(tuple(_named(spec, index) for index, spec in enumerate(read(source, strict=False), 1)))
-    own: dict[str, Any] = {"file": source.name, "folder": source.parent, "above": lines_above(written, "text")}
+    own: dict[str, Any] = {"file": source.name, "folder": source.parent, "above": lines_above(toml, "text")}
     text = markdown.read(facts.get("text", ""), prefix="text-", lead=False, **own)
     make = _toml_body(text, figures)
     app = facts.get("app", APP).rstrip("/")
@@ -142,7 +158,7 @@ def _toml_body(text: markdown.Text, figures: tuple[Spec, ...]) -> Callable[[Comp
 def _check(facts: dict[str, Any], text: str, file: str) -> None:
     for key, value in facts.items():
         if key not in KEYS:
-            msg = f"{place_of(text, file, key)}: {key!r} is no key of a report; it takes {', '.join(KEYS)}."
+            msg = f"{place_of(text, file, key)}: {key!r} is not a key of a report; it takes {', '.join(KEYS)}."
             raise SpecError(msg)
         if key != "figure" and not isinstance(value, str):
             msg = f"{place_of(text, file, key)}: {key} must be a text, got {shown(value)}."
@@ -167,32 +183,32 @@ def _page(title: str, summary: str, make: Callable[[Composer], str]) -> Page:
 # ---- everything inside one file ------------------------------------------------------------------------------
 
 
-def _inline_files(made: Drawn) -> dict[str, str]:
-    """Return the numbers as a link that holds them."""
-    return {".csv": "data:text/csv;base64," + base64.b64encode(made.files[".csv"]).decode()}
+def _inline_files(figure: RenderedFigure) -> dict[str, str]:
+    """Return the numbers as a data link."""
+    return {".csv": "data:text/csv;base64," + base64.b64encode(figure.files[".csv"]).decode()}
 
 
 def _style(*, math: bool) -> str:
-    """Return the style sheet with the font inside it, or without it where there is no formula."""
+    """Return the style sheet with its font embedded, or without the font if there is no formula."""
     sheet = shared.style(pictures=True)
     link = f'url("{shared.FONT}")'
     if math:
-        held = "data:font/woff2;base64," + base64.b64encode(shared.asset(shared.FONT)).decode()
-        return sheet.replace(link, f'url("{held}")')
+        font = "data:font/woff2;base64," + base64.b64encode(shared.asset(shared.FONT)).decode()
+        return sheet.replace(link, f'url("{font}")')
     start = sheet.index("@font-face")
     return sheet[:start] + sheet[sheet.index("}", start) + 2 :]
 
 
 def _inside(script: str) -> str:
-    """Return a script as it can stand in a page."""
+    """Return a script that can be embedded in a page."""
     return script.replace("</script", "<\\/script")
 
 
 def _policy(script: str, style: str) -> str:
-    """Return a policy that allows this very script and this very style sheet, and nothing from outside."""
-    held = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    """Return a policy that allows only this script and this style sheet, and nothing from outside."""
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     return (
-        f"default-src 'none'; script-src 'sha256-{held[0]}'; style-src 'sha256-{held[1]}'; img-src data:; "
+        f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; img-src data:; "
         "font-src data:; base-uri 'none'; form-action 'none'"
     )
 

@@ -14,28 +14,28 @@ FONT: Final = "STIXTwoMath-subset.woff2"
 
 
 def asset(name: str) -> bytes:
-    """Return a file of the package's folder of assets."""
+    """Return a file of the folder of assets."""
     return (resources.files("dpcore.site") / "assets" / name).read_bytes()
 
 
 @cache
 def vega() -> str:
-    """Return Vega, Vega-Lite and their embedder as one script; in a function of its own it leaks no names."""
-    import vl_convert  # noqa: PLC0415  # large, and needed when something is written only
+    """Return Vega, Vega-Lite and their embedder as one script; a function around it keeps its names local."""
+    import vl_convert  # noqa: PLC0415  # large, and only needed when something is written
 
-    converter: Any = vl_convert  # its stub asks for an argument that is optional
+    converter: Any = vl_convert  # its stub requires an argument that is optional
     bundle: str = converter.javascript_bundle()
     return f"(()=>{{{bundle}\n}})();\n"
 
 
 def boot() -> str:
-    """Return the script that makes pictures live, with the colours and the look of the charts."""
+    """Return the script that makes pictures live, with the colours and the configuration of the charts."""
     text = asset("boot.js").decode()
     return text.replace("/*DARK*/ {}", json.dumps(counterparts())).replace("/*LOOK*/ {}", compact(look()))
 
 
 def style(*, pictures: bool = False) -> str:
-    """Return the style sheet, with the rules that turn pictures dark if the page itself holds them."""
+    """Return the style sheet, with the rules that turn embedded pictures dark if the page has any."""
     sheet = asset("style.css").decode()
     return f"{sheet}\n{picture_rules('.still ')}\n" if pictures else sheet
 

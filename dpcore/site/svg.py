@@ -1,4 +1,4 @@
-"""Smaller pictures: an SVG without what its reader cannot see, and as wide as its place."""
+"""Smaller pictures: an SVG without what the reader cannot see, as wide as its container."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONG: Final = re.compile(r"-?\d+(?:\.\d{2,}(?:e[-+]?\d+)?|(?:\.\d+)?e-\d+)")
 _DOT: Final = re.compile(
     r'<path transform="translate\(([-\d.]+),([-\d.]+)\)" d="M([\d.]+),0A\3,\3,0,1,1,-\3,0A\3,\3,0,1,1,\3,0"'
 )
-# what every reader of SVG assumes by itself, and paths without extent
+# attributes at their default, and paths without extent
 _PLAIN: Final = re.compile(
     r' (?:opacity="1"|stroke-width="1"|stroke-dasharray="1,0"|text-anchor="start"|transform="translate\(0,0\)"|[xy]2="0")'
     r'|<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>'
@@ -22,18 +22,18 @@ _FONT: Final = ' font-family="sans-serif"'
 
 
 def responsive(svg: str) -> str:
-    """Return an SVG that takes the width of its place; its own size stays in the viewBox."""
+    """Return an SVG that takes the width of its container; its own size stays in the viewBox."""
     head, rest = svg.split(">", 1)
-    kept = [part for part in head.split(" ") if not part.startswith(("width=", "height=", "class=", "version="))]
-    return " ".join(kept) + ">" + rest
+    parts = [part for part in head.split(" ") if not part.startswith(("width=", "height=", "class=", "version="))]
+    return " ".join(parts) + ">" + rest
 
 
 def shortened(svg: str) -> str:
-    """Return an SVG without marks for scripts and readers, which have the live chart, and with coordinates to a tenth of a point.
+    """Return an SVG with coordinates to a tenth of a point, without attributes for scripts and screen readers.
 
-    Values that are the default anyway are left out, the one font is named once, and dots are circles.
+    Those have the live chart. Default values are left out, the font is named once, and dots become circles.
     """
-    rounded = _PLACES.sub(lambda found: f' {found[1]}="{_LONG.sub(_tenth, found[2])}"', _MARKS.sub("", svg))
+    rounded = _PLACES.sub(lambda match: f' {match[1]}="{_LONG.sub(_tenth, match[2])}"', _MARKS.sub("", svg))
     dotted = _DOT.sub(r'<circle cx="\1" cy="\2" r="\3"', _PLAIN.sub("", rounded))
     head, rest = _BARE.sub(r"\1", dotted).split(">", 1)
     body, count = rest, 1
@@ -42,5 +42,5 @@ def shortened(svg: str) -> str:
     return f"{head}{_FONT}>{body.replace(_FONT, '')}"
 
 
-def _tenth(found: re.Match[str]) -> str:
-    return f"{round(float(found[0]), 1) + 0.0:g}"
+def _tenth(match: re.Match[str]) -> str:
+    return f"{round(float(match[0]), 1) + 0.0:g}"

@@ -1,4 +1,4 @@
-"""Tables as a page shows them, and as files."""
+"""Tables as pages show them, and as values of JSON."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 6
 BOUNDED: Final = ("delta", "epsilon", "beta", "power", "value", "y")
-MOST_SHOWN: Final = 50
-SOME: Final = 25  # rows of a table that has more than that
-MOST_LISTED: Final = 8
+MOST_SHOWN: Final = 50  # rows
+SOME: Final = 25  # about as many rows of a longer table are shown
+MOST_LISTED: Final = 8  # items of a parameter
 WORDS_FOR: Final = {True: "yes", False: "no", None: ""}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Some rows of a table as texts, evenly chosen if there are many: all of them, in full, are in the files."""
+    """The rows of a table as texts, evenly spaced ones if there are many; the files have all of them in full."""
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
@@ -37,25 +37,25 @@ class Table:
 
 
 def table_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """Return what a page shows of a table; a column in which nothing stands is left out."""
+    """Return a table as a page shows it; empty columns are left out."""
     filled = [i for i in range(len(columns)) if any(row[i] not in ("", None) for row in rows)]
     numeric = tuple(all(_is_number(row[i]) for row in rows) for i in filled)
     step = 1 if len(rows) <= MOST_SHOWN else -(-len(rows) // SOME)
     kind = list(columns).index("kind") if "kind" in columns else None
-    shown = tuple(
+    cells = tuple(
         tuple(cell(row[i], _side(columns[i], "" if kind is None else str(row[kind]))) for i in filled)
         for row in rows[::step]
     )
-    return Table(tuple(columns[i] for i in filled), numeric, shown, len(rows))
+    return Table(tuple(columns[i] for i in filled), numeric, cells, len(rows))
 
 
 def plain_columns(frame: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the columns of a frame as JSON can hold them; it has no infinity, which becomes the text ``inf``."""
+    """Return the columns of a frame as values of JSON, where infinity becomes the text ``inf``."""
     return {str(name): [_plain(value) for value in frame[name].tolist()] for name in frame.columns}
 
 
 def plain_rows(frame: pd.DataFrame) -> list[list[Any]]:
-    """Return the rows of a frame as JSON can hold them."""
+    """Return the rows of a frame as values of JSON."""
     return [list(row) for row in zip(*plain_columns(frame).values(), strict=True)]
 
 
@@ -70,30 +70,30 @@ def _is_number(value: Any) -> bool:
 
 
 def _side(column: str, kind: str) -> bool | None:
-    """Return whether a number is rounded up (a bound from above), down (one from below), or None for to the nearest."""
+    """Return True to round up (a bound from above), False to round down (one from below), None for the nearest."""
     if column.endswith(("_lower", "_upper")):
         return column.endswith("_upper")
     return {"upper": True, "lower": False}.get(kind) if column in BOUNDED else None
 
 
 def parameters_of(values: Mapping[str, Any]) -> list[str]:
-    """Return parameters as texts such as ``k = 5``; of a long list the first and the last, and how many there are."""
-    found = []
+    """Return parameters as texts such as ``k = 5``; a long list is shortened to its ends and its length."""
+    texts = []
     for name, value in values.items():
         if isinstance(value, dict):
-            found += parameters_of(value)
+            texts += parameters_of(value)
         elif isinstance(value, list):
             items = [cell(item) for item in value]
             some = items if len(items) <= MOST_LISTED else [*items[:2], "…", items[-1]]
             count = "" if some is items else f" ({len(items)})"
-            found.append(f"{name} = {'; '.join(some)}{count}")
+            texts.append(f"{name} = {'; '.join(some)}{count}")
         else:
-            found.append(f"{name} = {cell(value)}")
-    return found
+            texts.append(f"{name} = {cell(value)}")
+    return texts
 
 
 def cell(value: Any, up: bool | None = None) -> str:
-    """Return a cell as text: six digits, a bound rounded to its safe side; yes and no in words."""
+    """Return a cell as text: six digits, a bound rounded to its safe side, yes or no for a truth value."""
     if isinstance(value, bool) or value is None:
         return WORDS_FOR[value]
     if isinstance(value, float):

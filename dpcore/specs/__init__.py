@@ -1,4 +1,4 @@
-"""Figure specs: a small TOML table names what is drawn, and becomes a figure with its table, words and Python code.
+"""Figure specs: a small TOML table says what to draw, and becomes a figure with its table, sentence and Python code.
 
 .. code-block:: toml
 
@@ -10,8 +10,8 @@
     regions = ["dp(0.6, 0.05)", "dp(0.6, 0.05)^5"]
     labels = ["one", "five"]
 
-`draw` makes the figure, `code` the Python lines that make it, `read` the specs of a file, `figures_in` those of a
-Markdown text; `drawers` lists what can be drawn.
+`draw` returns the figure and `code` the Python lines that produce it; `read` returns the specs of a file and
+`figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
 from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, code, draw, drawers

@@ -42,23 +42,23 @@ NAME: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 
 
 class SpecError(DpcoreError):
-    """A spec is wrong; the text names file, line, figure and expression."""
+    """A mistake in a spec; the message names file, line, figure and expression."""
 
 
 @dataclass(frozen=True)
 class Spec(Mapping[str, Any]):
-    """One figure spec with the place it was read from.
+    """One figure spec, and where it was read.
 
     Attributes
     ----------
     table : mapping of str to object
         Its keys and values.
     file, line : str or int
-        Where it starts, for messages; empty if it was made in Python.
+        Where it starts, for messages; empty if it was built in Python.
     text : str, default ""
-        Its own lines, to find the line of a key.
+        Its source, to find the line of a key.
     folder : Path, optional
-        What file names in it are relative to.
+        The folder that its file names are relative to.
     """
 
     table: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Spec(Mapping[str, Any]):
         return self.table[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the keys."""
+        """Iterate over the keys."""
         return iter(self.table)
 
     def __len__(self) -> int:
@@ -85,48 +85,48 @@ class Spec(Mapping[str, Any]):
         return str(self.table.get("name", ""))
 
     def line_of(self, key: str, item: str = "") -> int:
-        """Return the line of a key, or of a text in its value; the first line of the spec if it is not found."""
+        """Return the line of a key, or of a text in its value; the first line of the spec by default."""
         lines = self.text.splitlines()
         start = next((i for i, line in enumerate(lines) if re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line)), None)
         if start is None:
             return self.line
-        held = (i for i, line in enumerate(lines[start:], start) if item and item in line)
-        return self.line + next(held, start)
+        matches = (i for i, line in enumerate(lines[start:], start) if item and item in line)
+        return self.line + next(matches, start)
 
     def problem(self, message: str, key: str = "", item: str = "") -> SpecError:
-        """Return an error that says where it is."""
+        """Return an error with the place of the mistake."""
         place = f"{self.file}, line {self.line_of(key, item)}" if self.file else ""
         figure = f"figure {self.name[:_LONGEST]}" if self.name else "a figure"
         head = ", ".join(filter(None, (place, figure, key[:_LONGEST])))
         return SpecError(f"{head}: {message}")
 
     def fail(self, message: str, key: str = "", item: str = "") -> NoReturn:
-        """Raise an error that says where it is."""
+        """Raise an error with the place of the mistake."""
         raise self.problem(message, key, item)
 
 
 class Drawer(ABC):
-    """One way to draw: a frozen dataclass whose fields are the keys of the spec."""
+    """A kind of figure: a frozen dataclass whose fields are the keys of the spec."""
 
     kind: ClassVar[str]
     meaning: ClassVar[str]
 
     @abstractmethod
     def recipe(self) -> Any:
-        """Return the calls that make the figure."""
+        """Return the calls that produce the figure."""
 
     def options(self, *names: str, **renamed: str) -> dict[str, Any]:
-        """Return fields as options of a call, those at their default left out; ``filled="fill"`` gives another name."""
+        """Return fields as options of a call, without those at their default; ``filled="fill"`` renames one."""
         fields = {one.name: one for one in _fields(type(self))}
-        wanted = dict(zip(names, names, strict=True)) | renamed
-        held = {option: (getattr(self, name), fields[name].default) for option, name in wanted.items()}
-        return {option: value for option, (value, default) in held.items() if value != default}
+        sources = dict(zip(names, names, strict=True)) | renamed
+        values = {option: (getattr(self, name), fields[name].default) for option, name in sources.items()}
+        return {option: value for option, (value, default) in values.items() if value != default}
 
     def about(self) -> dict[str, Any]:
-        """Return what the figure is about by name, defaults included; keys that change its look only are left out."""
+        """Return the parameters of the figure by name, with defaults, without the keys that only change its look."""
         names = [one.name for one in _fields(type(self)) if "check" in one.metadata and one.name not in LOOKS]
-        held = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in held.items() if value not in (None, (), "", {})}
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value not in (None, (), "", {})}
 
 
 DRAWERS: Final[dict[str, type[Drawer]]] = {}
@@ -134,16 +134,22 @@ _D = TypeVar("_D", bound=type[Drawer])
 
 
 def enter(cls: _D) -> _D:
-    """Make a drawer known under its `kind`."""
+    """Register a drawer under its `kind`."""
     DRAWERS[cls.kind] = cls
     return cls
 
 
 @cache
 def drawers() -> Mapping[str, type[Drawer]]:
-    """Return every drawer by name; they are imported at the first call, for they need most of the package."""
+    """Return all drawers by name; they are imported at the first call, because they need most of the package.
+
+    Returns
+    -------
+    mapping of str to type of Drawer
+        The drawers, sorted by name.
+    """
     package = importlib.import_module("dpcore.specs.kinds")
-    for module in sorted(found.name for found in pkgutil.iter_modules(package.__path__)):
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"{package.__name__}.{module}")
     return dict(sorted(DRAWERS.items()))
 
@@ -156,42 +162,63 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     spec : mapping of str to object
         Keys and values as in a TOML table; ``draw`` names the drawer, the other keys are its own.
     look : Look, default PLAIN
-        Dark or light, and the size. The title of the spec becomes that of the figure, not a line in the picture.
+        Dark or light, and the size. The title of the spec becomes the title of the figure, not a line in the picture.
+
+    Returns
+    -------
+    Figure
+        The figure.
 
     Raises
     ------
     SpecError
-        If a key or a value is wrong: names file, line, figure, key and expression.
+        If a key or a value is wrong; it names file, line, figure, key and expression.
     """
-    given = as_spec(spec)
-    drawer = drawer_of(given)
-    if "height" in given:
-        look = replace(look, height=_height(given))
+    source = as_spec(spec)
+    drawer = drawer_of(source)
+    if "height" in source:
+        look = replace(look, height=_height(source))
     try:
-        with effort(tolerance=_tolerance(given)):
-            made: Figure = recipes.run(drawer.recipe(), look)
-    except (SpecError, InternalError):  # an error of ours is not one of the spec
+        with effort(tolerance=_tolerance(source)):
+            figure: Figure = recipes.run(drawer.recipe(), look)
+    except (SpecError, InternalError):  # not a mistake in the spec
         raise
     except DpcoreError as error:
-        raise given.problem(str(error), *guilty(given, str(error))) from error
-    return replace(made, title=str(given.get("title") or made.title))
+        raise source.problem(str(error), *guilty(source, str(error))) from error
+    return replace(figure, title=str(source.get("title") or figure.title))
 
 
 def code(spec: Mapping[str, Any]) -> str:
-    """Return the Python lines that make the same figure."""
-    given = as_spec(spec)
+    """Return the Python lines that produce the same figure.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        As in `draw`.
+
+    Returns
+    -------
+    str
+        Lines that end with ``figure = ...``.
+
+    Raises
+    ------
+    SpecError
+        As in `draw`.
+    """
+    source = as_spec(spec)
     try:
-        return recipes.written(drawer_of(given).recipe(), _tolerance(given))
-    except (SpecError, InternalError):  # an error of ours is not one of the spec
+        return recipes.source(drawer_of(source).recipe(), _tolerance(source))
+    except (SpecError, InternalError):  # not a mistake in the spec
         raise
     except DpcoreError as error:
-        raise given.problem(str(error), *guilty(given, str(error))) from error
+        raise source.problem(str(error), *guilty(source, str(error))) from error
 
 
 def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a figure by name, as JSON can hold them."""
-    found = drawer_of(as_spec(spec)).about()
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+    """Return the parameters of a figure by name, as values of JSON."""
+    values = drawer_of(as_spec(spec)).about()
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def as_spec(spec: Mapping[str, Any]) -> Spec:
@@ -200,19 +227,22 @@ def as_spec(spec: Mapping[str, Any]) -> Spec:
 
 
 def drawer_of(spec: Spec) -> Drawer:
-    """Return the drawer of a spec with its values checked; what is unknown, missing or wrong is named."""
-    known = drawers()
+    """Return the drawer of a spec with checked values; the error names what is unknown, missing or wrong."""
+    kinds = drawers()
     kind = spec.get("draw")
-    if not isinstance(kind, str) or kind not in known:
-        hint = nearest(str(kind), known) or f"it is one of {', '.join(known)}."
-        spec.fail(f"draw says what is drawn, got {shown(kind)}; {hint}" if kind else f"draw is missing; {hint}", "draw")
+    if not isinstance(kind, str) or kind not in kinds:
+        hint = nearest(str(kind), kinds) or f"it is one of {', '.join(kinds)}."
+        spec.fail(
+            f"draw must name a kind of figure, got {shown(kind)}; {hint}" if kind else f"draw is missing; {hint}",
+            "draw",
+        )
     check_common(spec)
-    cls = known[kind]
+    cls = kinds[kind]
     fields = {one.name: one for one in _fields(cls) if "check" in one.metadata}
     for key in spec:
         if key not in fields and key not in COMMON:
             allowed = [*fields, *COMMON]
-            spec.fail(f"{quoted(key)} is no key of {kind}; {nearest(key, allowed) or _list(allowed)}", key)
+            spec.fail(f"{quoted(key)} is not a key of {kind}; {nearest(key, allowed) or _list(allowed)}", key)
     values = {name: _value(spec, name, one) for name, one in fields.items() if name in spec or required(one)}
     try:
         return cls(**values, **({"folder": spec.folder} if hasattr(cls, "uses_files") else {}))
@@ -221,7 +251,7 @@ def drawer_of(spec: Spec) -> Drawer:
 
 
 def guilty(spec: Spec, message: str) -> tuple[str, str]:
-    """Return the key, and the text in it, that a message of the library is about: it quotes the text, or says what it got."""
+    """Return the key, and the text in it, that an error of the library is about, judged by the value that it quotes."""
     own = [key for key in spec if key not in COMMON]
     for key in own:
         for leaf in _leaves(spec[key]):
@@ -234,7 +264,7 @@ def guilty(spec: Spec, message: str) -> tuple[str, str]:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Go through the texts and numbers of a value, and the names in its tables."""
+    """Iterate over the texts and numbers of a value, and the names in its tables."""
     if isinstance(value, Mapping):
         yield from value
         value = list(value.values())
@@ -249,18 +279,18 @@ def check_common(spec: Spec) -> None:
     """Check the keys that every figure has."""
     for key in TEXTS:
         if key in spec and (not isinstance(spec[key], str) or not spec[key].strip()):
-            spec.fail(f"a text is wanted, got {shown(spec[key])}.", key)
+            spec.fail(f"expected a text, got {shown(spec[key])}.", key)
     if "name" in spec and not NAME.fullmatch(spec["name"]):
         spec.fail(f"a name has lower-case letters, digits, - and _, got {shown(spec['name'])}.", "name")
     link = spec.get("link", {"page": "Home"})
     if not isinstance(link, Mapping) or not isinstance(link.get("page"), str) or set(link) - {"page", "state"}:
-        spec.fail(f'a table such as {{ page = "Privacy_regions", state = {{}} }} is wanted, got {shown(link)}.', "link")
+        spec.fail(f'expected a table such as {{ page = "Privacy_regions", state = {{}} }}, got {shown(link)}.', "link")
     state = link.get("state", {})
     for value in [*state.values()] if isinstance(state, Mapping) else [state]:
         if not all(isinstance(one, (str, int)) or (isinstance(one, float) and isfinite(one)) for one in several(value)):
             spec.fail(f"state is a table of texts, numbers, true or false, got {shown(value)}.", "link")
     if "link" in spec and "preset" in spec:
-        spec.fail("link and preset are two ways to say the same; give one.", "link")
+        spec.fail("link and preset say the same in two ways; give one of them.", "link")
     _height(spec)
     _tolerance(spec)
 

@@ -1,4 +1,4 @@
-"""What a key of a figure spec may hold: each kind of field checks its value and says in a sentence what is wrong."""
+"""The values that a key of a figure spec may hold: each kind of field checks its value and says what is wrong."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dpcore.language.problems import nearest, quoted
 from dpcore.language.syntax import unknowns
 
 REQUIRED: Final = object()
-SHORT: Final = 8  # numbers that are written out
+SHORT: Final = 8  # up to this many numbers are written out in code
 Check = Callable[[Any], Any]
 
 
 class ValueProblem(DpcoreError):
-    """A value of a list is wrong; `item` is the text to look for in the file."""
+    """A mistake in a value; `item` is the text to look for in the file."""
 
     def __init__(self, item: str, message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class ValueProblem(DpcoreError):
 
 
 def make(check: Check, default: Any, words: str) -> Any:
-    """Return a dataclass field whose values `check` reads; `words` say what it takes."""
+    """Return a dataclass field whose values `check` reads; `words` describe them."""
     metadata = {"check": check, "words": words}
     if default is REQUIRED:
         return field(metadata=metadata)
@@ -63,12 +63,12 @@ def read_by(reader: Callable[[str], object], words: str) -> Any:
     """Hold a text that a function of the library reads; its error is the message."""
 
     def check(value: Any) -> str:
-        given = _text(value)
+        text = _text(value)
         try:
-            reader(given)
+            reader(text)
         except DpcoreError as error:
-            raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
-        return given
+            raise ValueProblem(text, f"{quoted(text, 60)}: {error}") from error
+        return text
 
     return make(check, REQUIRED, words)
 
@@ -85,9 +85,9 @@ def choice(*values: str, default: Any = None) -> Any:
     )
 
 
-def choices(known: Callable[[], tuple[str, ...]], default: Any = ()) -> Any:
-    """Hold a list of words that are known when it is read."""
-    return make(lambda value: tuple(one_of(item, known()) for item in _some(value)), default, "a list of names")
+def choices(names: Callable[[], tuple[str, ...]], default: Any = ()) -> Any:
+    """Hold a list of words from `names`, which is called when the list is read."""
+    return make(lambda value: tuple(one_of(item, names()) for item in _some(value)), default, "a list of names")
 
 
 def flag(default: bool = False) -> Any:
@@ -112,7 +112,7 @@ def above_zero(default: Any = None) -> Any:
 
 
 def axes() -> Any:
-    """Hold which error stands across: false positives (``fdp``) or false negatives (``thesis``)."""
+    """Hold the error on the horizontal axis: false positives (``fdp``) or false negatives (``thesis``)."""
     return choice("fdp", "thesis")
 
 
@@ -142,11 +142,11 @@ def required(one: Any) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
 
-def one_of(value: Any, known: tuple[str, ...]) -> str:
-    """Return the word, or say which are allowed."""
-    if value not in known:
-        hint = nearest(str(value), known) or f"it must be one of {', '.join(known)}."
-        msg = f"{shown(value)} is not known; {hint}"
+def one_of(value: Any, names: tuple[str, ...]) -> str:
+    """Return the word if it is allowed."""
+    if value not in names:
+        hint = nearest(str(value), names) or f"it must be one of {', '.join(names)}."
+        msg = f"unknown value {shown(value)}; {hint}"
         raise DomainError(msg)
     return str(value)
 
@@ -155,66 +155,66 @@ def _some(value: Any) -> list[Any]:
     if isinstance(value, (str, dict)):
         return [value]
     if not isinstance(value, (list, tuple)) or not value:
-        msg = f"a list of at least one is wanted, got {shown(value)}."
+        msg = f"expected a list with at least one item, got {shown(value)}."
         raise DomainError(msg)
     return list(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        msg = f"a text is wanted, got {shown(value)}."
+        msg = f"expected a text, got {shown(value)}."
         raise DomainError(msg)
     return value
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        msg = f"true or false is wanted, got {shown(value)}."
+        msg = f"expected true or false, got {shown(value)}."
         raise DomainError(msg)
     return value
 
 
 def _expression(value: Any) -> str:
-    given = _text(value)
+    text = _text(value)
     try:
-        parse(given)
+        parse(text)
     except DpcoreError as error:
-        raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
-    return given
+        raise ValueProblem(text, f"{quoted(text, 60)}: {error}") from error
+    return text
 
 
 def _pattern(value: Any) -> str:
-    given = _text(value)
+    text = _text(value)
     try:
-        count = len(unknowns(parse_syntax(given, allow_unknown=True)))
+        count = len(unknowns(parse_syntax(text, allow_unknown=True)))
         if count != 1:
-            msg = f"exactly one ? is wanted, got {count}."
+            msg = f"expected exactly one ?, got {count}."
             raise ParseError(msg)
     except DpcoreError as error:
-        raise ValueProblem(given, f"{quoted(given, 60)}: {error}") from error
-    return given
+        raise ValueProblem(text, f"{quoted(text, 60)}: {error}") from error
+    return text
 
 
-class Listed(tuple[float, ...]):
-    """Numbers that were written as a list such as ``0:3:0.1``; `text` keeps it."""
+class NumberList(tuple[float, ...]):
+    """Numbers typed as a list such as ``0:3:0.1``, which `text` holds."""
 
     text: str = ""
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
     if isinstance(value, str):
-        listed = Listed(float(item) for item in parse_list(value))
-        listed.text = value
-        return listed
+        numbers = NumberList(float(item) for item in parse_list(value))
+        numbers.text = value
+        return numbers
     items = value if isinstance(value, (list, tuple)) else [value]
     if not items:
-        msg = "at least one number is wanted, got an empty list."
+        msg = "expected at least one number, got an empty list."
         raise DomainError(msg)
     return tuple(read_value(REAL, item) for item in items)
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        msg = f"a table such as {{ epsilon = 1 }} is wanted, got {shown(value)}."
+        msg = f"expected a table such as {{ epsilon = 1 }}, got {shown(value)}."
         raise DomainError(msg)
     return dict(value)

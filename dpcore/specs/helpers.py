@@ -1,4 +1,4 @@
-"""Small steps that recipes need and that a reader may want to call too."""
+"""Small functions that recipes call; the code under a figure calls them too."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 
 
-def only(found: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
-    """Return the theorems of these names, in that order; one that is not known is answered with the nearest."""
-    by_name = {way.name: way for way in found}
+def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
+    """Return the theorems of these names, in this order."""
+    by_name = {way.name: way for way in ways}
     for name in names:
         if name not in by_name:
-            msg = f"There is no theorem {name!r}; {nearest(name, by_name) or 'known are ' + ', '.join(by_name) + '.'}"
+            msg = f"There is no theorem {name!r}; {nearest(name, by_name) or 'the theorems are ' + ', '.join(by_name) + '.'}"
             raise DomainError(msg)
     return tuple(by_name[name] for name in names)
 
 
 def ledger_of(path: str | Path, relation: str = "") -> Ledger:
-    """Return the ledger of a CSV or JSON file; a row that cannot be read is an error, for it would make numbers too small."""
+    """Return the ledger of a CSV or JSON file; an unreadable row is an error, since without it epsilon would be too small."""
     reading = read_ledger(bytes_of(Path(path)))
     if reading.problems:
         rest = len(reading.problems) - MOST_NAMED
@@ -58,7 +58,7 @@ def dataset_of(
     sheet = open_csv(bytes_of(Path(path)))
     name = column or sheet.columns[0]
     if (lower is None) != (upper is None):
-        msg = "lower and upper belong together: the public bounds of the column."
+        msg = "lower and upper, the public bounds of the column, belong together: give both."
         raise DomainError(msg)
     if lower is None or upper is None:
         if not categories:

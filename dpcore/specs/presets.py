@@ -1,4 +1,4 @@
-"""Presets: named states of the app's pages, and the links that open them."""
+"""Presets: named states of the pages of the app, and the links that open them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named state of a page: what its link sets."""
+    """A named state of a page, which its link restores."""
 
     name: str
     page: str
@@ -35,23 +35,23 @@ class Preset:
 
 
 def query(state: Mapping[str, Any]) -> str:
-    """Return a page's state as the query string that sets it."""
+    """Return the state of a page as a query string."""
     pairs = [(key, text) for key, value in state.items() for text in parameters(value)]
     return urlencode(pairs, quote_via=quote)
 
 
 def parameters(value: Any) -> list[str]:
-    """Return the texts that stand for a value in a link."""
+    """Return a value as the texts of a link."""
     return [_flat(item) for item in several(value)]
 
 
 def several(value: Any) -> list[Any]:
-    """Return a value of a state as a list: a field may hold some."""
+    """Return a value of a state as a list: a field may hold several."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _flat(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():  # as sliders write them: 1, not 1.0
+    if isinstance(value, float) and value.is_integer():  # 1, not 1.0, as sliders write it
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -59,14 +59,13 @@ def _flat(value: Any) -> str:
 @lru_cache(maxsize=1)
 def presets() -> tuple[Preset, ...]:
     """Return all presets of all pages, from data/presets/*.toml."""
-    found: list[Preset] = []
-    for file in sorted((data_folder() / "presets").glob("*.toml")):
-        found += [Preset(**row) for row in tomllib.loads(file.read_text(encoding="utf-8")).get("preset", [])]
-    return tuple(found)
+    files = sorted((data_folder() / "presets").glob("*.toml"))
+    tables = (tomllib.loads(file.read_text(encoding="utf-8")) for file in files)
+    return tuple(Preset(**row) for table in tables for row in table.get("preset", []))
 
 
 def app_link(spec: Spec) -> str:
-    """Return the page of the app with the state that restores a figure, relative to the app; empty if there is none."""
+    """Return the link, relative to the app, that restores a figure; empty if there is none."""
     if "link" in spec:
         return _address(spec["link"]["page"], query(spec["link"].get("state", {})))
     if "preset" not in spec:
@@ -74,8 +73,8 @@ def app_link(spec: Spec) -> str:
     by_name = {preset.name: preset for preset in presets()}
     if spec["preset"] not in by_name:
         spec.fail(f"there is no preset {quoted(spec['preset'])}; {nearest(spec['preset'], by_name)}".strip(), "preset")
-    chosen = by_name[spec["preset"]]
-    return _address(chosen.page, chosen.query)
+    match = by_name[spec["preset"]]
+    return _address(match.page, match.query)
 
 
 def _address(page: str, query_: str) -> str:

@@ -1,4 +1,4 @@
-"""Sections of the guide that nobody wrote: a mechanism without one is described from its own file."""
+"""Generated sections of the guide: a mechanism without a written one is described from its own file."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.base import Mechanism
 
 TEXT: Final = "mechanisms"
-"""The text of the guide that has a section for each mechanism."""
+"""The text of the guide with a section for each mechanism."""
 
 
 def with_sections(file: Path, text: str) -> str:
-    """Return a text of the guide; that about mechanisms with a section for each one it does not speak of."""
+    """Return a text of the guide; the one about mechanisms gets a section for each mechanism that it lacks."""
     return text.rstrip("\n") + "\n\n" + missing(text) if file.stem == TEXT and missing(text) else text
 
 
 def missing(text: str) -> str:
-    """Return sections for the mechanisms that no heading of a text names, '' if there are none."""
+    """Return sections for the mechanisms that no heading of a text names; empty if there are none."""
     headings = " ".join(re.findall(r"^### .+$", text, re.MULTILINE))
     return "\n".join(section(kind) for kind in kinds() if f"`{kind.entry.name}`" not in headings)
 
 
 def section(kind: type[Mechanism]) -> str:
-    """Return what the file of a mechanism says about it: meaning, formula, assumptions, reason, example and picture."""
+    """Return a section from the file of a mechanism: meaning, formula, assumptions, reason, example and picture."""
     entry = kind.entry
     region = entry.build(*entry.oracles[0].arguments)
     text, title = region.text, entry.title[:1].upper() + entry.title[1:]

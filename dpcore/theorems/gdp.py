@@ -11,7 +11,7 @@ from dpcore.central_limit.gaussians import epsilons_of, joined
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DomainError
 from dpcore.core.rounding import failure
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions import gate
 from dpcore.regions.guarantees import GDP
 from dpcore.theorems.optimal import SAFE
@@ -74,7 +74,7 @@ def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFram
     """
     mu = composed_mu(mus)
     points = LOSS.array(epsilon)
-    deltas = Gaussian(mu).delta_bounds(points)[1] if mu > 0 else np.zeros_like(points)
+    deltas = GaussianCurve(mu).delta_bounds(points)[1] if mu > 0 else np.zeros_like(points)
     return table("gdp", points, deltas, "exact", f"mu = {mu!r}")
 
 

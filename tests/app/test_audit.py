@@ -122,10 +122,10 @@ def test_extreme_mechanisms_do_no_harm(text: str) -> None:
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(audit_mechanism="geometric(1.25, 2)", audit_trials="77")
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     ran(app)
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 def test_no_other_page_uses_the_same_keys() -> None:
@@ -161,10 +161,10 @@ def test_an_upload_is_read_told_and_drawn() -> None:
 
 
 def test_an_upload_is_kept_by_its_session_alone() -> None:
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     app = uploaded(b"tp,fp,tn,fn\n80,20,80,20\n")
     assert len(alts(app)) == 1
-    assert {key for key in set(work.shelf().kept) - before if isinstance(key, tuple) and key[0] == "audit"} == set()
+    assert {key for key in set(work.cache().kept) - before if isinstance(key, tuple) and key[0] == "audit"} == set()
     assert "_audit_own" in app.session_state
     assert not any("secret" in str(value) or "80" in str(value) for value in app.query_params.values())
     assert "secret" not in " ".join(block.value for block in app.code)
@@ -234,12 +234,14 @@ def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_downloads_can_be_read_again() -> None:
-    drawn = audit_data.Source(lambda: read_audit(example()).measurement, (), work.Shelf(), (), ())
+    drawn = audit_data.AuditSource(lambda: read_audit(example()).measurement, (), work.ResultCache(), (), ())
     again = read_audit(audit.measured_csv(drawn)).measurement
     assert np.array_equal(again.outsiders, drawn.make().outsiders)  # type: ignore[union-attr]  # scores
-    counted = audit_data.Source(lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.Shelf(), (), ())
+    counted = audit_data.AuditSource(
+        lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.ResultCache(), (), ()
+    )
     assert audit.measured_csv(counted) == b"tp,fp,tn,fn\n8,2,8,2\n"
-    view = audit.View(drawn, parse("gdp(1)"), (), 0.95, 1e-5)
+    view = audit.AuditView(drawn, parse("gdp(1)"), (), 0.95, 1e-5)
     report = audit.result(view, dark=False).report
     table = pd.read_csv(io.BytesIO(report.to_csv(index=False).encode()))
     assert table["verdict"].dropna().tolist() == ["contradicted"]

@@ -49,10 +49,10 @@ def test_the_first_view() -> None:
     frame = app.dataframe[-1].value
     assert len(frame) == 6
     assert not frame.isna().any().any()
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     app.run()
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 def test_every_answer_links_to_its_mechanism() -> None:

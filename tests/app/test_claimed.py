@@ -37,10 +37,10 @@ VERDICTS = {
 }
 
 
-def asked(preset: Preset) -> claimed_and_true.Asked:
+def asked(preset: Preset) -> claimed_and_true.ClaimQuery:
     state = {**claimed_and_true.DEFAULTS, **preset.state}
     epsilon = read_value(claimed_range(), state["claimed_epsilon"]) if state["claimed_epsilon"] else None
-    return claimed_and_true.Asked(
+    return claimed_and_true.ClaimQuery(
         state["claimed_mechanism"],
         int(state["claimed_k"]),
         epsilon,
@@ -66,10 +66,10 @@ def test_the_first_view() -> None:
     assert "finds at least 68 of 1 000 000 people inside it (certified); the claim allows at most 57" in text
     assert "(Mechanisms?expression=gaussian_classic%2810.0%2C%201e-05%29)" in text
     assert not app.dataframe[-1].value.isna().any().any()
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     app.run()
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 @pytest.mark.parametrize("name", OWN)

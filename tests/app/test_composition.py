@@ -235,10 +235,10 @@ def test_a_rerun_does_no_work_twice() -> None:
     from dpcore.app import work
 
     app = opened()
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     app.run()
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 def test_numbers_are_typed_as_the_language_writes_them() -> None:

@@ -164,7 +164,7 @@ def test_the_editor_writes_the_list() -> None:
 
 def test_the_code_makes_the_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    view = several_constraints.View(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
+    view = several_constraints.ConstraintsView(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
     region = parse("rr(1.0, 5)")
     around = several_constraints.product_around(region, 2)
     drawn = [
@@ -187,9 +187,9 @@ def test_the_code_makes_the_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(cons_list="0.7, 0.01; 0, 0.1", cons_k="4", cons_split="dp(0.35)^4")
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     ran(app)
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
 
 
 # ---- charts --------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_charts_refuse_what_they_cannot_draw() -> None:
     with pytest.raises(DpcoreError, match="at most 120 are drawn"):
         pair_figure(parse("dp(0.1)^200"))
     assert "never infinite" in pair_figure(parse("dp(1)")).takeaway
-    assert "nothing is promised" in pair_figure(parse("tv(1)")).takeaway
+    assert "promise nothing" in pair_figure(parse("tv(1)")).takeaway
     many = peeling_figure(split(parse("dp(0.01)^500")))
     assert len(many.notes) == 1
     assert "Every weight is explained" in many.takeaway

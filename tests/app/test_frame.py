@@ -61,7 +61,7 @@ def waits() -> None:
 
     work.begin()
     for words in ("Computing", "Computing", "Drawing"):
-        with work.patience(words):
+        with work.progress(words):
             checkpoint(0.5)
             st.text(" ".join(sorted(str(key) for key in st.session_state if str(key).startswith("_stop_"))))
 

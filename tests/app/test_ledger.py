@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpcore.app import ledger, page, work
-from dpcore.app.ledger import DEFAULTS, LONG, View
+from dpcore.app.ledger import DEFAULTS, LONG, LedgerView
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.ledger import Budget, Ledger, costs, may_words, read_ledger, spending, theorems, to_csv, to_json
@@ -39,7 +39,7 @@ def test_the_first_view() -> None:
     assert not errors(app)
     assert len(alts(app)) == 3
     assert "The ledger spends ε = 7.542 (upper bound) at δ = 1e-6: 94.3 % of the budget of ε = 8." in alts(app)[0]
-    assert "Most is spent on row 1 (Visits per clinic)" in alts(app)[1]
+    assert "The most is spent on row 1 (Visits per clinic)" in alts(app)[1]
     assert "under ledger (upper bound)" in alts(app)[2]
     assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
     assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)
@@ -206,13 +206,13 @@ def test_a_file_that_cannot_be_read_leaves_the_table(content: bytes, words: str)
 
 def test_a_long_file_stays_in_the_session() -> None:
     rows = HEAD + "".join(f"release number {i} of a long list,dp(0.01),1\n" for i in range(1200))
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     app = uploaded(rows.encode())
     assert "1 200 rows, 1 200 releases" in said(app)
     assert "The first 1 000 of 1 200 rows" in said(app)
     assert app.text_area(key="ledger_rows").value == DEFAULTS["ledger_rows"]
     assert app.text_area(key="ledger_rows").disabled
-    assert not [key for key in set(work.shelf().kept) - before if "long list" in str(key)]
+    assert not [key for key in set(work.cache().kept) - before if "long list" in str(key)]
     next(button for button in app.button if button.key == "ledger_put_away").click()
     ran(app)
     assert "4 rows, 1 350 releases" in said(app)
@@ -221,11 +221,13 @@ def test_a_long_file_stays_in_the_session() -> None:
 # ---- code and charts -----------------------------------------------------------------------------------------
 
 
-def view_of(name: str, more: int | None = 0) -> View:
+def view_of(name: str, more: int | None = 0) -> LedgerView:
     state = {**DEFAULTS, **PRESETS[name].state}
     relation = "" if state["ledger_relation"] == DEFAULTS["ledger_relation"] else state["ledger_relation"]
     budget = Budget(float(state["ledger_epsilon"]), float(state["ledger_delta"]))
-    return View(state["ledger_rows"], read_ledger(state["ledger_rows"]), relation, budget, work.Shelf(), more)
+    return LedgerView(
+        state["ledger_rows"], read_ledger(state["ledger_rows"]), relation, budget, work.ResultCache(), more
+    )
 
 
 @pytest.mark.parametrize("name", ["ledger_sites", "ledger_mixed_relations"])
@@ -264,16 +266,16 @@ def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     text = HEAD + "".join(f"r{i},dp(0.01),1\n" for i in range(600))
     (tmp_path / "ledger.csv").write_text(text, encoding="utf-8")
-    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf())
+    view = LedgerView(text, read_ledger(text), "", Budget(1.0, 1e-6), work.ResultCache())
     space: dict[str, Any] = {}
     exec(ledger.cost_code(view), space)  # noqa: S102  the lines the page shows
     assert len(space["figure"].table) == 600
-    assert "The 20 rows of 600 that cost most are drawn" in space["figure"].notes[0]
+    assert "The 20 most expensive of 600 rows are drawn" in space["figure"].notes[0]
 
 
 def test_a_long_product_is_named_by_its_length() -> None:
     text = HEAD + "".join(f"r{i},gaussian({i + 1}.5),1\n" for i in range(300))
-    view = View(text, read_ledger(text), "", Budget(1.0, 1e-6), work.Shelf())
+    view = LedgerView(text, read_ledger(text), "", Budget(1.0, 1e-6), work.ResultCache())
     assert str(view.region) == "<ledger of 300 rows>"
     assert view.region.epsilon(1e-6) == view.ledger.region.epsilon(1e-6)
 
@@ -297,9 +299,9 @@ def test_charts_of_extremes() -> None:
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(ledger_rows=HEAD + "a,dp(0.31),3\n")
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     ran(app)
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

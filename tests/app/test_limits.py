@@ -44,10 +44,10 @@ def test_the_first_view() -> None:
     assert table["quantity"].tolist() == ["μ of k copies", "kl", "κ₂", "κ₃", "κ̄₃", "γ of k copies"]
     assert not table.isna().any().any()
     # a rerun does no work twice
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     app.run()
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 @pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)

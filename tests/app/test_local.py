@@ -151,8 +151,8 @@ def test_the_table_writes_into_the_texts() -> None:
 
 
 VIEWS = [
-    local_privacy.View(QUESTION, LocalPromise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
-    local_privacy.View(
+    local_privacy.LocalPrivacyView(QUESTION, LocalPromise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
+    local_privacy.LocalPrivacyView(
         Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")),
         LocalPromise(0.5),
         local_privacy.RATIO,
@@ -164,7 +164,10 @@ VIEWS = [
 
 @pytest.mark.parametrize("view", VIEWS, ids=range(len(VIEWS)))
 def test_the_code_makes_what_is_shown(
-    view: local_privacy.View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    view: local_privacy.LocalPrivacyView,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for make, draw, file in (
@@ -188,20 +191,20 @@ def test_fractions_and_names_are_read() -> None:
 
 
 def test_counting_exactly_narrows_the_bounds() -> None:
-    view = local_privacy.View(QUESTION, LocalPromise(1.0), channel=local_privacy.MANY)
+    view = local_privacy.LocalPrivacyView(QUESTION, LocalPromise(1.0), channel=local_privacy.MANY)
     assert "people (exact" in local_privacy.people_sentence(view)
-    wide = local_privacy.View(QUESTION, LocalPromise(0.5), channel=local_privacy.MANY)
+    wide = local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.MANY)
     assert "lower bound" in local_privacy.people_sentence(wide)
     assert binary(QUESTION, LocalPromise(0.5)) == local_privacy.chosen(
-        local_privacy.View(QUESTION, LocalPromise(0.5), channel=local_privacy.TWO)
+        local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.TWO)
     )
 
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(local_epsilon="1.25")
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     ran(app)
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

@@ -38,8 +38,8 @@ EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
 DELTA = 1e-5
 
 
-def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanisms.View:
-    return mechanisms.View(mechanisms.read(text)[0], alpha, delta)
+def view(text: str, alpha: float = 0.05, delta: float = DELTA) -> mechanisms.MechanismView:
+    return mechanisms.MechanismView(mechanisms.read(text)[0], alpha, delta)
 
 
 # ---- statements and claims -----------------------------------------------------------------------------------
@@ -316,11 +316,11 @@ def test_the_calibration_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(expression="geometric(1.25, 3)")
-    before = set(work.shelf().kept)
-    hits = work.shelf().hits
+    before = set(work.cache().kept)
+    hits = work.cache().hits
     ran(app)
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

@@ -34,7 +34,7 @@ def test_a_preset_by_link_and_by_menu_is_the_same_view(name: str) -> None:
     assert not linked.warning
     assert text(linked) == preset.state["regions"]
     assert preset.meaning in said(linked)
-    assert ("An empty window" in chart(linked).alt) == (name == "thesis_3_3")
+    assert ("An empty chart" in chart(linked).alt) == (name == "thesis_3_3")
     chosen = opened()
     chosen.button(key=f"preset_{name}").click()
     ran(chosen)

@@ -214,7 +214,7 @@ def test_duplicate_rename_hide_show_delete_clear() -> None:
     assert text(app) == "dp(1.0); laplace(1.0)"
     press(app, "Clear all")
     assert text(app) == ""
-    assert "An empty window: the line of blind guessing" in chart(app).alt
+    assert "An empty chart: only the line of blind guessing" in chart(app).alt
     assert "Nothing is drawn yet" in said(app)
     press(app, "Undo")
     assert text(app) == "dp(1.0); laplace(1.0)"
@@ -405,9 +405,9 @@ def test_stopped_work_waits_until_it_is_asked_again() -> None:
 
 def test_a_rerun_does_no_work_twice() -> None:
     app = opened(regions="laplace(0.3)^7; dp(0.31)^9")
-    before = set(work.shelf().kept)
+    before = set(work.cache().kept)
     ran(app)
-    assert set(work.shelf().kept) <= before
+    assert set(work.cache().kept) <= before
 
 
 # ---- hostile links ------------------------------------------------------------------------------------------------

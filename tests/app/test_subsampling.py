@@ -39,10 +39,10 @@ def test_the_first_view() -> None:
     assert tables["Wrongly accused"]["The CLT is"].tolist()[-1] == "below the truth"
     assert not any(table.isna().any().any() for table in tables.values())
     # a rerun does no work twice
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     app.run()
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits > hits
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits > hits
 
 
 @pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)

@@ -48,11 +48,11 @@ def figures(setting: str, data: str) -> int:
     return 3 + (privacy_and_utility.read(setting).wide_costs and not (known and sample(known).categories))
 
 
-def source(name: str, **cut: Any) -> privacy_and_utility_data.Source:
+def source(name: str, **cut: Any) -> privacy_and_utility_data.DataSource:
     typed = "".join(f", {key}={value!r}" for key, value in cut.items())
     imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
-    return privacy_and_utility_data.Source(
-        sample(name, **cut), sample(name).n, (name, *cut.items()), work.Shelf(), imports, code
+    return privacy_and_utility_data.DataSource(
+        sample(name, **cut), sample(name).n, (name, *cut.items()), work.ResultCache(), imports, code
     )
 
 
@@ -177,7 +177,7 @@ def test_every_pair_can_be_chosen_and_drawn(name: str) -> None:
     option = privacy_and_utility_data.fitting(pair(name), privacy_and_utility_data.FIRST)
     known = privacy_and_utility_data.options()[option]
     public = source(known) if known and PAIRS[name].uses_data else source("ages.age")
-    view = privacy_and_utility.View(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
+    view = privacy_and_utility.UtilityView(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
     for draw in (privacy_and_utility.utility_picture, privacy_and_utility.release_picture):
         assert draw(view, dark=False).takeaway
     assert next(iter(view.regions)) in ("exact region", "bound for all data")
@@ -324,13 +324,17 @@ def test_made_up_data_reach_a_million() -> None:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 VIEWS = {
-    "histogram": privacy_and_utility.View(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1),
-    "median": privacy_and_utility.View(
+    "histogram": privacy_and_utility.UtilityView(
+        pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1
+    ),
+    "median": privacy_and_utility.UtilityView(
         pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2
     ),
-    "sum": privacy_and_utility.View(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
-    "mean": privacy_and_utility.View(pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1),
-    "survey": privacy_and_utility.View(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
+    "sum": privacy_and_utility.UtilityView(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
+    "mean": privacy_and_utility.UtilityView(
+        pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1
+    ),
+    "survey": privacy_and_utility.UtilityView(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
 }
 
 
@@ -363,10 +367,10 @@ def test_the_code_makes_the_pictures(
 
 def test_a_second_run_computes_nothing() -> None:
     app = opened(utility="count_laplace epsilon=0.123")
-    before, hits = set(work.shelf().kept), work.shelf().hits
+    before, hits = set(work.cache().kept), work.cache().hits
     ran(app)
-    assert set(work.shelf().kept) <= before
-    assert work.shelf().hits >= hits + 4
+    assert set(work.cache().kept) <= before
+    assert work.cache().hits >= hits + 4
 
 
 def test_no_other_page_uses_the_same_keys() -> None:

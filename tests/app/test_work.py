@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import dp, parse
-from dpcore.app import cache, upkeep, work, worker
+from dpcore.app import cache, idle_memory, work, worker
 from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
 from dpcore.core.effort import effort
@@ -133,11 +133,11 @@ def test_progress_is_told_from_the_worker() -> None:
 
 
 def test_results_made_on_the_way_come_back_too() -> None:
-    shelf = work.Shelf()
+    cache = work.ResultCache()
     work.expect(HEAVY)
-    made = shelf.get("sum", lambda: shelf.get("part", lambda: 20) + 1)
+    made = cache.get("sum", lambda: cache.get("part", lambda: 20) + 1)
     assert made == 21
-    assert set(shelf.kept) == {"sum", "part"}
+    assert set(cache.kept) == {"sum", "part"}
 
 
 def test_work_that_turns_out_to_be_heavy_is_given_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,18 +151,18 @@ def test_work_that_turns_out_to_be_heavy_is_given_to_a_worker(monkeypatch: pytes
             checkpoint(0.5)
         return os.getpid()
 
-    assert work.Shelf().get("pid", longer) != os.getpid()
+    assert work.ResultCache().get("pid", longer) != os.getpid()
 
 
 def test_light_work_stays_here_and_heavy_work_does_not() -> None:
-    assert work.Shelf().get("pid", os.getpid) == os.getpid()
+    assert work.ResultCache().get("pid", os.getpid) == os.getpid()
     work.expect(HEAVY)
-    assert work.Shelf().get("pid", os.getpid) != os.getpid()
+    assert work.ResultCache().get("pid", os.getpid) != os.getpid()
 
 
 def test_while_a_stop_is_shown_all_work_is_done_where_it_can_be_ended() -> None:
     work._rerun.stop_is_shown = True
-    assert work.Shelf().get("pid", os.getpid) != os.getpid()
+    assert work.ResultCache().get("pid", os.getpid) != os.getpid()
 
 
 def _page_with_work_outside() -> None:
@@ -195,7 +195,7 @@ def _page_that_fails_late() -> None:
 
     work.begin()
     try:
-        with work.patience("Trying"):
+        with work.progress("Trying"):
             checkpoint(0.5)
             st.caption(f"{work._rerun.stop_is_shown}")
             msg = "Not so."
@@ -215,7 +215,7 @@ def test_an_error_takes_the_bar_and_its_stop_away(monkeypatch: pytest.MonkeyPatc
 def test_work_of_hours_is_refused_with_its_cost() -> None:
     work.expect(1e13)
     with pytest.raises(BudgetError, match=r"about 1e\+13 operations, 28 hours; a page does at most 1e\+12"):
-        work.Shelf().get("never", lambda: None)
+        work.ResultCache().get("never", lambda: None)
 
 
 # ---- the estimate --------------------------------------------------------------------------------------------
@@ -273,10 +273,10 @@ def test_a_cache_weighs_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_memory_is_given_back_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     given_back = threading.Event()
-    monkeypatch.setattr(upkeep, "give_back", given_back.set)
-    upkeep.Upkeep(quiet=600.0).note()
+    monkeypatch.setattr(idle_memory, "give_back", given_back.set)
+    idle_memory.IdleTimer(quiet=600.0).note()
     assert not given_back.wait(0.1)
-    keeper = upkeep.Upkeep(quiet=0.1)
+    keeper = idle_memory.IdleTimer(quiet=0.1)
     for _ in range(2):  # the memory of the next visitor is given back, too
         given_back.clear()
         keeper.note()
@@ -288,20 +288,20 @@ def test_the_latest_results_outlive_the_visitors(monkeypatch: pytest.MonkeyPatch
     kept = Cache()
     for number in range(20):
         kept.put(number, bytes(100_000))
-    monkeypatch.setattr(upkeep, "KEPT", 500_000)
-    upkeep.give_back()
-    assert Cache.total() <= upkeep.KEPT
+    monkeypatch.setattr(idle_memory, "KEPT", 500_000)
+    idle_memory.give_back()
+    assert Cache.total() <= idle_memory.KEPT
     assert 19 in kept.kept
     assert 0 not in kept.kept
 
 
 def test_no_region_and_no_curve_outlives_its_run() -> None:
-    shelf = work.Shelf()
+    cache = work.ResultCache()
 
     def ask() -> weakref.ref[Any]:
         region, _ = work.region("laplace(0.1)^100")
-        shelf.get("points", lambda: sample(region))
-        shelf.get("region", lambda: (region, 1))
+        cache.get("points", lambda: sample(region))
+        cache.get("region", lambda: (region, 1))
         return weakref.ref(region.curve)
 
     curve = ask()
@@ -309,13 +309,13 @@ def test_no_region_and_no_curve_outlives_its_run() -> None:
     work._rerun.begin()
     gc.collect()
     assert curve() is None
-    packed = shelf.cache.get("region")
+    packed = cache.cache.get("region")
     assert packed is not None
     assert len(packed) < 1000, "a region is kept by its name"
 
 
 def test_a_kept_error_has_no_frames() -> None:
-    shelf = work.Shelf()
+    cache = work.ResultCache()
 
     def fail() -> None:
         secret = "of a visitor"  # noqa: F841  what a traceback would hold
@@ -323,8 +323,8 @@ def test_a_kept_error_has_no_frames() -> None:
 
     for _ in range(2):
         with pytest.raises(DomainError):
-            shelf.get("wrong", fail)
-    packed = shelf.cache.get("wrong")
+            cache.get("wrong", fail)
+    packed = cache.cache.get("wrong")
     assert packed is not None
     error = unpack(packed)
     assert isinstance(error, DomainError)
@@ -359,7 +359,7 @@ def two_waits() -> None:
     work.begin()
     st.text(repr(time.monotonic()))
     for words in ("Computing", "Drawing"):
-        with work.patience(words):
+        with work.progress(words):
             st.text(repr(current().ends_at))
 
 

@@ -38,8 +38,8 @@ class Clock:
 
     def __init__(self) -> None:
         self.spent, self._inside = 0.0, False
-        self._made = work.Shelf._made
-        work.Shelf._made = self._timed  # type: ignore[method-assign,assignment]  # measured where the work is done
+        self._made = work.ResultCache._made
+        work.ResultCache._made = self._timed  # type: ignore[method-assign,assignment]  # measured where the work is done
 
     def _timed(self, make: Callable[[], object]) -> object:
         if self._inside:
@@ -82,9 +82,9 @@ def measured(name: str, clock: Clock) -> list[float]:
         made, whole_script = (statistics.median(row) for row in zip(*rows, strict=True))
         computed.append(made)
         changed.append(whole_script)
-    hits = work.shelf().hits
+    hits = work.cache().hits
     again = timed(app)
-    return [first, min(computed), min(changed), again, work.shelf().hits - hits]
+    return [first, min(computed), min(changed), again, work.cache().hits - hits]
 
 
 def main() -> None:

@@ -192,5 +192,5 @@ def test_what_is_not_certain_is_not_called_certain() -> None:
 def test_a_true_answer_beyond_the_bounds_is_not_drawn_at_them() -> None:
     data = Dataset.clipped([1.0, 2.0, 12.0, 14.4, 30.0, 30.0, 31.0], 0.0, 10.0)[0]
     figure = release_figure(pair("median_exponential", size=11, epsilon=1.0), data)
-    assert "the true answer is 14, which no release can say: it lies beyond the bounds" in figure.takeaway
+    assert "the true answer is 14, which no release can be: it lies outside the bounds" in figure.takeaway
     assert not figure.table["true"].any()

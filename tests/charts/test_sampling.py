@@ -22,6 +22,7 @@ OTHERS = [
     "gdp(50)", "laplace(1)", "dp(0.6, 0.05)^5 & gdp(1.2)",
 ]  # fmt: skip
 VIEWS = {"linear": pixels.linear, "log": pixels.logarithmic}
+HALF = 0.5  # px that nobody sees
 
 
 def true_points(region: dpcore.TradeOff) -> tuple[np.ndarray, np.ndarray]:
@@ -49,14 +50,14 @@ def distances(view: str, true: tuple[np.ndarray, np.ndarray], drawn: pd.DataFram
 @pytest.mark.parametrize("text", PROMISED + OTHERS)
 def test_drawn_line_is_within_half_a_pixel(text: str, view: str) -> None:
     region = dpcore.parse(text)
-    assert distances(view, true_points(region), sample(region)).max(initial=0.0) < pixels.HALF
+    assert distances(view, true_points(region), sample(region)).max(initial=0.0) < HALF
 
 
 def test_the_half_pixel_check_can_fail() -> None:
     region = dpcore.parse("gdp(1)")
     few = sample(region).iloc[::25]
-    assert distances("linear", true_points(region), few).max() > pixels.HALF
-    assert distances("log", true_points(region), few).max() > pixels.HALF
+    assert distances("linear", true_points(region), few).max() > HALF
+    assert distances("log", true_points(region), few).max() > HALF
 
 
 @pytest.mark.parametrize("text", PROMISED + OTHERS)

@@ -104,8 +104,8 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "best,Regions composed,exact,1e-06,1.9999" in out
     for words, said in (
         ([str(tmp_path / "none.csv")], "No such file"),
-        ([SITES, "--more", "1"], "state its epsilon with --epsilon"),
-        ([SITES, "--filter"], "--filter keeps a budget; state its epsilon with --epsilon"),
+        ([SITES, "--more", "1"], "give its epsilon with --epsilon"),
+        ([SITES, "--filter"], "--filter keeps a budget; give its epsilon with --epsilon"),
         ([SITES, "--filter", "--epsilon", "1", "--delta", "1e-6,1e-5"], "one delta, got 2"),
         ([SITES, "--filter", "--epsilon", "1", "--more", "1"], "ask for one of them"),
         ([SITES, "--order", "3"], "--order belongs to --filter"),

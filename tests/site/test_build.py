@@ -190,7 +190,7 @@ def _parts(spec: str) -> list[str]:
     ("file", "old", "new", "said"),
     [
         ("site.toml", 'kind = "texts"', 'kind = "text"', "site.toml, .*kind is one of texts"),
-        ("site.toml", 'title = "Small"', 'titel = "Small"', "site.toml: 'titel' is no key; .*title"),
+        ("site.toml", 'title = "Small"', 'titel = "Small"', "site.toml: 'titel' is not a key; .*title"),
         (
             "site.toml",
             'folder = "texts"',
@@ -202,7 +202,7 @@ def _parts(spec: str) -> list[str]:
             "texts/one.md",
             '["dp", "gdp"]',
             '["dp", "gpd"]',
-            "one.md, line 12, figure texts-one-figure-1, families: 'gpd'.*gdp",
+            "one.md, line 12, figure texts-one-figure-1, families: unknown value 'gpd'.*gdp",
         ),
         ("texts/one.md", "[the other](two.md#end)", "![x](x.png)", "one.md.*figure blocks.*x.png"),
         ("pictures/figures.toml", '"dp(1)"', '"dp(x)"', r"figures.toml, line 9, figure first, regions: 'dp\(x\)'"),
@@ -227,7 +227,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     spec = write(tmp_path / "source")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
-    with pytest.raises(DpcoreError, match="is no site of dpcore"):
+    with pytest.raises(DpcoreError, match="is not a site of dpcore"):
         build_site(spec, tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
@@ -240,7 +240,7 @@ def test_formulas() -> None:
     assert 'display="block"' in mathml("x", display=True)
     assert "𝒩" in mathml(r"\mathcal N")
     assert "ℝ" in mathml(r"\mathbb R")
-    with pytest.raises(DpcoreError, match="which is not known"):
+    with pytest.raises(DpcoreError, match="has the unknown command"):
         mathml(r"\unheard x")
 
 

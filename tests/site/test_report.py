@@ -98,7 +98,7 @@ def test_a_report_may_be_toml(tmp_path: Path) -> None:
     [
         ("r.md", SHORT.replace("dp(1)", "dp(1"), "r.md, line 8, figure figure-1, regions: 'dp(1':"),
         ("r.md", SHORT.replace("# Title\n\n", ""), "r.md, line 1: a report starts with its title"),
-        ("r.md", SHORT.replace('"regions"', '"ledger"'), "is no key of ledger"),
+        ("r.md", SHORT.replace('"regions"', '"ledger"'), "is not a key of ledger"),
         ("r.md", SHORT.replace("Words.", "$\\frac$"), "r.md"),
         (
             "r.toml",
@@ -113,7 +113,7 @@ def test_a_report_may_be_toml(tmp_path: Path) -> None:
         (
             "r.md",
             SHORT.replace('"regions"', '"composition"').replace('regions = ["dp(1)"]', WAYS),
-            "r.md, line 10, figure figure-1, theorems: 'basik'",
+            "r.md, line 10, figure figure-1, theorems: unknown value 'basik'",
         ),
         (
             "r.md",
@@ -133,7 +133,7 @@ def test_a_report_may_be_toml(tmp_path: Path) -> None:
         ("r.toml", 'title = "T"\nfigure = [{ draw = "live" }]\n', "r.toml: every figure starts with a line [[figure]]"),
         ("r.toml", 'title = "T"\ntext = 3\n', "r.toml, line 2: text must be a text, got 3"),
         ("r.toml", 'title = "T"\ntext = """\nOne\n\n$\\\\foo$"""\n', "r.toml, line 5: The formula"),
-        ("r.toml", 'titel = "T"\n', "r.toml, line 1: 'titel' is no key of a report"),
+        ("r.toml", 'titel = "T"\n', "r.toml, line 1: 'titel' is not a key of a report"),
         ("r.toml", 'title = "T"\n[[figure]\n', "r.toml, line 2: not TOML"),
         ("r.txt", "x", "A spec is a file that ends in .md or .toml"),
     ],

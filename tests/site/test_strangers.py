@@ -65,8 +65,8 @@ def test_the_site_itself_is_built(home: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("name", "../../../x", r"name is the start of addresses: .*, got '\.\./\.\./\.\./x'"),
-        ("name", "/tmp/x", "name is the start of addresses"),
+        ("name", "../../../x", r"name starts the addresses of its pages: .*, got '\.\./\.\./\.\./x'"),
+        ("name", "/tmp/x", "name starts the addresses of its pages"),
         ("folder", "..", r"folder: '\.\.' leads out of the folder"),
         ("folder", "/etc", "folder: '/etc' leads out of the folder"),
         ("app", "javascript:alert(1)", r"line 2: The link 'javascript:alert\(1\)' is not allowed"),

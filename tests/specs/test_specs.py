@@ -167,7 +167,7 @@ def test_measures_agree_with_closed_forms() -> None:
     assert set(MEASURES) == {
         "epsilon", "delta", "advantage", "equal_error_rate", "beta", "power", "accuracy", "posterior", "area",
     }  # fmt: skip
-    with pytest.raises(DomainError, match="advantage is not asked at any value"):
+    with pytest.raises(DomainError, match="advantage takes no value of at"):
         measure_table(["dp(?)"], [1.0], "advantage", 0.5)
 
 
@@ -212,11 +212,11 @@ def test_a_file_holds_figures_with_their_lines(tmp_path: Path) -> None:
     [
         ('"gdp(2)"', '"gpd(2)"', r"figures.toml, line 10, figure one, regions: 'gpd\(2\)': .*gdp"),
         ('"gdp(2)"', '"dp(-1)"', r"figures.toml, line 10, figure one, regions: 'dp\(-1\)': "),
-        ('"gdp(2)"', "3", "figures.toml, line 8, figure one, regions: a text is wanted, got 3"),
+        ('"gdp(2)"', "3", "figures.toml, line 8, figure one, regions: expected a text, got 3"),
         ('draw = "regions"', 'draw = "region"', "figures.toml, line 5, figure one, draw: .*regions"),
         ('draw = "regions"', "drew = 3", "figures.toml, line 3, figure one: draw is missing"),
         ('caption = "A caption."', "", "figures.toml, line 3, figure one: caption is missing"),
-        ('title = "One"', "title = 7", "figures.toml, line 6, figure one, title: a text is wanted, got 7"),
+        ('title = "One"', "title = 7", "figures.toml, line 6, figure one, title: expected a text, got 7"),
         ('name = "one"', 'name = "One thing"', "line 4, figure One thing, name: a name has lower-case letters"),
         ('name = "two"', 'name = "one"', "line 14, figure one, name: the name one is taken"),
         ('mechanism = "dp(0.1)"', 'mechanisms = "dp(0.1)"', "line 18, figure two, mechanisms: .*mechanism"),
@@ -224,8 +224,16 @@ def test_a_file_holds_figures_with_their_lines(tmp_path: Path) -> None:
         ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\ndelta = 2', r"line 19, figure two, delta: .*\[0, 1\], got 2"),
         ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\nheight = 7', "line 19, figure two, height: .*got 7"),
         ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)', "figures.toml, line 18: not TOML"),
-        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\nlink = { state = 1 }', "line 19, figure two, link: a table"),
-        ('mechanism = "dp(0.1)"', 'mechanism = "dp(0.1)"\ntheorems = ["basik"]', "line 19, .*theorems: 'basik'.*basic"),
+        (
+            'mechanism = "dp(0.1)"',
+            'mechanism = "dp(0.1)"\nlink = { state = 1 }',
+            "line 19, figure two, link: expected a table",
+        ),
+        (
+            'mechanism = "dp(0.1)"',
+            'mechanism = "dp(0.1)"\ntheorems = ["basik"]',
+            "line 19, .*theorems: unknown value 'basik'.*basic",
+        ),
     ],
 )
 def test_a_mistake_names_file_line_and_expression(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -241,10 +249,10 @@ def test_a_mistake_names_file_line_and_expression(tmp_path: Path, old: str, new:
         ({"draw": "regions", "regions": ["dp(1)"], "lines": [{"gamma": 1}]}, "A line has alpha"),
         ({"draw": "regions", "regions": ["dp(1)"], "points": [{"alpha": 2, "beta": 0}]}, r"in \[0, 1\], got 2"),
         ({"draw": "curves", "regions": ["dp(1)"], "values": [1]}, r"exactly one \?"),
-        ({"draw": "noise", "mechanism": "dp(1)"}, "noise of its own"),
+        ({"draw": "noise", "mechanism": "dp(1)"}, "a mechanism with noise"),
         ({"draw": "noise", "mechanism": "laplace(1)", "rate": 0.1, "threshold": 1}, "give one"),
         ({"draw": "utility", "utility": "histogram"}, "histogram"),
-        ({"draw": "utility", "utility": "mean_laplace", "column": "age"}, "name it with file"),
+        ({"draw": "utility", "utility": "mean_laplace", "column": "age"}, "name the file with file"),
         ({"draw": "ledger", "file": "nothing.csv"}, "no file 'nothing.csv'"),
         ({"draw": "constraints", "statements": "0.6, x"}, "0.6"),
         ({"draw": "live", "families": ["dptv"], "view": "profile"}, "view must be region"),

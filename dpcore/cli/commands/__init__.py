@@ -3,10 +3,10 @@
 A file ``name.py`` here is the command ``dpcore name``. It holds
 
 - ``HELP``: one sentence for ``dpcore --help``;
-- ``configure(parser)``: adds the command's arguments;
+- ``configure(parser)``: adds the arguments of the command;
 - ``run(arguments)``: returns the table to print, None if there is none, or an exit code;
-- ``TABLE = False`` (optional): the command has no table, hence no ``--format``;
-- ``PASSES_ON = True`` (optional): words that the command does not know are kept in ``arguments.rest``.
+- ``TABLE = False`` (optional): the command has no table and so no ``--format``;
+- ``PASSES_ON = True`` (optional): unknown words are kept in ``arguments.rest``.
 
-Imports that cost time stand inside ``run``: the file is also read for ``dpcore --help``.
+Slow imports stand inside ``run``: the file is also read for ``dpcore --help``.
 """

@@ -28,12 +28,14 @@ def configure(parser: Parser) -> None:
         help="a CSV file: score,label or tp,fp,tn,fn or fpr,fnr,n0,n1, one trial or test per row",
     )
     parser.add_argument(
-        "--claim", metavar="EXPR", action="append", default=[], help="a region claimed; may be repeated"
+        "--claim", metavar="EXPR", action="append", default=[], help="a claimed region; may be repeated"
     )
     parser.add_value("--confidence", CONFIDENCE, "confidence (default: 0.95)", default=0.95, metavar="C")
     parser.add_list("--delta", "0,1e-5,1e-3", "where epsilon is bounded")
-    parser.add_argument("--score", metavar="COLUMN", help="column of the scores; found by its name by default")
-    parser.add_argument("--label", metavar="COLUMN", help="column of the labels, 1 for a member; found by its name")
+    parser.add_argument("--score", metavar="COLUMN", help="column of the scores; by default recognized by its name")
+    parser.add_argument(
+        "--label", metavar="COLUMN", help="column of the labels, 1 for a member; by default recognized by its name"
+    )
     parser.add_argument("--reverse", action="store_true", help="a low score means a member")
 
 

@@ -1,4 +1,4 @@
-"""``dpcore calibrate``: the parameter that was left out, rounded to the safe side."""
+"""``dpcore calibrate``: the missing parameter, rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELP = "the value of ? that meets a target, rounded to the safe side"
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
-    text = "a region with one ?, e.g. 'gaussian(?)^10' or 'laplace(0.1)^?'; without ?, the rest of the target is found"
+    text = "a region with one ?, e.g. 'gaussian(?)^10' or 'laplace(0.1)^?'; without ?, the missing half of the target"
     parser.add_argument("expression", metavar="EXPR", help=text)
     parser.add_value("--epsilon", LOSS, "target delta(E) <= D: its epsilon", metavar="E")
     parser.add_value("--delta", DELTA, "target delta(E) <= D: its delta", metavar="D")

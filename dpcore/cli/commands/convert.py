@@ -1,4 +1,4 @@
-"""``dpcore convert``: a region in the words of another notion."""
+"""``dpcore convert``: a region as a statement of another notion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "a region as dp, tv, gdp, zcdp, rdp or group statement, with the formula"
+HELP = "a region as a dp, tv, gdp, zcdp, rdp or group statement, with the formula"
 
 
 def configure(parser: Parser) -> None:
@@ -24,9 +24,9 @@ def configure(parser: Parser) -> None:
     parser.add_list("--delta", "1e-5", "for dp and group: the epsilon at these deltas")
     parser.add_list("--epsilon", "none", "for dp and group: the delta at these epsilons")
     parser.add_list("--order", "2", "for rdp: the orders, from 1 to inf")
-    words = "for gdp: the smallest false-positive rate looked at (default: 1e-12)"
+    words = "for gdp: the smallest false-positive rate considered (default: 1e-12)"
     parser.add_value("--alpha", SHARE.but(name="alpha", high=0.5), words, default=1e-12)
-    parser.add_value("--k", COUNT, "for group: how many people (default: 2)", default=2)
+    parser.add_value("--k", COUNT, "for group: the number of people (default: 2)", default=2)
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.cli.several import answered
+from dpcore.cli.several import answers
 
 if TYPE_CHECKING:
     import argparse
@@ -25,4 +25,4 @@ def run(arguments: argparse.Namespace) -> Answers:
     """Compute the table."""
     from dpcore import frames  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    return answered(arguments.expressions, lambda region: frames.deltas(region, arguments.epsilon))
+    return answers(arguments.expressions, lambda region: frames.deltas(region, arguments.epsilon))

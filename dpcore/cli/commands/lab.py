@@ -1,4 +1,4 @@
-"""``dpcore lab``: what a thesis printed beside what is true, or the numbers of one of a lab's pictures."""
+"""``dpcore lab``: what a thesis printed beside what is true, or the numbers of a picture of a lab."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def configure(parser: Parser) -> None:
     from dpcore.labs import LABS  # noqa: PLC0415  # pandas is slow to import and not needed for dpcore --help
 
     parser.epilog = (
-        f"NAME is one of {', '.join(LABS)}; dpcore lab --list says what each is about. "
+        f"NAME is one of {', '.join(LABS)}; dpcore lab --list describes them. "
         "Every parameter of a lab is an option, such as --epsilon 0.5."
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the lab, e.g. mixed_noise")
@@ -44,15 +44,15 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         msg = "Name a lab, such as mixed_noise; dpcore lab --list names them all."
         raise ParseError(msg)
     plain = lab(arguments.name)
-    chosen = plain.but(**_settings(plain.name, plain.parameters(), arguments.rest))
+    study = plain.but(**_settings(plain.name, plain.parameters(), arguments.rest))
     if arguments.view is None:
-        return chosen.table(arguments.seed)
-    picture = chosen.view(arguments.view, arguments.seed)
+        return study.table(arguments.seed)
+    picture = study.view(arguments.view, arguments.seed)
     return picture.frame if isinstance(picture, Plot) else curve(list(picture.regions.values()))
 
 
 def _settings(name: str, parameters: Any, words: list[str]) -> dict[str, Any]:
-    """Return the lab's own options, each with one value."""
+    """Return the options of the lab, each with one value."""
     settings = own_options(name, parameters, words)
     for key, values in settings.items():
         if len(values) != 1:
@@ -62,13 +62,13 @@ def _settings(name: str, parameters: Any, words: list[str]) -> dict[str, Any]:
 
 
 def _catalogue() -> pd.DataFrame:
-    """Return every lab with its parameters and pictures."""
+    """Return all labs with their parameters and pictures."""
     import pandas as pd  # noqa: PLC0415  # slow to import
 
     from dpcore.labs import LABS  # noqa: PLC0415  # pandas is slow to import
 
     rows = []
     for name, cls in sorted(LABS.items()):
-        told = ", ".join(f"{p.name}={p.default}" for p in cls.parameters())
-        rows.append((name, cls.title, cls.place, told, ", ".join(cls.views)))
+        defaults = ", ".join(f"{p.name}={p.default}" for p in cls.parameters())
+        rows.append((name, cls.title, cls.place, defaults, ", ".join(cls.views)))
     return pd.DataFrame(rows, columns=["name", "title", "place", "parameters", "views"])

@@ -1,4 +1,4 @@
-"""``dpcore ledger``: all releases of a file together, each alone, and what each costs."""
+"""``dpcore ledger``: all releases of a file together, each alone, and the cost of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcore.cli.options import Parser
     from dpcore.ledger import Ledger
 
-HELP = "all releases of a CSV or JSON file together, each alone, and what each costs"
+HELP = "all releases of a CSV or JSON file together, each alone, and the cost of each"
 DEFAULT_DELTA = "1e-6"
 MOST_NAMED = 5
 EPILOG = (
@@ -37,17 +37,19 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
     )
-    parser.add_argument("--skip", action="store_true", help="leave rows out that cannot be read, with a warning")
-    parser.add_argument("--more", metavar="ROW", help="how many more of this row (number or label) fit into the budget")
+    parser.add_argument("--skip", action="store_true", help="leave out rows that cannot be read, with a warning")
+    parser.add_argument(
+        "--more", metavar="ROW", help="how many more releases like this row (number or label) fit into the budget"
+    )
     parser.add_argument(
         "--filter",
         action="store_true",
-        help="run privacy filters over the rows in their order: what may follow if strengths and numbers are chosen on the way",
+        help="run privacy filters over the rows in order: what may follow if strengths and their number are chosen on the way",
     )
     parser.add_value("--epsilon", LOSS, "epsilon of the budget, for --more and --filter", metavar="E")
     words = "order of the Rényi filter, above 1 (default: best for Gaussian noise)"
     parser.add_value("--order", OPEN_ORDER, words, metavar="A")
-    words = "delta that the basic filter grants each release of unbounded loss (default: delta / 1000)"
+    words = "delta that the basic filter allows each release of unbounded loss (default: delta / 1000)"
     parser.add_value("--each", DELTA.but(name="each"), words, metavar="D")
 
 
@@ -75,17 +77,17 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if not ledger.rows:
         msg = "The ledger has no row: there is nothing to add up."
         raise DomainError(msg)
-    given = [1e-6] if arguments.delta is None else arguments.delta.tolist()
+    deltas = [1e-6] if arguments.delta is None else arguments.delta.tolist()
     if arguments.filter:
-        return _filter(ledger, arguments, given)
+        return _filter(ledger, arguments, deltas)
     _only_for_filters(arguments)
     if arguments.more is None:
-        return answers(ledger, given)
-    return _more(ledger, arguments, given)
+        return answers(ledger, deltas)
+    return _more(ledger, arguments, deltas)
 
 
 def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
-    """Refuse a file with wrong rows, or warn: a row that is left out makes every number too small."""
+    """Refuse a file with wrong rows, or warn: a row left out makes every number too small."""
     for words in problems if skip else ():
         warnings.warn(words, UserWarning, stacklevel=2)
     if problems and not skip:
@@ -95,7 +97,7 @@ def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
         raise DomainError(msg)
 
 
-def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
+def _more(ledger: Ledger, arguments: argparse.Namespace, deltas: list[float]) -> pd.DataFrame:
     """Return the table of `--more`: one row per delta."""
     import pandas as pd  # noqa: PLC0415  # as above
 
@@ -103,23 +105,23 @@ def _more(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> 
     from dpcore.ledger import ASSUMPTION, Budget, check_row, more  # noqa: PLC0415  # as above
 
     if arguments.epsilon is None:
-        msg = "--more asks how many fit into a budget; state its epsilon with --epsilon."
+        msg = "--more asks how many fit into a budget; give its epsilon with --epsilon."
         raise DomainError(msg)
     row = check_row(ledger, arguments.more)
     rows = []
-    for delta in given:
-        found = more(ledger, row, Budget(arguments.epsilon, delta))
+    for delta in deltas:
+        room = more(ledger, row, Budget(arguments.epsilon, delta))
         release = ledger.rows[row]
         rows.append(
             (
                 release.label,
                 release.expression,
-                found.count,
+                room.count,
                 arguments.epsilon,
                 delta,
-                found.over,
+                room.over,
                 ASSUMPTION,
-                found.kind,
+                room.kind,
             )
         )
     frame = pd.DataFrame(rows, columns=["label", "expression", "more", "epsilon", "delta", "over", "note", "kind"])
@@ -134,17 +136,17 @@ def _only_for_filters(arguments: argparse.Namespace) -> None:
             raise DomainError(msg)
 
 
-def _filter(ledger: Ledger, arguments: argparse.Namespace, given: list[float]) -> pd.DataFrame:
-    """Return the table of `--filter`: the rows in their order under every filter."""
+def _filter(ledger: Ledger, arguments: argparse.Namespace, deltas: list[float]) -> pd.DataFrame:
+    """Return the table of `--filter`: the rows in order under each filter."""
     from dpcore.ledger import Budget, filter_table  # noqa: PLC0415  # as above
 
     if arguments.epsilon is None:
-        msg = "--filter keeps a budget; state its epsilon with --epsilon."
+        msg = "--filter keeps a budget; give its epsilon with --epsilon."
         raise DomainError(msg)
     if arguments.more is not None:
         msg = "--more counts for strengths fixed beforehand, --filter for strengths chosen on the way; ask for one of them."
         raise DomainError(msg)
-    if len(given) != 1:
-        msg = f"A filter keeps one budget; give one delta, got {len(given)}."
+    if len(deltas) != 1:
+        msg = f"A filter keeps one budget; give one delta, got {len(deltas)}."
         raise DomainError(msg)
-    return filter_table(ledger, Budget(arguments.epsilon, given[0]), order=arguments.order, each=arguments.each)
+    return filter_table(ledger, Budget(arguments.epsilon, deltas[0]), order=arguments.order, each=arguments.each)

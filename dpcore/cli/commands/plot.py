@@ -19,12 +19,12 @@ TABLE = False
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions()
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file; its suffix names the form")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file; its suffix sets the format")
     parser.add_argument(
         "--axes",
         choices=("thesis", "fdp"),
         default="fdp",
-        help="across: false negatives (thesis) or false positives (fdp, the default)",
+        help="horizontal axis: false negatives (thesis) or false positives (fdp, the default)",
     )
     parser.add_argument("--log", action="store_true", help="both axes logarithmic, down to 1e-12")
     parser.add_argument("--profile", action="store_true", help="draw delta against epsilon instead of the region")

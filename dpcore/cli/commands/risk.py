@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.cli.several import answered
+from dpcore.cli.several import answers
 
 if TYPE_CHECKING:
     import argparse
@@ -19,11 +19,11 @@ def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions()
     parser.add_list("--fpr", "1e-6,1e-4,1e-3,0.01,0.05,0.1", "false-positive rates")
-    parser.add_list("--prior", "0.01,0.1,0.5", "chances, before any answer, that a person is in the data")
+    parser.add_list("--prior", "0.01,0.1,0.5", "probabilities, before any answer, that a person is in the data")
 
 
 def run(arguments: argparse.Namespace) -> Answers:
     """Compute the table."""
     from dpcore.risk import risk  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    return answered(arguments.expressions, lambda region: risk(region, arguments.fpr, arguments.prior))
+    return answers(arguments.expressions, lambda region: risk(region, arguments.fpr, arguments.prior))

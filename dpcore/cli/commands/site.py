@@ -1,4 +1,4 @@
-"""``dpcore site``: the static site, or a report of one's own."""
+"""``dpcore site``: the static site, or a report of your own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def configure(parser: Parser) -> None:
         "-o", "--output", metavar="PATH", required=True, help="folder of the site; folder, .html or .pdf of a report"
     )
     processes = COUNT.but(name="processes")
-    parser.add_value("--processes", processes, "how many draw at a time (default: 2)", default=PROCESSES, metavar="N")
+    parser.add_value(
+        "--processes", processes, "number of processes that draw (default: 2)", default=PROCESSES, metavar="N"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -42,8 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
     progress = Progress(quiet=arguments.quiet)
     spec = default_file() if arguments.spec is None else Path(arguments.spec)
     if is_report(spec):
-        written = build_report(spec, arguments.output, progress=progress)
-        sys.stdout.write(f"wrote {written}\n")
+        report = build_report(spec, arguments.output, progress=progress)
+        sys.stdout.write(f"wrote {report}\n")
     else:
         built = build_site(
             spec, arguments.output, processes=arguments.processes, progress=progress, commands=commands()

@@ -1,4 +1,4 @@
-"""``dpcore split``: a region as a product of single constraints, or why it is none."""
+"""``dpcore split``: a region as a product of single constraints, or why it is not one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "a region as a product of single (epsilon, delta) constraints, or why it is none"
+HELP = "a region as a product of single (epsilon, delta) constraints, or why it is not one"
 
 
 def configure(parser: Parser) -> None:

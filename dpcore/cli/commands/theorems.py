@@ -1,4 +1,4 @@
-"""``dpcore theorems``: every theorem about a product, beside its composition."""
+"""``dpcore theorems``: all theorems about a product, beside its certified composition."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "the certified composition and every composition theorem, with its (epsilon, delta) or why it does not apply"
+HELP = "the certified composition and each composition theorem, with its (epsilon, delta) or why it does not apply"
 
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions(many=False)
-    parser.add_list("--delta", "none: every theorem lists its own statements", "epsilon at these total deltas")
+    parser.add_list("--delta", "none: each theorem lists its own statements", "epsilon at these total deltas")
     parser.add_list("--slack", "with --delta all that delta leaves, else 1e-9,1e-6,1e-3", "extra delta")
 
 

@@ -1,4 +1,4 @@
-"""``dpcore utility``: how far private answers are off, in closed form beside a seeded simulation."""
+"""``dpcore utility``: the error of private answers, in closed form beside a seeded simulation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.cli.options import Parser
-    from dpcore.utility.base import Pair
+    from dpcore.utility.base import UtilityPair
 
-HELP = "how far private answers are off as a parameter moves: closed forms beside a simulation"
+HELP = "the error of private answers as a parameter changes: closed forms beside a simulation"
 PASSES_ON = True
-POINTS = 6
-MOST_CELLS = 2000
+POINTS = 6  # values of the main parameter by default
+MOST_CELLS = 2000  # values of one option
 
 
 def configure(parser: Parser) -> None:
@@ -29,11 +29,11 @@ def configure(parser: Parser) -> None:
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     width = max(map(len, PAIRS))
-    listed = "\n".join(f"  {name:<{width}}  {cls.title}" for name, cls in sorted(PAIRS.items()))
+    names = "\n".join(f"  {name:<{width}}  {cls.title}" for name, cls in sorted(PAIRS.items()))
     parser.epilog = (
-        f"NAME is one of\n{listed}\n\nEvery parameter of a pair is an option: --epsilon 0.1,1 or --bins 20. The one with "
-        "several values is moved;\nby default the pair's main one. --n, --lower and --upper can move too: --upper 10,20,50 shows "
-        "how bias falls and noise grows\nwith the bound. dpcore utility --list names all pairs."
+        f"NAME is one of\n{names}\n\nEvery parameter of a pair is an option: --epsilon 0.1,1 or --bins 20. The one with "
+        "several values is varied;\nby default the main one of the pair. --n, --lower and --upper can be varied too: --upper 10,20,50 "
+        "shows how bias falls and noise\ngrows with the bound. dpcore utility --list names all pairs."
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="query and mechanism, e.g. histogram_laplace")
     parser.add_argument("--list", action="store_true", help="list the names with their parameters and measures")
@@ -59,28 +59,28 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     of_data = own_data.several(arguments)
     moved, values = _moved(plain, {**settings, **of_data})
     fixed = {name: items[0] for name, items in settings.items() if name != moved}
-    chosen = pair(arguments.name, **fixed, **({moved: values[0]} if moved in settings else {}))
-    data, rng = own_data.dataset(chosen, arguments), np.random.default_rng(arguments.seed)
+    query = pair(arguments.name, **fixed, **({moved: values[0]} if moved in settings else {}))
+    data, rng = own_data.dataset(query, arguments), np.random.default_rng(arguments.seed)
     if moved in of_data:
-        return own_data.moved_table(chosen, data, moved, values, rng, arguments)
-    return table(chosen, moved, values, data, rng, arguments.releases)
+        return own_data.moved_table(query, data, moved, values, rng, arguments)
+    return table(query, moved, values, data, rng, arguments.releases)
 
 
 def _catalogue() -> pd.DataFrame:
-    """Return every pair with its parameters and measures."""
+    """Return all pairs with their parameters and measures."""
     import pandas as pd  # noqa: PLC0415  # slow to import
 
     from dpcore.utility import PAIRS, pair  # noqa: PLC0415  # pandas is slow to import
 
     rows = []
     for name, cls in sorted(PAIRS.items()):
-        told = ", ".join(f"{p.name}={p.default}" for p in cls.parameters())
-        rows.append((name, cls.title, cls.main, told, ", ".join(m.name for m in pair(name).measures)))
+        defaults = ", ".join(f"{p.name}={p.default}" for p in cls.parameters())
+        rows.append((name, cls.title, cls.main, defaults, ", ".join(m.name for m in pair(name).measures)))
     return pd.DataFrame(rows, columns=["name", "title", "main", "parameters", "measures"])
 
 
-def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
-    """Return which parameter moves, and through which values."""
+def _moved(pair: UtilityPair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
+    """Return the parameter to vary and its values."""
     several = [name for name, values in settings.items() if len(values) > 1]
     if len(several) > 1:
         msg = f"Only one parameter can have several values; got {' and '.join(map(option_of, several))}."
@@ -90,10 +90,8 @@ def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
     if values is None:
         first, last = pair.span
         kinds = {p.name: p.kind for p in pair.parameters()}
-        drawn = parse_list(f"{first!r}..{last!r}/{POINTS}").tolist()
-        values = (
-            sorted({round(v) for v in drawn}) if kinds.get(name) == "integer" else [float(f"{v:.4g}") for v in drawn]
-        )
+        grid = parse_list(f"{first!r}..{last!r}/{POINTS}").tolist()
+        values = sorted({round(v) for v in grid}) if kinds.get(name) == "integer" else [float(f"{v:.4g}") for v in grid]
     if len(values) > MOST_CELLS:
         msg = f"{option_of(name)} must have at most {MOST_CELLS} values, got {len(values)}."
         raise DomainError(msg)

@@ -1,5 +1,5 @@
 // Makes the pictures of a page live: each is replaced when it comes near the screen, and drawn again when the
-// visitor changes between light and dark. Without this script the pictures stay as they are.
+// visitor switches between light and dark. Without this script the pictures stay as they are.
 (() => {
   "use strict";
   const DARK = /*DARK*/ {};
@@ -9,7 +9,7 @@
   const painted = (text) => (scheme.matches ? text.replace(colours, (colour) => DARK[colour]) : text);
   const places = [...document.querySelectorAll("[data-figure]")];
 
-  // a chart comes with the page, or from a script of its own: a page on file:// may read nothing else
+  // a chart comes with the page or in a script of its own: a page on file:// may load nothing else
   window.dpcoreCharts = {};
   const chart = (place) =>
     new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@
       document.head.append(script);
     });
 
-  // data come by column, texts that repeat once
+  // data come by column; repeated texts are stored once
   const column = (held) => {
     if (Array.isArray(held)) return held;
     if (held.at) return held.at.map((place) => held.texts[place]);
@@ -72,7 +72,7 @@
     }
   };
 
-  // what is wider than its column because of a formula can be scrolled, by keyboard, too
+  // an element that a formula makes wider than its column can be scrolled, also by keyboard
   const reach = () => {
     for (const place of document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")) {
       const wide = place.scrollWidth > place.clientWidth + 1;

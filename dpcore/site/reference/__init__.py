@@ -1,4 +1,4 @@
-"""Reference pages, generated: names of the language, theorems, command line, figure specs and the library."""
+"""Generated reference pages: names of the language, theorems, command line, figure specs and the library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def reference_pages(section: Section, commands: Sequence[Command] = ()) -> list[Page]:
-    """Return all pages of the reference in their order; that of the command line if `commands` describes it."""
+    """Return all pages of the reference in order; the command line is included if `commands` describes it."""
     name = section.name
     return [
         language_page(name),

@@ -1,4 +1,4 @@
-"""The command line as a page, from the arguments that the commands declare."""
+"""The page of the command line, from the arguments that the commands declare."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Command:
     arguments: tuple[tuple[str, str], ...]
 
 
-def command_page(section: str, found: Sequence[Command]) -> Page:
+def command_page(section: str, commands: Sequence[Command]) -> Page:
     """Return the page of the command line."""
     return Page(
         f"{section}/command_line.html",
         section,
         "The command line",
-        "Every command of `dpcore` with its arguments.",
-        repr(list(found)),
+        "All commands of `dpcore` with their arguments.",
+        repr(list(commands)),
         (),
-        lambda composer: _compose(composer, found),
+        lambda composer: _compose(composer, commands),
         "Tools",
     )
 
 
-def _compose(composer: Composer, found: Sequence[Command]) -> str:
+def _compose(composer: Composer, commands: Sequence[Command]) -> str:
     parts = [composer.md(LEAD)]
-    for command in found:
+    for command in commands:
         parts += [composer.heading(f"`dpcore {command.name}`"), composer.html("command.html", command=command)]
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""The library as pages, one per room, from its docstrings."""
+"""The pages of the library, one per room, from its docstrings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Thing:
 
 
 def library_pages(section: str) -> list[Page]:
-    """Return a page for every room."""
+    """Return a page for each room."""
     return [_page(section, room) for room in ROOMS]
 
 
@@ -83,7 +83,7 @@ def _page(section: str, room: str) -> Page:
 
 
 def things_of(module: Any) -> Iterator[Thing]:
-    """Go through the public functions and classes of a module: those it lists, or those it defines."""
+    """Iterate over the public functions and classes of a module: those in ``__all__``, or those it defines."""
     names = getattr(module, "__all__", None)
     if names is None:
         own = [(n, v) for n, v in vars(module).items() if not n.startswith("_")]
@@ -99,14 +99,14 @@ def _signature(name: str, value: Any) -> str:
 
 
 def _members(value: Any) -> Iterator[tuple[str, str]]:
-    """Go through the public methods and properties of a class with their first sentence."""
+    """Iterate over the public methods and properties of a class with their first sentence."""
     if not inspect.isclass(value) or issubclass(value, BaseException):
         return
     for name, member in vars(value).items():
-        made = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
-        if name.startswith("_") or not (inspect.isroutine(made) or hasattr(made, "__doc__")):
+        function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+        if name.startswith("_") or not (inspect.isroutine(function) or hasattr(function, "__doc__")):
             continue
-        if inspect.isroutine(made):
-            yield signature(name, made), first_line(made.__doc__)
-        elif isinstance(made, (property, cached_property)):
-            yield name, first_line(made.__doc__)
+        if inspect.isroutine(function):
+            yield signature(name, function), first_line(function.__doc__)
+        elif isinstance(function, (property, cached_property)):
+            yield name, first_line(function.__doc__)

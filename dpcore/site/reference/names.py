@@ -1,4 +1,4 @@
-"""The language: its grammar, and every name from its entry in the registry."""
+"""The pages of the language: its grammar, and its names from their entries in the registry."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from dpcore.site.compose import Composer
 
 GROUPS: Final = {
-    "guarantee": ("guarantees", "Guarantees", "What may be promised about a mechanism, each as a region."),
+    "guarantee": ("guarantees", "Guarantees", "Promises about a mechanism, each as a region."),
     "mechanism": ("mechanisms", "Mechanisms", "Noise with its exact region: what an attacker can do against it."),
-    "operation": ("operations", "Operations", "From regions to regions: sampling, groups, closure and others."),
+    "operation": ("operations", "Operations", "Operations on regions: sampling, groups, closure and others."),
 }
 CHAPTER: Final = "The language"
 KINDS: Final = {
@@ -26,23 +26,23 @@ KINDS: Final = {
 }
 
 LANGUAGE: Final = """
-An expression is a short text that names one region. A link carries it, the command line takes it, a report lists it,
-a ledger holds it, and `str(region)` prints it.
+An expression is a short text that names one region. Links, the command line, reports and ledgers use it, and
+`str(region)` prints it.
 
 ```text
 expression := product ('&' product)*     both hold
-product    := power ('*' power)*         both are released, the second perhaps chosen after the first
-power      := atom ('^' INTEGER)?        released so many times
+product    := power ('*' power)*         both are released; the second may depend on the first
+power      := atom ('^' INTEGER)?        released this many times
 atom       := NAME '(' arguments ')'  |  '(' expression ')'
 argument   := [NAME '='] (NUMBER | list | expression)
 list       := '[' item (',' item)* ']'
 NUMBER     := 0.6, 1e-6, log(3), sqrt(2), 1/3, inf
 ```
 
-Spaces and line breaks are free. `inf` may stand for epsilon and mu (no privacy) and for sigma and scale (perfect
-privacy). A mistake is answered with the place, what was expected, and the nearest known name.
+Spaces and line breaks are ignored. `inf` is allowed for epsilon and mu (no privacy) and for sigma and scale (perfect
+privacy). An error shows the place, what was expected, and the nearest known name.
 
-In Python the same regions are made with the same names: `dp(0.6, 0.05) ** 5 & gdp(1.2)`, where `^` is written `**`.
+In Python the same names build the same regions: `dp(0.6, 0.05) ** 5 & gdp(1.2)`, where `^` is written `**`.
 
 ```python
 from dpcore import dp, gdp, parse
@@ -65,7 +65,7 @@ def language_page(section: str) -> Page:
         f"{section}/language.html",
         section,
         "The language",
-        "One text names one region: how it is written, and every name it knows.",
+        "One text names one region: its grammar and all its names.",
         repr(rows),
         (),
         lambda composer: (
@@ -76,7 +76,7 @@ def language_page(section: str) -> Page:
 
 
 def name_pages(section: str) -> list[Page]:
-    """Return a page for every group of names."""
+    """Return a page for each group of names."""
     return [_page(section, group) for group in GROUPS]
 
 
@@ -109,7 +109,7 @@ def _entry(composer: Composer, entry: Entry) -> str:
 
 
 def _facts(parameter: Parameter) -> dict[str, str]:
-    default = "needed" if parameter.required else f"{parameter.default!r}"
+    default = "required" if parameter.required else f"{parameter.default!r}"
     return {
         "name": parameter.name,
         "label": parameter.label,
@@ -134,9 +134,9 @@ def _short(value: Any) -> str:
 
 
 def example(entry: Entry) -> str:
-    """Return an expression that shows an entry: that of its first oracle."""
-    made = [_argument(value) for value in entry.oracles[0].arguments]
-    return str(entry.build(*made))
+    """Return an example of an entry: the expression of its first oracle."""
+    arguments = [_argument(value) for value in entry.oracles[0].arguments]
+    return str(entry.build(*arguments))
 
 
 def _argument(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The composition theorems as a page, from their records."""
+"""The page of the theorems, from their records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def theorem_page(section: str) -> Page:
         f"{section}/theorems.html",
         section,
         "Theorems",
-        "Every composition theorem and conversion: what it says, what it needs, who proved it.",
+        "All composition theorems and conversions: what they say, what they assume, who proved them.",
         repr([(t.name, t.title, t.formula) for t in THEOREMS]),
         (),
         _compose,
@@ -35,7 +35,7 @@ def _compose(composer: Composer) -> str:
 
 
 def _python(theorem: theorems.Theorem) -> str:
-    """Return where the theorem is found in Python: its function, or its record."""
+    """Return the name of the theorem in Python: its function, or its record."""
     name = theorem.function.__name__ if theorem.function is not None else ""
     if not name and theorem.route is not None:
         name = f"{theorem.route.source}_to_{theorem.route.target}"

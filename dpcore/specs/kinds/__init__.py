@@ -1,1 +1,1 @@
-"""One way to draw per class; a file holds those that belong together. `dpcore.specs.drawers()` lists them."""
+"""Kinds of figures, one class each, grouped by subject. `dpcore.specs.drawers()` lists them."""

@@ -1,4 +1,4 @@
-"""Many releases and many statements: a ledger's file, several constraints, and the labs of the foundations."""
+"""Many releases and many statements: the file of a ledger, several constraints, and the labs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class LedgerDrawer(Drawer):
     """A file of releases."""
 
     kind: ClassVar[str] = "ledger"
-    meaning: ClassVar[str] = "all releases of a CSV or JSON file: the budget by every theorem, or what each costs"
+    meaning: ClassVar[str] = (
+        "all releases of a CSV or JSON file: the budget by each theorem, or the cost of each release"
+    )
     uses_files: ClassVar[bool] = True
 
     file: str = fields.text(words="a CSV or JSON file with label, expression, count")
@@ -30,8 +32,8 @@ class LedgerDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the budget or the costs."""
-        held = call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **self.options("relation"))
-        ledger = Variable("ledger", held)
+        reading = call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **self.options("relation"))
+        ledger = Variable("ledger", reading)
         if self.view == "costs":
             return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", ledger, self.delta))
         budget = call("dpcore.ledger:Budget", self.epsilon, self.delta)
@@ -54,11 +56,11 @@ class ConstraintsDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the regions, or the pair of distributions behind them."""
-        given = call("dpcore.constraints:Constraints.read", self.statements)
+        constraints = call("dpcore.constraints:Constraints.read", self.statements)
         if self.view == "pair":
-            region = Method(given, "region") if self.k == 1 else Method(given, "composed", (self.k,))
+            region = Method(constraints, "region") if self.k == 1 else Method(constraints, "composed", (self.k,))
             return draws("dpcore.charts.constraints:pair_figure", region)
-        return draws("dpcore.charts.constraints:constraints_figure", given, self.k, **self.options("axes"))
+        return draws("dpcore.charts.constraints:constraints_figure", constraints, self.k, **self.options("axes"))
 
 
 @enter
@@ -76,6 +78,6 @@ class LabDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the picture as a figure."""
-        chosen = call("dpcore.labs:lab", self.lab, **self.parameters)
+        lab = call("dpcore.labs:lab", self.lab, **self.parameters)
         seed = (self.seed,) if self.seed else ()
-        return draws("dpcore.charts.lab:lab_figure", Method(chosen, "view", (self.view, *seed)))
+        return draws("dpcore.charts.lab:lab_figure", Method(lab, "view", (self.view, *seed)))

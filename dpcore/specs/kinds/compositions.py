@@ -1,4 +1,4 @@
-"""k mechanisms by every theorem: as regions, as a table, and as k grows; and the limit they run into."""
+"""k mechanisms by each theorem: as regions, as a table, and as k grows; and their Gaussian limit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NAMES = tuple(TITLES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copies(Drawer):
-    """k mechanisms, by all theorems or by some."""
+class CopiesDrawer(Drawer):
+    """k mechanisms, by all theorems or by a selection."""
 
     mechanism: str = fields.expression()
     k: int = fields.integer(low=1)
@@ -25,21 +25,21 @@ class Copies(Drawer):
 
     @property
     def ways(self) -> Variable:
-        """What every theorem says."""
-        found = call(
+        """What each theorem says."""
+        ways = call(
             "dpcore.theorems.composition:theorem_regions", self.mechanism, self.k, slack=self.slack, delta=self.delta
         )
-        some = call("dpcore.specs.helpers:only", found, list(self.theorems)) if self.theorems else found
-        return Variable("found", some)
+        some = call("dpcore.specs.helpers:only", ways, list(self.theorems)) if self.theorems else ways
+        return Variable("results", some)
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class CompositionDrawer(Copies):
-    """Every theorem's region of k mechanisms."""
+class CompositionDrawer(CopiesDrawer):
+    """The region of k mechanisms by each theorem."""
 
     kind: ClassVar[str] = "composition"
-    meaning: ClassVar[str] = "what every composition theorem says about k mechanisms, as regions"
+    meaning: ClassVar[str] = "what each composition theorem says about k mechanisms, as regions"
 
     axes: str = fields.axes()
     log: bool = fields.flag()
@@ -52,28 +52,28 @@ class CompositionDrawer(Copies):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class TheoremsDrawer(Copies):
-    """A table of statements under the profiles of every theorem."""
+class TheoremsDrawer(CopiesDrawer):
+    """A table of statements under the profiles of the theorems."""
 
     kind: ClassVar[str] = "theorems"
-    meaning: ClassVar[str] = "the (ε, δ) statements of every theorem about k mechanisms, under their profiles"
+    meaning: ClassVar[str] = "the (ε, δ) statements of each theorem about k mechanisms, under their profiles"
 
     epsilon_max: float | None = fields.above_zero()
 
     def recipe(self) -> Any:
         """Return the profiles with the table of statements."""
-        found = self.ways
-        figure = draws("dpcore.charts:composition_profile", found, delta=self.delta, epsilon_max=self.epsilon_max)
-        return call("dataclasses:replace", figure, table=call("dpcore.theorems.composition:statements", found))
+        ways = self.ways
+        figure = draws("dpcore.charts:composition_profile", ways, delta=self.delta, epsilon_max=self.epsilon_max)
+        return call("dataclasses:replace", figure, table=call("dpcore.theorems.composition:statements", ways))
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
 class LadderDrawer(Drawer):
-    """Epsilon of every theorem as k grows."""
+    """Epsilon by each theorem as k grows."""
 
     kind: ClassVar[str] = "ladder"
-    meaning: ClassVar[str] = "ε of every theorem as the number of mechanisms grows"
+    meaning: ClassVar[str] = "ε by each theorem as the number of mechanisms grows"
 
     mechanism: str = fields.expression()
     delta: float = fields.rate(1e-6)

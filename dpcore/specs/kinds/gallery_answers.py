@@ -1,4 +1,4 @@
-"""Answers of single people: the accuracy of randomized response, the majority, and what a channel keeps."""
+"""Answers of individuals: the accuracy of randomized response, the majority, and what a channel keeps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpcore.core.registry import EPSILON, Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
-from dpcore.specs.kinds.regions import listed
+from dpcore.specs.kinds.regions import number_list
 from dpcore.specs.recipes import Method, Variable, call, draws
 from dpcore.utility.binary_median import MajorityExponential, MajorityInverse
 from dpcore.utility.survey import Survey
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NU = Parameter("nu", low=0.0, high=1.0, low_open=True, high_open=True)
 THETA = Parameter("theta", low=0.0, high=1.0)
 COUNT = Parameter("n", "integer", low=1, high=10**9)
-MOST_COUNT = 10_001  # answers of a picture of the majority
+MOST_COUNT = 10_001  # answers in a picture of the majority
 FIXED = "fixed data"
 
 
@@ -40,14 +40,15 @@ FIXED = "fixed data"
 def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.DataFrame:
     r"""Tabulate the mean squared error of ν-randomized response.
 
-    With probability ν a person tells the truth, otherwise a fair coin answers. The unbiased estimate of a share θ has
-    :math:`E(\hat\theta-\theta)^2=\ell(1-\ell)/(n\nu^2)`, :math:`\ell=(1-\nu)/2+\nu\theta`; against the share of the
-    n people themselves it is :math:`(1-\nu^2)/(4n\nu^2)`.
+    With probability ν a person tells the truth, otherwise a fair coin decides. The unbiased estimate of a share θ has
+    :math:`E(\hat\theta-\theta)^2=\ell(1-\ell)/(n\nu^2)` with :math:`\ell=(1-\nu)/2+\nu\theta`; compared with the
+    share among the n people themselves it is :math:`(1-\nu^2)/(4n\nu^2)`.
 
     Returns
     -------
     DataFrame
-        `label, parameter, value, low, high, epsilon, kind, theorem, neighbours`: `parameter` is ν, `epsilon` = log((1 + ν)/(1 - ν)).
+        `label, parameter, value, low, high, epsilon, kind, theorem, neighbours`: `parameter` is ν, and
+        `epsilon` = log((1 + ν)/(1 - ν)).
     """
     people = int(COUNT.check(n))
     rows = []
@@ -55,8 +56,8 @@ def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.Da
         label = FIXED if share is None else f"population, θ = {share:g}"
         for value in nu:
             survey = Survey.from_nu(float(NU.check(value)))
-            found = survey.variance(people) if share is None else survey.statistical_mse(share, people)
-            rows.append((label, float(value), found, found, found, survey.epsilon))
+            error = survey.variance(people) if share is None else survey.statistical_mse(share, people)
+            rows.append((label, float(value), error, error, error, survey.epsilon))
     frame = pd.DataFrame(rows, columns=["label", "parameter", "value", "low", "high", "epsilon"])
     return labelled(frame, RandomizedResponse(1.0), kind=EXACT)
 
@@ -74,7 +75,7 @@ def response_figure(
 @enter
 @dataclass(frozen=True, kw_only=True)
 class ResponseDrawer(Drawer):
-    """How well a survey by randomized response finds a share."""
+    """How well a survey by randomized response estimates a share."""
 
     kind: ClassVar[str] = "response"
     meaning: ClassVar[str] = "the squared error of ν-randomized response against ν"
@@ -87,14 +88,14 @@ class ResponseDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the figure of the error."""
         path = "dpcore.specs.kinds.gallery_answers:response_figure"
-        return draws(path, listed(self.nu), listed(self.theta), self.n, mark=self.mark)
+        return draws(path, number_list(self.nu), number_list(self.theta), self.n, mark=self.mark)
 
 
 # ---- the majority --------------------------------------------------------------------------------------------
 
 
 def majority_table(n: int, epsilon: float) -> pd.DataFrame:
-    r"""Tabulate how often yes is released when s of n people say yes, for every s.
+    r"""Tabulate the chance that yes is released when s of n people say yes, for each s.
 
     The exponential mechanism has :math:`p(s)=1/(1+e^{-(s-n/2)\varepsilon})`; the inverse-sensitivity mechanism has
     :math:`1/(1+e^{-\varepsilon D})`, D answers away from the other majority; no ε-DP mechanism that treats yes and no
@@ -103,7 +104,7 @@ def majority_table(n: int, epsilon: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `label, parameter, value, kind, low, high`; the bound is ``upper`` from n/2 on, ``lower`` below.
+        `label, parameter, value, kind, low, high`; the bound is ``upper`` above n/2, ``lower`` below.
     """
     people, eps = int(COUNT.check(n)), float(EPSILON.check(epsilon))
     if people % 2 == 0 or people > MOST_COUNT:
@@ -143,7 +144,7 @@ class MajorityDrawer(Drawer):
     """The private median of yes-no answers."""
 
     kind: ClassVar[str] = "majority"
-    meaning: ClassVar[str] = "how often the private majority of n yes-no answers is yes, for every number of yes"
+    meaning: ClassVar[str] = "how often the private majority of n yes-no answers is yes, for each number of yes"
 
     n: int = fields.integer(low=1)
     epsilon: float = fields.above_zero(fields.REQUIRED)
@@ -162,7 +163,9 @@ class ChannelsDrawer(Drawer):
     """The binary mechanism against the best channel."""
 
     kind: ClassVar[str] = "channels"
-    meaning: ClassVar[str] = "what the binary mechanism keeps of the best channel's divergence, with proved bounds"
+    meaning: ClassVar[str] = (
+        "the share of the best channel's divergence that the binary mechanism keeps, with proved bounds"
+    )
 
     p0: tuple[float, ...] = fields.numbers()
     p1: tuple[float, ...] = fields.numbers()

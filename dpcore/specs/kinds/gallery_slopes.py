@@ -1,4 +1,4 @@
-"""The lines that bound a composed region, told apart by whether their slope is an odd or an even power of e^ε."""
+"""The lines that bound a composed region, by whether their slope is an odd or an even power of e^ε."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 WITH, ALONE = "ε-DP with η", "ε-DP alone"
 COLUMNS: Final = ("label", "segment", "j", "alpha", "beta", "kind")
-_WHOLE: Final = 1e-9  # how far a slope may be from a whole power
+_WHOLE: Final = 1e-9  # how far a slope may be from an integer power: far above the rounding of a few corners
 
 
 def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataFrame:
-    r"""Tabulate the two ends of every line of a polygon, with the whole number j of its slope -e^(j step).
+    r"""Tabulate the two ends of each line of a polygon, with the integer j of its slope -e^(j step).
 
     Parameters
     ----------
     region : TradeOff
-        A polygon whose losses are whole multiples of `step`.
+        A polygon whose losses are integer multiples of `step`.
     step : float
         The ε of one mechanism.
     name : str, default "lines"
-        How the lines are called; ``, j odd`` or ``, j even`` is added.
+        Name of the lines; ``, j odd`` or ``, j even`` is added.
 
     Returns
     -------
     DataFrame
-        `label, segment, j, alpha, beta, kind, theorem, neighbours`, two rows per line from the left to the right.
+        `label, segment, j, alpha, beta, kind, theorem, neighbours`, two rows per line, from left to right.
     """
     alpha, beta = region.vertices()
     rise, run = -np.diff(beta), np.diff(alpha)
@@ -50,7 +50,7 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
     slopes = np.log(rise[sloped] / run[sloped]) / step
     j = np.rint(slopes)
     if sloped.sum() == 0 or float(np.max(np.abs(slopes - j))) > _WHOLE:
-        msg = f"Every slope of the region must be a whole power of e^{step:g}; {region} has others."
+        msg = f"Each slope of the region must be an integer power of e^{step:g}; {region} has others."
         raise DomainError(msg)
     rows = []
     for segment, (at, power) in enumerate(zip(np.flatnonzero(sloped), j.astype(int), strict=True)):
@@ -60,7 +60,7 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
 
 
 def slopes_figure(region: TradeOff, beside: TradeOff, step: float, *, look: Look = PLAIN) -> Figure:
-    """Return the lines of a region, odd and even powers apart, over a second region.
+    """Return the lines of a region, with odd and even powers apart, over a second region.
 
     Parameters
     ----------
@@ -68,6 +68,8 @@ def slopes_figure(region: TradeOff, beside: TradeOff, step: float, *, look: Look
         Polygons; `beside` is drawn as one line.
     step : float
         The ε of one mechanism.
+    look : Look, default PLAIN
+        Size, title and colours.
     """
     own = slopes_table(region, step, WITH)
     alpha, beta = beside.vertices()
@@ -83,8 +85,8 @@ def slopes_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     """Draw what `slopes_figure` tabulates: a line per segment, its corners, and blind guessing."""
     series = Series(table["label"], dark=look.dark)
     rows = table.assign(
-        label=table["label"].map(series.shown),
-        paint=table["label"].map(series.shown).map(series.paint()),
+        label=table["label"].map(series.name_of),
+        paint=table["label"].map(series.name_of).map(series.paint()),
         point=[f"α = {number(a, 4)}, β = {number(b, 4)}" for a, b in zip(table["alpha"], table["beta"], strict=True)],
     ).drop(columns="kind")
     scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6, format=".6~g")

@@ -1,4 +1,4 @@
-"""Windows of the thesis: a query with its error on sample data, the region beside it, and a window with nothing in it."""
+"""Windows of the thesis: the error of a query on sample data, the region beside it, and an empty window."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
-from dpcore.specs.kinds.mechanisms import Answers
+from dpcore.specs.kinds.mechanisms import ErrorDrawer
 from dpcore.specs.recipes import Method, call, draws
 
-DATA = ("sample", "n", "low", "high", "moves", "measure", "releases", "seed")  # what a region does not depend on
+DATA = ("sample", "n", "low", "high", "moves", "measure", "releases", "seed")  # keys that do not change the region
 
 
 @enter
@@ -31,11 +31,11 @@ class BlankDrawer(Drawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class WindowDrawer(Answers):
-    """A query with its mechanism on a sample that comes with the package: how far it is off, or its region."""
+class WindowDrawer(ErrorDrawer):
+    """A query with its mechanism on sample data of the package: its error, or its region."""
 
     kind: ClassVar[str] = "window"
-    meaning: ClassVar[str] = "how far a query is off on sample data as a parameter moves, or its region beside"
+    meaning: ClassVar[str] = "the error of a query on sample data as a parameter changes, or its region beside others"
 
     sample: str = fields.text(words="a sample dataset, such as ages.age")
     n: int | None = fields.integer(None, low=1)
@@ -44,22 +44,22 @@ class WindowDrawer(Answers):
     view: str = fields.choice("utility", "region")
     releases: int = fields.integer(1000, high=10**6)
     seed: int = fields.integer(1)
-    own: str = fields.text(default="exact region", words="what the region is called")
+    own: str = fields.text(default="exact region", words="the name of the region")
     beside: tuple[str, ...] = fields.expressions(default=(), words="regions to compare with")
     labels: tuple[str, ...] = fields.texts()
     axes: str = fields.axes()
 
     def __post_init__(self) -> None:
-        """Check that every region compared with has a name."""
+        """Check that each region to compare with has a name."""
         if len(self.beside) != len(self.labels):
             msg = f"labels has {len(self.labels)} names for {len(self.beside)} regions beside."
             raise DomainError(msg)
 
     def recipe(self) -> Any:
-        """Return the error as a parameter moves, or the regions."""
+        """Return the error as a parameter changes, or the regions."""
         if self.view == "region":
             parsed = (call("dpcore.language:parse", text) for text in self.beside)
-            regions = {self.own: Method(self.chosen, "region"), **dict(zip(self.labels, parsed, strict=True))}
+            regions = {self.own: Method(self.query, "region"), **dict(zip(self.labels, parsed, strict=True))}
             return draws("dpcore.charts:region_figure", regions, **self.options("axes"))
         data = call("dpcore.utility.samples:sample", self.sample, **self.options("n", "low", "high"))
         return self.errors(data, self.releases, self.seed)

@@ -1,4 +1,4 @@
-"""One answer: its noise, its error, what sampling is worth, and the live charts."""
+"""One answer: its noise, its error, the effect of sampling, and the live charts."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class NoiseDrawer(Drawer):
     window: tuple[float, ...] | None = fields.numbers(None)
 
     def __post_init__(self) -> None:
-        """Check that it is a mechanism and that one test is meant."""
+        """Check that it is a mechanism and that at most one test is given."""
         if not isinstance(parse(self.mechanism), Mechanism):
-            msg = f"mechanism must be one with noise of its own, such as laplace(1), got {self.mechanism!r}."
+            msg = f"mechanism must be a mechanism with noise, such as laplace(1), got {self.mechanism!r}."
             raise DomainError(msg)
         if self.rate is not None and self.threshold is not None:
-            msg = "rate and threshold are two ways to say the same; give one."
+            msg = "rate and threshold say the same in two ways; give one of them."
             raise DomainError(msg)
         if self.window is not None and len(self.window) != 2:
             msg = f"window is the smallest and the largest answer, got {len(self.window)} numbers."
@@ -52,8 +52,8 @@ class NoiseDrawer(Drawer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers(Drawer):
-    """A query with its mechanism, and how far its answers are off."""
+class ErrorDrawer(Drawer):
+    """A query with its mechanism, and the error of its answers."""
 
     utility: str = fields.text(words="a name that dpcore utility --list lists")
     parameters: dict[str, Any] = fields.mapping()
@@ -61,27 +61,27 @@ class Answers(Drawer):
     measure: str | None = fields.text(default=None)
 
     @property
-    def chosen(self) -> Variable:
+    def query(self) -> Variable:
         """The pair of query and mechanism."""
-        return Variable("chosen", call("dpcore.utility:pair", self.utility, **self.parameters))
+        return Variable("query", call("dpcore.utility:pair", self.utility, **self.parameters))
 
     def errors(self, data: Any, releases: int | None, seed: int | None) -> Any:
-        """Return the figure of the error on some data as one parameter moves."""
-        given = {"parameter": self.moves, "measure": self.measure, "releases": releases, "seed": seed}
-        return draws("dpcore.charts.pairs:pair_figure", self.chosen, data, **given)
+        """Return the figure of the error on some data as one parameter changes."""
+        options = {"parameter": self.moves, "measure": self.measure, "releases": releases, "seed": seed}
+        return draws("dpcore.charts.pairs:pair_figure", self.query, data, **options)
 
     def about(self) -> dict[str, Any]:
-        """Return the parameters of the pair that its spec leaves to their defaults, too."""
+        """Return the parameters of the pair as well, with their defaults."""
         return {**super().about(), "parameters": asdict(pair(self.utility, **self.parameters))}
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class UtilityDrawer(Answers):
-    """How far answers are off as a parameter moves."""
+class UtilityDrawer(ErrorDrawer):
+    """The error of answers as a parameter changes."""
 
     kind: ClassVar[str] = "utility"
-    meaning: ClassVar[str] = "how far the answers of a query with its mechanism are off, closed form beside simulation"
+    meaning: ClassVar[str] = "the error of a query with its mechanism, closed form beside simulation"
     uses_files: ClassVar[bool] = True
 
     releases: int | None = fields.integer(None, high=10**6)
@@ -90,7 +90,7 @@ class UtilityDrawer(Answers):
     column: str | None = fields.text(default=None)
     lower: float | None = fields.number(None)
     upper: float | None = fields.number(None)
-    categories: str | None = fields.text(default=None, words="answers with commas between them")
+    categories: str | None = fields.text(default=None, words="answers, separated by commas")
     folder: Path = field(default_factory=Path)
 
     def recipe(self) -> Any:
@@ -98,9 +98,9 @@ class UtilityDrawer(Answers):
         options = self.options("column", "lower", "upper", "categories")
         if self.file is None:
             if options:
-                msg = f"{next(iter(options))} speaks of a file; name it with file."
+                msg = f"{next(iter(options))} describes a file; name the file with file."
                 raise DomainError(msg)
-            data: Any = Method(self.chosen, "example", ())
+            data: Any = Method(self.query, "example", ())
         else:
             data = call("dpcore.specs.helpers:dataset_of", File(self.file, self.folder), **options)
         return self.errors(data, self.releases, self.seed)
@@ -112,7 +112,7 @@ class SamplingDrawer(Drawer):
     """A region before and after sampling."""
 
     kind: ClassVar[str] = "sampling"
-    meaning: ClassVar[str] = "a region before and after a random sample, by every form of the theorem"
+    meaning: ClassVar[str] = "a region before and after random sampling, by each form of the theorem"
 
     region: str = fields.expression()
     p: float = fields.number(low=0.0, high=1.0, low_open=True)
@@ -122,14 +122,14 @@ class SamplingDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the figure of the forms."""
         region = call("dpcore.language:parse", self.region)
-        found = call("dpcore.training:forms", region, self.p, delta=self.delta)
-        return draws("dpcore.charts.amplified:forms_figure", found, **self.options("log"))
+        forms = call("dpcore.training:forms", region, self.p, delta=self.delta)
+        return draws("dpcore.charts.amplified:forms_figure", forms, **self.options("log"))
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
 class LiveDrawer(Drawer):
-    """Sliders that the browser itself answers."""
+    """Curves with sliders that work in the browser."""
 
     kind: ClassVar[str] = "live"
     meaning: ClassVar[str] = "curves with sliders for ε, δ, η and μ that work in the page itself"

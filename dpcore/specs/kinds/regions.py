@@ -1,4 +1,4 @@
-"""Regions and their other faces: profile, losses, deltas, and one number as a parameter moves."""
+"""Regions and other views of them: profile, losses, deltas, and one number as a parameter changes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def listed(values: tuple[float, ...]) -> Any:
-    """Return numbers as they were written: one by one, or as a list such as ``0:3:0.1``."""
+def number_list(values: tuple[float, ...]) -> Any:
+    """Return numbers as they were typed: one by one, or as a list such as ``0:3:0.1``."""
     text = getattr(values, "text", "")
     return call("dpcore.language.lists:parse_list", text) if text and len(values) > fields.SHORT else list(values)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Several(Drawer):
-    """Regions, named if there are labels."""
+class SeveralDrawer(Drawer):
+    """Regions, with names if there are labels."""
 
     regions: tuple[str, ...] = fields.expressions()
     labels: tuple[str, ...] = fields.texts()
 
     def named(self, items: Sequence[Any]) -> Any:
-        """Return one thing per region under its label, or in a list."""
+        """Return one item per region by its label, or all in a list."""
         if self.labels and len(self.labels) != len(items):
             msg = f"labels has {len(self.labels)} names for {len(items)} regions."
             raise DomainError(msg)
@@ -43,8 +43,8 @@ class Several(Drawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class RegionsDrawer(Several):
-    """Regions over each other, with lines and points."""
+class RegionsDrawer(SeveralDrawer):
+    """Regions in one picture, with lines and points."""
 
     kind: ClassVar[str] = "regions"
     meaning: ClassVar[str] = "privacy regions in one picture, with reference lines and points"
@@ -67,13 +67,13 @@ class RegionsDrawer(Several):
         figure = draws("dpcore.charts:region_figure", self.parsed, **own, **axes)
         if not self.lines and not self.points:
             return figure
-        given = {name: list(value) for name, value in self.options("lines", "points").items()}
-        return draws("dpcore.charts.references:with_references", Variable("drawn", figure), **given, **axes)
+        references = {name: list(value) for name, value in self.options("lines", "points").items()}
+        return draws("dpcore.charts.references:with_references", Variable("base", figure), **references, **axes)
 
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class ProfileDrawer(Several):
+class ProfileDrawer(SeveralDrawer):
     """Deltas against epsilon."""
 
     kind: ClassVar[str] = "profile"
@@ -89,7 +89,7 @@ class ProfileDrawer(Several):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class DeltasDrawer(Several):
+class DeltasDrawer(SeveralDrawer):
     """A table of deltas under its profile."""
 
     kind: ClassVar[str] = "deltas"
@@ -102,7 +102,7 @@ class DeltasDrawer(Several):
         """Return the profile figure with the table of deltas."""
         regions = self.parsed
         several = call("builtins:list", Method(regions, "values", ())) if self.labels else regions
-        at = None if self.epsilon is None else listed(self.epsilon)
+        at = None if self.epsilon is None else number_list(self.epsilon)
         figure = draws("dpcore.charts:profile_figure", regions, delta=self.delta)
         return call("dataclasses:replace", figure, table=call("dpcore.frames:deltas", several, epsilon=at))
 
@@ -124,11 +124,11 @@ class LossesDrawer(Drawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class CurvesDrawer(Several):
-    """One number of regions as a parameter moves."""
+class CurvesDrawer(SeveralDrawer):
+    """One number of regions as a parameter changes."""
 
     kind: ClassVar[str] = "curves"
-    meaning: ClassVar[str] = "one number (advantage, ε at a δ, an error rate, …) as the ? of an expression moves"
+    meaning: ClassVar[str] = "one number (advantage, ε at a δ, an error rate, …) as the ? of an expression changes"
 
     regions: tuple[str, ...] = fields.pattern()
     values: tuple[float, ...] = fields.numbers()
@@ -140,11 +140,11 @@ class CurvesDrawer(Several):
     log_y: bool = fields.flag()
 
     def recipe(self) -> Any:
-        """Return the measure's figure."""
+        """Return the figure of the measure."""
         return draws(
             "dpcore.charts.measures:measure_figure",
             self.named(self.regions),
-            listed(self.values),
+            number_list(self.values),
             self.measure,
             at=self.at,
             parameter=self.x,

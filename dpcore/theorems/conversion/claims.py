@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.domains import COUNT
 from dpcore.core.kinds import WORDS, kind
-from dpcore.mechanisms.base import Claim, Mechanism, opened
+from dpcore.mechanisms.base import Claim, Mechanism, open_expression
 from dpcore.regions import gate
 from dpcore.regions.guarantees import DP, DPTV, GDP, TV
 from dpcore.theorems.conversion import gaussian_mu
@@ -140,5 +140,5 @@ def calibration_text(mechanism: Atom, k: int = 1) -> str:
         As in ``gaussian(?)^10``.
     """
     copies = COUNT.check(k)
-    text = mechanism.open_text if isinstance(mechanism, Mechanism) else opened(mechanism)
+    text = mechanism.open_text if isinstance(mechanism, Mechanism) else open_expression(mechanism)
     return text if copies == 1 else f"{text}^{copies}"

@@ -21,7 +21,7 @@ KEPT: Final = 16_000_000
 """Bytes of results, the latest ones, that are kept all the same."""
 
 
-class Upkeep:
+class IdleTimer:
     """Waits until nobody has asked for anything for some time, and gives memory back; then it rests until somebody does.
 
     Parameters
@@ -41,7 +41,7 @@ class Upkeep:
         with self.lock:
             self.last = time.monotonic()
             if self.thread is None:
-                self.thread = threading.Thread(target=self._wait, name="upkeep", daemon=True)
+                self.thread = threading.Thread(target=self._wait, name="idle memory", daemon=True)
                 self.thread.start()
 
     def _wait(self) -> None:
@@ -64,4 +64,4 @@ def give_back() -> None:
         trim(0)
 
 
-upkeep: Final = Upkeep()
+idle_timer: Final = IdleTimer()
