@@ -53,7 +53,7 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
     """
     values = None if epsilon is None else ANY_LOSS.array(epsilon)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         at = _default_epsilons(region) if values is None else values
         lower, upper = region.delta_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
@@ -79,7 +79,7 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
     """
     at = DELTA.array(parse_list(DEFAULT_DELTA) if delta is None else delta)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         lower, upper = region.epsilon_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
         parts.append(_part(region, what, delta=at, epsilon=upper, epsilon_lower=lower))
@@ -104,7 +104,7 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
     """
     at = ALPHA.array(parse_list(DEFAULT_ALPHA) if alpha is None else alpha)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         lower, upper = region.beta_bounds(at)
         what = kinds((lower, upper), "lower").tolist()
         parts.append(_part(region, what, alpha=at, beta=lower, beta_upper=upper))
@@ -195,8 +195,8 @@ def _of_both(a: str, b: str) -> str:
     return a if a == b else f"a: {a}; b: {b}"
 
 
-def _several(regions: Regions) -> list[TradeOff]:
-    """Return a list of regions, whether one or several were given."""
+def several(regions: Regions) -> list[TradeOff]:
+    """Return one or several regions as a list; raise if there are none, or if one is something else."""
     items: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
     if not items:
         msg = "A table needs at least one region, got none."

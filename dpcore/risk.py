@@ -18,32 +18,29 @@ References: Kairouz, Oh, Viswanath (2015); Dong, Roth, Su (2022); Kulynych et al
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpcore.core.domains import FPR, PRIOR
 from dpcore.core.effort import checkpoint
-from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import EXACT, kind, kinds, settled
-from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
+from dpcore.frames import several
 from dpcore.regions import gate
 from dpcore.regions.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
-from dpcore.regions.tradeoff import TradeOff
 from dpcore.words import factor, of_100
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike
 
     from dpcore.curves.base import FloatArray
-
-    Regions = TradeOff | Iterable[TradeOff]
+    from dpcore.frames import Regions
+    from dpcore.regions.tradeoff import TradeOff
 
 DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
 DEFAULT_PRIOR = (0.01, 0.1, 0.5)
@@ -75,7 +72,7 @@ def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None
     rates = FPR.array(DEFAULT_FPR if fpr is None else fpr)
     priors = PRIOR.array(DEFAULT_PRIOR if prior is None else prior)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         measure, at, value, what, words = zip(*_rows(region, rates, priors), strict=True)
         part = pd.DataFrame({"region": str(region), "measure": list(measure)})
         part["at"] = np.array(at, dtype=object)
@@ -333,7 +330,7 @@ def _loss_of_parts(region: TradeOff) -> tuple[float, bool] | None:
         exact = all(sure for _, sure, _ in parts) and not isinstance(region.curve, Outer)
         return math.fsum(count * loss for loss, _, count in parts), exact
     if isinstance(region, Intersection):
-        return min((largest_loss(part) for part in region.parts), key=lambda found: found[0])
+        return min((largest_loss(part) for part in region.parts), key=lambda bound: bound[0])
     if isinstance(region, (Symmetric, Assume)):
         return largest_loss(region.region)
     if isinstance(region, Group):
@@ -403,15 +400,3 @@ def area_words(value: float) -> str:
         "Shown the answers of one person in the data and of one outside it, the best attacker tells which is which "
         f"in at most {share} cases; tossing a coin is right in 50 of 100."
     )
-
-
-# ---- input ---------------------------------------------------------------------------------------------------
-
-
-def _several(regions: Regions) -> Sequence[TradeOff]:
-    found: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
-    wrong = [item for item in found if not isinstance(item, TradeOff)]
-    if wrong or not found:
-        msg = f"A table is made of one or more regions such as dp(1), got {shown(wrong[0] if wrong else found)}."
-        raise DomainError(msg)
-    return cast("Sequence[TradeOff]", found)

@@ -74,10 +74,10 @@ class Scores:
 
     def errors(self) -> Pairs:
         """Return the false positives and false negatives of each threshold."""
-        return self._counted
+        return self._error_counts
 
     @cached_property
-    def _counted(self) -> Pairs:
+    def _error_counts(self) -> Pairs:
         at = self.thresholds
         accused = self.outsiders.size - np.searchsorted(self.outsiders, at, side="right")
         missed = np.searchsorted(self.members, at, side="right")

@@ -35,7 +35,7 @@ Row = tuple[int, list[str]]
 
 @dataclass(frozen=True)
 class AuditReading:
-    """A file as a measurement: ``rows == kept + unscored + dropped``.
+    """A file as a measurement: ``rows == complete + unscored + dropped``.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class AuditReading:
         ``scores``, ``counts`` or ``rates``.
     rows : int
         Rows with text in them, under the names.
-    kept : int
-        Rows that were read as they are.
+    complete : int
+        Rows that were read in full.
     unscored : int
         Rows with a label but no score, counted as errors of the attacker.
     dropped : int
@@ -60,7 +60,7 @@ class AuditReading:
     measurement: Measurement = field(repr=False)
     kind: str
     rows: int
-    kept: int
+    complete: int
     unscored: int
     dropped: int
     problems: tuple[tuple[int, str], ...]

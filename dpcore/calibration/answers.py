@@ -26,7 +26,7 @@ from dpcore.regions.guarantees import DP, TV
 from dpcore.utility.survey import hoeffding
 
 if TYPE_CHECKING:
-    from dpcore.calibration.requirements import Requirement
+    from dpcore.calibration.requirements import PrivacyRequirement
     from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
@@ -50,7 +50,7 @@ class Question:
     ----------
     unknown : str
         ``noise``, ``privacy``, ``k`` or ``n``.
-    requirement : Requirement, optional
+    requirement : PrivacyRequirement, optional
         About privacy; None if only the error counts (noise and privacy).
     error, probability : float
         One answer is off by more than `error` with at most this probability. Required for k and n, and
@@ -66,7 +66,7 @@ class Question:
     """
 
     unknown: str
-    requirement: Requirement | None = None
+    requirement: PrivacyRequirement | None = None
     error: float | None = None
     probability: float = 0.05
     k: int = 1
@@ -194,7 +194,7 @@ def _answer(question: Question, candidate: Candidate) -> NoiseAnswer:
     return _described(question, shaped, value, question.k, kind)
 
 
-def _calibrated(requirement: Requirement, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
+def _calibrated(requirement: PrivacyRequirement, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
     """Return the candidate (of a staircase, with its best shape), the parameter that meets the requirement, and its kind."""
     row = calibrate(f"{candidate.written('?')}^{k}", **requirement.keywords).iloc[0]
     shaped = candidate.shaped(float(row["value"]))

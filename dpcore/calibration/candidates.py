@@ -102,7 +102,7 @@ class Candidate:
         return self.kind.why_not(self.sensitivity)
 
     def _values(self) -> list[tuple[Parameter, Any]]:
-        """Return the parameters beside the one that is solved for, with their values."""
+        """Return all parameters but the one that is solved for, with their values."""
         values = {"sensitivity": self.sensitivity, "q": self.q, **dict(self.rest)}
         pairs = []
         for parameter in self.entry.parameters[1:]:
@@ -186,7 +186,7 @@ class Candidate:
         return sign * least(met, low, high)
 
     def shaped(self, value: float) -> Candidate:
-        """Return it with the parameters beside the amount of noise chosen for the least error at this value."""
+        """Return the candidate with its other parameters chosen for the least error at this value."""
         mechanism = self.mechanism(value)
         best = mechanism.shaped()
         if best is mechanism:

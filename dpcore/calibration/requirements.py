@@ -27,7 +27,7 @@ _DELTA, _FPR = DELTA.but(high_open=True), FPR.but(high_open=True)
 _ADVANTAGE, _TPR, _POSTERIOR = (PRIOR.but(name=name) for name in ("advantage", "tpr", "posterior"))
 
 
-class Requirement(Protocol):
+class PrivacyRequirement(Protocol):
     """One requirement: the keywords of calibration, its name on an axis, and its words."""
 
     axis: ClassVar[str]

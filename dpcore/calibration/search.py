@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass
 class Search:
-    """The state of one search; `gap(v)` may be nan where nothing can be said."""
+    """The state of one search; `gap(v)` may be nan if it cannot be computed."""
 
     gap: Callable[[float], float]
     axis: Axis

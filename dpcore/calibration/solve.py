@@ -266,7 +266,7 @@ class Problem:
         return Solution(value, self.region(value), answer.upper, "exact" if exact else side)
 
     def _rounded(self, search: Search) -> float:
-        """Return the value found, or the round number beside it that meets the target as well."""
+        """Return the value, or a round number next to it that meets the target as well."""
         value = self.value(search.met)
         if self.place.integer:
             return value

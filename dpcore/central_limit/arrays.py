@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from dpcore.central_limit.convergence import KS
 from dpcore.central_limit.distance import Goal, distance
 from dpcore.core.domains import COUNT, LOSS, POSITIVE, SHARE
 from dpcore.core.effort import checkpoint
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 PURE, FAILING, VARYING = "pure", "failing", "varying"
 TITLES = {PURE: "pure: ε = μ/√n", FAILING: "with δ: δ = d/n", VARYING: "with TV: ε = μ/n^c"}
-NS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+NS = KS
 LARGEST_N = 10**6
 COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", *FACTS)
 

@@ -221,13 +221,13 @@ class Ledger:
     def parts(self, row: int) -> Factors:
         """Return the atoms of one row with their counts, under the relation of the ledger."""
         release = self.rows[row]
-        return [(self._stated(node), count * release.count) for node, count in factors(release.region)]
+        return [(self._related(node), count * release.count) for node, count in factors(release.region)]
 
     def member(self, row: int) -> TradeOff:
         """Return the region of all releases of one row, under the relation of the ledger."""
         return composed(self.parts(row))
 
-    def _stated(self, node: TradeOff) -> TradeOff:
+    def _related(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
 
     @cached_property

@@ -30,7 +30,7 @@ _SAME_RATIO = 1e-13  # letters whose P0 share of P0 + P1 differs by less are one
 
 @dataclass(frozen=True)
 class Hypotheses:
-    r"""Two distributions of one person's private letter, one of which is true of everybody.
+    r"""Two distributions of a person's private letter; one of them is true for everybody.
 
     Parameters
     ----------
