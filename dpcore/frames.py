@@ -199,7 +199,7 @@ def several(regions: Regions) -> list[TradeOff]:
     """Return one or several regions as a list; raise if there are none, or if one is something else."""
     items: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
     if not items:
-        msg = "A table needs at least one region, got none."
+        msg = "A table needs one or more regions such as dp(1), got none."
         raise DomainError(msg)
     wrong = [type(item).__name__ for item in items if not isinstance(item, TradeOff)]
     if wrong:

@@ -87,7 +87,7 @@ def test_spending() -> None:
     low, high = ledger.region.epsilon_bounds([1e-6])
     between = spending(ledger, Budget(float(np.mean([low[0], high[0]])), 1e-6))
     assert between.fits is None
-    assert "cannot tell" in between.words
+    assert "too wide to tell" in between.words
     assert "no ε holds" in spending(ledger, Budget(5.0, 0.0)).words
     assert "the whole budget of ε = 0" in spending(Ledger(), Budget(0.0, 0.0)).words
     assert "0 % of the budget" in spending(Ledger(), BUDGET).words
