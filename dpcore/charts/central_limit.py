@@ -39,12 +39,12 @@ _FPR = 0.05
 
 def band_table(row: Copies) -> pd.DataFrame:
     """Return the edges of the theorem's band, `alpha, lower, upper`; no rows unless gamma is below 1/2."""
-    if row.found.silence(row.k):
+    if row.limit.silence(row.k):
         return pd.DataFrame({"alpha": [], "lower": [], "upper": []}, dtype=np.float64)
-    low, high = row.found.span(row.k)
+    low, high = row.limit.span(row.k)
     # denser at both ends, where the edges bend
     alpha = low + (high - low) * np.sin(np.linspace(0.0, np.pi / 2, BAND_POINTS)) ** 2
-    lower, upper = row.found.edges(row.k, alpha)
+    lower, upper = row.limit.edges(row.k, alpha)
     return pd.DataFrame({"alpha": alpha, "lower": lower, "upper": upper})
 
 
@@ -79,10 +79,10 @@ def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
         f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
         f"says about {100 * limit:.3g} of 100."
     )
-    why = row.found.silence(row.k)
+    why = row.limit.silence(row.k)
     if why:
         return f"{words} No band is drawn: {why}"
-    gamma = outward(row.found.gamma(row.k), 3)
+    gamma = outward(row.limit.gamma(row.k), 3)
     return f"{words} The theorem's band, drawn, allows both rates to be off by at most γ = {gamma}."
 
 
