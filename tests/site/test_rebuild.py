@@ -206,7 +206,12 @@ def test_figures_depend_on_the_sample_data(tmp_path: Path, monkeypatch: pytest.M
         ("site.toml", "[[section]]", "section = 3\n[[sections]]", r"site.toml: .sections. is not a key"),
         ("texts/a.md", "First", "First,\nthen $\\foo$", r"a.md, line 4: The formula .*\\foo"),
         ("pictures/figures.toml", "two theorems", "$\\\\foo$", r"figures.toml, line 7: The formula .*\\foo"),
-        ("pictures/figures.toml", '"audit_honest"', "3", "figures.toml, line 11, figure first, preset: expected a text"),
+        (
+            "pictures/figures.toml",
+            '"audit_honest"',
+            "3",
+            "figures.toml, line 11, figure first, preset: expected a text",
+        ),
     ],
 )
 def test_mistakes_are_named_with_their_line(folder: Path, file: str, old: str, new: str, said: str) -> None:
