@@ -1,34 +1,28 @@
-"""Home: what a privacy region is, in one story; then doors to the pages."""
+"""Start: what a privacy region is, in one story; then doors to the pages."""
 
-from pathlib import Path
+from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, page, start
+from dpcore.app import figure, live, navigation, page, start
 from dpcore.charts import theme
 
 page.setup(
     "Privacy you can see",
-    "A clinic publishes how many of its patients have a rare illness. Somebody who knows everybody else wants to know: "
-    "**are you one of them?** Move the two sliders and see what one published number gives away.",
+    f"A clinic publishes how many of its patients have a rare illness: {start.WITHIN} with you, {start.WITHOUT} without "
+    "you, plus random noise. Somebody who knows everybody else wants to know: **are you one of them?** Drag the sliders.",
 )
 page.linked({"eps": start.EPSILON, "t": start.THRESHOLD})
 st.session_state.setdefault("answers", 0)
 
 
-def ask_again() -> None:
-    """Draw the next answer."""
-    st.session_state["answers"] += 1
+def ask(more: int) -> None:
+    """Draw more answers."""
+    st.session_state["answers"] = min(st.session_state["answers"] + more, start.MOST_ANSWERS)
 
 
-left, right = st.columns(2, gap="large")
-with left:
-    st.header("1. The answer is noisy")
-    st.markdown(
-        f"With you the count is **{start.WITHIN}**, without you **{start.WITHOUT}**. These are *neighbouring datasets*: "
-        "one person apart. So that nobody can tell which of them is the real one, random noise is added before the "
-        "count is published. The smaller ε, the more noise."
-    )
+first, second, third = st.columns([2, 2, 1], gap="large", vertical_alignment="bottom")
+with first:
     epsilon = st.select_slider(
         theme.EPSILON_TITLE,
         start.EPSILONS,
@@ -36,14 +30,9 @@ with left:
         key="eps",
         bind="query-params",
         format_func=lambda value: f"{value:g}",
-        help="How much one person may change the answer's probabilities: by a factor of at most e^ε.",
+        help="How much one person may change the answer's probabilities: by a factor of at most e^ε. The smaller, the more noise.",
     )
-with right:
-    st.header("2. Somebody guesses")
-    st.markdown(
-        "All the attacker sees is one noisy answer. The best they can do is to draw a line: *accuse you of being in the "
-        "data if the answer is above t*. Wherever the line is, the guess errs in two ways."
-    )
+with second:
     threshold = st.slider(
         "Accuse if the answer is above t",
         *start.WINDOW,
@@ -54,41 +43,58 @@ with right:
         bind="query-params",
         help="To the right fewer people are wrongly accused, but more are missed.",
     )
-told = start.StartStory(epsilon, threshold)
-number = st.session_state["answers"]
-with left, st.container(horizontal=True, vertical_alignment="center"):
+with third, st.container(horizontal=True):
     st.button(
         "Ask once",
         icon=":material/casino:",
-        on_click=ask_again,
+        on_click=ask,
+        args=(1,),
         help="A coin puts you into the data or not; one answer with fresh noise is published",
     )
-    st.markdown(
-        told.answer_words(number)
-        if number
-        else "One answer with fresh noise, you in the data or not: is the guess right?"
-    )
-accused, missed = told.errors_words()
+    st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help="A coin before every answer")
+number = st.session_state["answers"]
 dark = page.look().dark
 
+
+def draw(held: Mapping[str, str]) -> None:
+    """Draw both pictures and what they say, with the value of a slider that is held."""
+    story = start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
+    left, right = st.columns(2, gap="large")
+    with left:
+        figure.draw(story.noise(number, dark=dark), "noisy_count")
+    with right:
+        figure.draw(story.region(number, dark=dark), "count_region")
+    accused, missed = story.errors_words()
+    st.markdown(f"- {accused}\n- {missed}\n\n{story.verdict()}")
+
+
+live.follow("start", ["eps", "t"], draw)
+told = start.StartStory(epsilon, threshold)
+if number:
+    st.markdown(told.answer_words(number))
+    if number >= start.HUNDRED:
+        st.markdown(told.tally_words(number))
+
+st.header("Where do you want to go?")
+for column, door in zip(st.columns(len(navigation.FOUR)), navigation.FOUR, strict=True):
+    with column, st.container(border=True, height="stretch"):
+        door.link(bold=True)
+        st.markdown(door.purpose)
+
+st.header("What you see")
 left, right = st.columns(2, gap="large")
 with left:
-    st.header("3. Two kinds of error")
-    st.markdown(f"- {accused}\n- {missed}\n\n{told.verdict()}")
-    figure.show(told.noise(number, dark=dark), key="noisy_count", code=told.noise_code(number), link=False)
-with right:
-    st.header("4. The privacy region")
     st.markdown(
-        "Every guess is a point: its wrong accusations across, its misses up. The points that guesses can reach, "
-        "however clever, make the **privacy region**. A small region, close to the line of blind guessing, means good "
-        "privacy."
+        "**The noisy answer.** With you in the data and without you: these are *neighbouring datasets*, one person apart. "
+        "Random noise is added before the count is published, so that nobody can be sure which of the two is the real one.\n\n"
+        "**The guess.** All the attacker sees is one noisy answer. The best they can do is to draw a line and accuse "
+        "you if the answer is above it. Wherever the line is, the guess errs in two ways: the two shaded areas."
     )
-    figure.show(told.region(dark=dark), key="count_region", code=told.region_code())
-
-st.header("Go on")
-doors = start.doors(Path(__file__).parent / "pages")
-for first in range(0, len(doors), 3):
-    for column, door in zip(st.columns(3), doors[first : first + 3], strict=False):
-        with column, st.container(border=True, height="stretch"):
-            st.page_link(door.path, label=f"**{door.label}**", icon=":material/arrow_forward:")
-            st.markdown(door.purpose)
+    figure.offer(told.noise(number, dark=dark), key="noisy_count", code=told.noise_code(number), link=False)
+with right:
+    st.markdown(
+        "**The privacy region.** Every guess is a point: its wrong accusations across, its misses up. The points that "
+        "guesses can reach, however clever, make the region. A small region, close to the line of blind guessing, means "
+        "good privacy."
+    )
+    figure.offer(told.region(number, dark=dark), key="count_region", code=told.region_code(number))

@@ -1103,7 +1103,7 @@ def uniform(halfwidth: Real, sensitivity: Real = 1.0) -> TradeOff:
     -----
     .. math:: f_{0,\eta},\quad \eta=\min\{1,\ \Delta/(2a)\}
 
-    Assumptions: The query moves by exactly the sensitivity at most.
+    Assumptions: The query moves by at most the sensitivity.
 
     References
     ----------

@@ -18,9 +18,9 @@ _DIGITS = COUNT.but(name="digits", high=10**6)
 _VALUE = ANY_LOSS.but(name="A number in words")
 _RATE = ALPHA.but(name="A rate")
 _PRIOR = ALPHA.but(name="prior")
-_SNAP = Decimal("1e-13")  # rounding noise of a double; what is this close to a round number is that number
+_SNAP = Decimal("1e-13")  # rounding noise of a double: a value this close to a round number is that number
 _LARGEST_WRITTEN = 15  # above 10^15 people a power of ten reads better than its zeros
-_LARGEST_EXPONENT = 700.0  # e^700 still is a double
+_LARGEST_EXPONENT = 700.0  # e^700 is still a double
 
 
 def outward(value: float, digits: int, up: bool = True) -> str:
@@ -34,6 +34,16 @@ def outward(value: float, digits: int, up: bool = True) -> str:
         How many significant digits, from 1 upwards.
     up : bool, default True
         Round towards +infinity, as "at most" needs; otherwise towards -infinity, as "at least" needs.
+
+    Returns
+    -------
+    str
+        The number.
+
+    Examples
+    --------
+    >>> outward(0.12341, 3), outward(0.12341, 3, up=False)
+    ('0.124', '0.123')
     """
     digits = _DIGITS.check(digits)
     _VALUE.check(value)
@@ -49,7 +59,7 @@ def outward(value: float, digits: int, up: bool = True) -> str:
 
 
 def of_100(rate: float, *, up: bool = True) -> str:
-    """Return a rate as people: ``12 of 100``; small rates take a larger crowd, ``1 of 1 000 000``.
+    """Return a rate as people: ``12 of 100``; small rates need a larger crowd, ``1 of 1 000 000``.
 
     0 is ``0 of 100``: it cannot happen; 1 is ``100 of 100``: it always happens.
     """
@@ -59,7 +69,7 @@ def of_100(rate: float, *, up: bool = True) -> str:
 def about(rate: float) -> str:
     """Return a known rate as people, rounded to the nearest: ``about 30 of 100``, ``12 of 100`` where that is exact.
 
-    What is not 0 is never called 0, and what is not all is never called all: a larger crowd is taken instead.
+    A rate above 0 is never written as 0, and a rate below 1 never as everybody: the crowd grows instead.
     """
     size = _crowd(rate, up=True)
     people = _count_exactly(rate, size)
@@ -71,18 +81,18 @@ def about(rate: float) -> str:
 
 
 def attack_sentence(region: TradeOff, fpr: float = 0.05) -> str:
-    """Say what the best attacker with this false-positive rate finds, beside blind guessing.
+    """Say what the best attacker with this false-positive rate finds, compared with blind guessing.
 
-    The rate is rounded down and what is found up: whoever accuses fewer people finds no more.
+    The rate is rounded down and the power up: an attacker who accuses fewer people finds no more.
     """
     power, what = best_power(region, fpr)
-    size, found_size = _crowd(fpr, up=False), _crowd(power, up=True)
-    if abs(size - found_size) <= 1:
-        size = found_size = max(size, found_size)
-    blind = _count(fpr, size, up=False) if size == found_size else _people(fpr, size, up=False)
+    size, power_size = _crowd(fpr, up=False), _crowd(power, up=True)
+    if abs(size - power_size) <= 1:
+        size = power_size = max(size, power_size)
+    blind = _count(fpr, size, up=False) if size == power_size else _people(fpr, size, up=False)
     return (
         f"An attacker who wrongly accuses {_people(fpr, size, up=False)} people outside the data finds at most "
-        f"{_people(power, found_size)} people inside it ({what}); blind guessing finds {blind}."
+        f"{_people(power, power_size)} people inside it ({what}); blind guessing finds {blind}."
     )
 
 
@@ -92,11 +102,11 @@ def attacks_sentence(regions: Mapping[str, TradeOff], fpr: float = 0.05) -> str:
     for name, region in regions.items():
         power, what = best_power(region, fpr)
         parts.append(f"{of_100(power)} under {name} ({what})")
-    found = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    listing = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
     accused = of_100(fpr, up=False)
     return (
         f"An attacker who wrongly accuses {accused} people outside the data finds, of the people inside it, at most "
-        f"{found}; blind guessing finds {accused}."
+        f"{listing}; blind guessing finds {accused}."
     )
 
 
@@ -148,11 +158,14 @@ def odds(epsilon: float, prior: float = 0.5, delta: float = 0.0) -> str:
     epsilon : float
         From 0 to infinity.
     prior : float, default 0.5
-        Float, default 0.5
         The belief that the person is in the data, before the answer.
     delta : float, default 0
-        Float, default 0.0
         From 0 to 1.
+
+    Returns
+    -------
+    str
+        One sentence.
     """
     LOSS_OR_INF.check(epsilon)
     _PRIOR.check(prior)
@@ -161,18 +174,18 @@ def odds(epsilon: float, prior: float = 0.5, delta: float = 0.0) -> str:
         return f"An attacker who is already certain stays so: {of_100(prior)} (exact)."
     if math.isinf(epsilon) or delta >= 0.5:
         return f"An attacker whose belief was {of_100(prior)} may become certain: 100 of 100 (upper bound)."
-    grown = epsilon + (math.log(2.0) if delta else 0.0)
-    # 1 / (1 + e^-grown (1 - prior) / prior), in a form that cannot overflow
-    belief = 1.0 / (1.0 + math.exp(-grown) * (1.0 - prior) / prior)
+    growth = epsilon + (math.log(2.0) if delta else 0.0)
+    # e^growth prior / (1 - prior + e^growth prior), in a form that cannot overflow
+    belief = 1.0 / (1.0 + math.exp(-growth) * (1.0 - prior) / prior)
     start = f"Except with probability at most {of_100(2 * delta)}, odds grow" if delta else "Odds grow"
     return (
-        f"{start} by a factor of at most {factor(grown)}: a belief of {of_100(prior)} becomes at most {of_100(belief)} "
+        f"{start} by a factor of at most {factor(growth)}: a belief of {of_100(prior)} becomes at most {of_100(belief)} "
         "(upper bound)."
     )
 
 
 def factor(epsilon: float, digits: int = 3) -> str:
-    """Return e^epsilon rounded up, or as a power of e where it is no longer a double."""
+    """Return e^epsilon rounded up, or as a power of e where it is too large for a double."""
     if math.isinf(epsilon):
         return "inf"
     return outward(math.exp(epsilon), digits) if epsilon <= _LARGEST_EXPONENT else f"e^{outward(epsilon, digits)}"
@@ -191,7 +204,7 @@ def grouped(number: int) -> str:
 def _crowd(rate: float, *, up: bool) -> int:
     """Return the power of ten of the crowd in which a rate is best counted, from 2 upwards.
 
-    The smallest that gives a whole number or at least two digits, and that does not round a rate below 1 to all.
+    It is the smallest that gives a whole number or at least two digits and does not round a rate below 1 to everybody.
     """
     if _RATE.check(rate) in (0.0, 1.0):
         return 2
@@ -203,7 +216,7 @@ def _crowd(rate: float, *, up: bool) -> int:
         if (whole or people >= 10) and 0 < rounded < Decimal(10) ** size:
             return size
         if people >= 10 and size >= _LARGEST_WRITTEN:
-            return size  # so close to 1 that rounding up is all there is
+            return size  # so close to 1 that rounding up gives everybody
         size += 1
 
 
@@ -225,7 +238,7 @@ def _people(rate: float, size: int, *, up: bool = True) -> str:
 
 
 def _plain(number: Decimal) -> str:
-    """Return a decimal without needless zeros: plain from 1e-4 to 1e6, scientific outside."""
+    """Return a decimal without trailing zeros: plain from 1e-4 to 1e6, scientific outside."""
     if -5 < number.adjusted() < 6:
         text = f"{number:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text

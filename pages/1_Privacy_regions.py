@@ -1,10 +1,12 @@
 """Privacy regions: draw, edit, combine and compare any number of them."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
-from dpcore.app import figure, listing, page, privacy_regions, privacy_regions_panels, work
+from dpcore.app import editing, figure, listing, live, page, privacy_regions, privacy_regions_panels, work
 from dpcore.core.errors import DpcoreError
 
 DEFAULTS: dict[str, Any] = {
@@ -28,7 +30,7 @@ left, right = st.columns([3, 2], gap="large")
 about, below, written = st.container(), st.container(), st.container()
 
 with right:
-    adding, chosen, combining = st.container(), st.container(border=True), st.container()
+    chosen, adding, combining = st.container(border=True), st.container(), st.container()
 with written:
     items, complaints = privacy_regions_panels.list_text(DEFAULTS["regions"])
 with adding:
@@ -44,7 +46,22 @@ with left:
         lines = privacy_regions.lines(items)
 
 drawn = [line for line in lines if line.drawn]
-selected = lines[index].label if index is not None and view["front"] else None
+front = index is not None and view["front"]
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Draw the list, the selected region with the value of a slider that is held."""
+    try:
+        with work.progress("Drawing"):
+            every = privacy_regions.lines(editing.moved(items, index, held)) if held else lines
+            selected = every[index].label if front and index is not None else None
+            figure.picture(
+                privacy_regions.picture(every, view, selected=selected, dark=page.look().dark)[0], "privacy_regions"
+            )
+    except DpcoreError as error:
+        figure.trouble(error, "drawing")
+
+
 with left:
     privacy_regions_panels.troubles(lines, index)
     if not drawn:
@@ -52,14 +69,13 @@ with left:
         empty, code = privacy_regions.blank(view, dark=page.look().dark)
         figure.show(empty, key="privacy_regions", code=code, below=below)
     else:
-        try:
-            with work.progress("Drawing"):
-                picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
-                table, command = privacy_regions.table(drawn, view["picture"], picture)
+        live.follow("regions", st.session_state[privacy_regions_panels.SLIDERS], draw)
+        with below, suppress(DpcoreError):  # which is said where the picture would be
+            selected = lines[index].label if front and index is not None else None
+            picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
+            table, command = privacy_regions.table(drawn, view["picture"], picture)
             code = privacy_regions.code(drawn, view["picture"], options)
-            figure.show(picture, key="privacy_regions", code=code, table=table, command=command, below=below)
-        except DpcoreError as error:
-            figure.trouble(error, "drawing")
+            figure.offer(picture, key="privacy_regions", code=code, table=table, command=command)
     if pair is not None:
         privacy_regions_panels.comparison(*(lines[at] for at in pair))
     privacy_regions_panels.preset_note("Privacy_regions", DEFAULTS)

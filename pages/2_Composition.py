@@ -1,8 +1,11 @@
 """Composition: what many answers together give away, by every theorem."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+
 import streamlit as st
 
-from dpcore.app import composition, figure, page, privacy_regions_panels, work
+from dpcore.app import composition, figure, live, page, privacy_regions_panels, work
 from dpcore.core.errors import BudgetError, DpcoreError
 
 page.setup(
@@ -28,22 +31,36 @@ below = st.container()
 with left:
     try:
         with work.progress("Composing"):
-            _, told = composition.found(asked)
+            _, notices = composition.found(asked)
             composition.rows(asked)
             deltas = composition.deltas(asked)
     except DpcoreError as error:
         figure.trouble(error, "composing")
         st.stop()
-    for warning in told:
-        st.warning(figure.plain(warning))
-    composition.say(asked, titles)
-    try:
-        with work.progress("Drawing"):
-            drawn = composition.picture(asked, view, titles, dark=dark)
-        code = composition.code(asked, view, titles)
-        figure.show(drawn, key="composition", code=code, table=deltas, command=composition.command(asked), below=below)
-    except DpcoreError as error:
-        figure.trouble(error, "composition")
+    for notice in notices:
+        st.warning(figure.plain(notice))
+
+    def draw(held: Mapping[str, str]) -> None:
+        """Say which theorem is best and draw them all, for the value of a slider that is held."""
+        try:
+            query = composition.moved(asked, held)
+            composition.say(query)
+            with work.progress("Drawing"):
+                picture = composition.picture(query, view, titles, dark=dark)
+            figure.picture(picture, "composition")
+            composition.say_gaps(query, titles)
+        except DpcoreError as error:
+            figure.trouble(error, "composition")
+
+    live.follow("composition", composition.SLIDERS, draw)
+with below, suppress(DpcoreError):  # which is said where the picture would be
+    figure.offer(
+        composition.picture(asked, view, titles, dark=dark),
+        key="composition",
+        code=composition.code(asked, view, titles),
+        table=deltas,
+        command=composition.command(asked),
+    )
 
 st.header("What each theorem promises")
 composition.show_summary(asked)

@@ -1,9 +1,12 @@
 """Mechanisms: the noise, the exact region, and what is claimed about it."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import figure, mechanisms, page, work
+from dpcore.app import figure, live, mechanisms, page, work
 from dpcore.app import mechanisms_panels as panels
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Mechanisms",
@@ -22,17 +25,34 @@ if view is None:
     st.stop()
 
 work.fresh((view.name, view.alpha, view.delta))
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Draw the noise and the test, with the value of a slider that is held."""
+    with work.progress("Drawing"):
+        moved = work.attempt(panels.moved, view, held)
+        noise = moved if isinstance(moved, DpcoreError) else panels.attempt(mechanisms.noise_picture, moved, dark=dark)
+    if isinstance(noise, DpcoreError):
+        figure.trouble(noise, "noise")
+    elif noise is None:
+        st.info(figure.plain(view.no_noise), icon=":material/info:")
+    else:
+        figure.picture(noise, "noise")
+    if not isinstance(moved, DpcoreError):
+        panels.show_best(moved)
+
+
+with left:
+    st.header("One noisy answer, and a test")
+    live.follow("mechanism", ["test_alpha", *st.session_state[panels.SLIDERS]], draw)
 with left, work.progress("Computing"):
     noise = panels.attempt(mechanisms.noise_picture, view, dark=dark)
     regions = panels.attempt(mechanisms.region_picture, view, dark=dark)
     profile = panels.attempt(mechanisms.profile_picture, view, dark=dark)
     losses = panels.attempt(mechanisms.loss_picture, view, dark=dark)
 with left:
-    st.header("One noisy answer, and a test")
-    if noise is None:
-        st.info(figure.plain(view.no_noise), icon=":material/info:")
-    panels.show(noise, mechanisms.noise_code, view, key="noise", link=False)
-    panels.show_best(view)
+    if noise is not None and not isinstance(noise, DpcoreError):
+        figure.offer(noise, key="noise", code=mechanisms.noise_code(view), link=False)
 
 left, right = st.columns([5, 3], gap="large")
 with left:

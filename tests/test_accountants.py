@@ -16,7 +16,19 @@ from dpcore.central_limit.convergence import BELOW
 from dpcore.charts.claims import accountants_figure, claim_figure
 from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError
-from dpcore.training import ACCOUNTANTS, OPEN, SAFE, TIGHT, WRONG, accountant, exposed, judge, needed, report, reports
+from dpcore.training import (
+    ACCOUNTANTS,
+    OPEN,
+    SAFE,
+    TIGHT,
+    WRONG,
+    accountant,
+    exposed,
+    judge,
+    least_noise,
+    report,
+    reports,
+)
 from dpcore.training.accountants import LIMIT, THEOREM, USUAL_ORDERS
 from dpcore.training.judgement import decided
 from dpcore.training.reports import SILENT
@@ -248,20 +260,20 @@ def test_what_brackets_decide(
 
 
 def test_the_noise_a_claim_needs() -> None:
-    found: Any = judge("gaussian_classic(1, 1e-5)", 1, 1.0, 1e-5).needed
+    found: Any = judge("gaussian_classic(1, 1e-5)", 1, 1.0, 1e-5).least_noise
     assert found.present == pytest.approx(4.8448, abs=1e-4)
     assert found.value == pytest.approx(3.7306, abs=1e-4)
     assert gaussian_delta(1 / found.value, 1.0) <= 1e-5 * (1 + 1e-9) < gaussian_delta(1.001 / found.value, 1.0)
     assert found.ratio == pytest.approx(found.present / found.value)
     assert "29.8 % wider" in found.words()
-    wrong: Any = judge("dp(0.5)", 100, 24.0, 1e-5).needed
+    wrong: Any = judge("dp(0.5)", 100, 24.0, 1e-5).least_noise
     assert response_delta(wrong.value, 100, 24.0) <= 1e-5 * (1 + 1e-8) < response_delta(wrong.value * 1.001, 100, 24.0)
     assert wrong.ratio == pytest.approx(wrong.value / 0.5)
     assert "a loss 18.2 % smaller per use" in wrong.words()
-    pure: Any = needed(parse("laplace(1)"), 4, 4.0, 0.0)
+    pure: Any = least_noise(parse("laplace(1)"), 4, 4.0, 0.0)
     assert "is what it has to be" in pure.words()
-    assert "no single noise" in str(needed(parse("laplace(1) * gaussian(1)"), 1, 1.0, 0.1))
-    assert "meets delta = 0" in str(needed(parse("gaussian(1)"), 1, 1.0, 0.0))
+    assert "no single noise" in str(least_noise(parse("laplace(1) * gaussian(1)"), 1, 1.0, 0.1))
+    assert "meets delta = 0" in str(least_noise(parse("gaussian(1)"), 1, 1.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +310,7 @@ def test_certified_claims_about_gradients() -> None:
         found: Any = judge("poisson_gaussian(1, 0.01)", 1000, said, 1e-5)
         assert found.verdict == WRONG
         assert found.epsilon_bounds[0] == pytest.approx(1.8282, abs=1e-4)
-        noise = found.needed
+        noise = found.least_noise
         assert 1.06 < noise.value < 1.07
         again = judge(f"poisson_gaussian({noise.value!r}, 0.01)", 1000, said, 1e-5)
         assert again.verdict == SAFE

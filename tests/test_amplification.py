@@ -15,7 +15,7 @@ import dpcore
 from dpcore import RelationError, parse
 from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import mixture_mgf
 
@@ -370,7 +370,7 @@ def test_log_mgf_far_up_in_high_precision(mu: float, q: float, s: complex) -> No
 )
 def test_without_far_jumps_the_bracket_still_holds_the_truth(sigma: float, q: float, k: int, epsilon: float) -> None:
     """Three certified routes to one number must overlap: the plain contour, the trimmed one, the lattice."""
-    forward = Certified([(Subsampled(Gaussian(1 / sigma), q), k)])
+    forward = Certified([(Subsampled(GaussianCurve(1 / sigma), q), k)])
     at = np.array([epsilon])
     trimmed = forward._trimmed_engine(1e-18, 1e-6)
     routes = [
@@ -384,7 +384,7 @@ def test_without_far_jumps_the_bracket_still_holds_the_truth(sigma: float, q: fl
 
 
 def test_the_exchanged_pair_has_the_mirrored_transform() -> None:
-    curve = Subsampled(Gaussian(1.0), 0.2)
+    curve = Subsampled(GaussianCurve(1.0), 0.2)
     s = np.array([0.7 + 1.3j, 2.0 + 0j])
     np.testing.assert_allclose(curve.inverse().log_mgf(s), curve.log_mgf(-1 - s), rtol=1e-14)
     assert curve.inverse().inverse().delta_bounds(np.array([0.3]))[0] == curve.delta_bounds(np.array([0.3]))[0]

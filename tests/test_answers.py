@@ -1,4 +1,4 @@
-"""Inverse questions: every answer meets its wish, a little less noise would not, and errors are those of draws."""
+"""Inverse questions: every answer meets its requirement, a little less noise would not, and errors are those of draws."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from dpcore.calibration.answers import (
     table,
 )
 from dpcore.calibration.candidates import candidates
+from dpcore.calibration.requirements import Advantage, AttackRates, EpsilonDelta, Posterior
 from dpcore.calibration.sentences import best, verdict, words
-from dpcore.calibration.wishes import Advantage, Attack, Posterior, Statement
 from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.staircase import Staircase
@@ -33,30 +33,30 @@ from dpcore.risk import best_posterior
 
 RESPONSE, SAMPLED = "rr", "poisson_gaussian"
 MISS = 0.05
-WISHES: list[Any] = [
-    Statement(1.0, 1e-5),
-    Statement(0.7, 0.0),
+REQUIREMENTS: list[Any] = [
+    EpsilonDelta(1.0, 1e-5),
+    EpsilonDelta(0.7, 0.0),
     Advantage(0.1),
-    Attack(0.05, 0.01),
+    AttackRates(0.05, 0.01),
     Posterior(0.1, 0.2),
     Posterior(0.1, 0.2, 0.01),
 ]
 
 
-def meets(wish: Any, total: Any) -> bool:
-    """Whether a region meets a wish, asked of the region itself."""
-    if isinstance(wish, Statement):
-        return float(total.delta(wish.epsilon)) <= wish.delta * (1 + 1e-9)
-    if isinstance(wish, Advantage):
-        return float(total.total_variation) <= wish.advantage * (1 + 1e-9)
-    if isinstance(wish, Attack):
-        return float(total.power(wish.fpr)) <= wish.tpr * (1 + 1e-9)
-    if wish.fpr == 0:
-        return float(best_posterior(total, [wish.prior])[0]) <= wish.posterior * (1 + 1e-9)
-    rates = np.linspace(wish.fpr, 1.0, 200)
+def meets(requirement: Any, total: Any) -> bool:
+    """Whether a region meets a requirement, asked of the region itself."""
+    if isinstance(requirement, EpsilonDelta):
+        return float(total.delta(requirement.epsilon)) <= requirement.delta * (1 + 1e-9)
+    if isinstance(requirement, Advantage):
+        return float(total.total_variation) <= requirement.advantage * (1 + 1e-9)
+    if isinstance(requirement, AttackRates):
+        return float(total.power(requirement.fpr)) <= requirement.tpr * (1 + 1e-9)
+    if requirement.fpr == 0:
+        return float(best_posterior(total, [requirement.prior])[0]) <= requirement.posterior * (1 + 1e-9)
+    rates = np.linspace(requirement.fpr, 1.0, 200)
     found = np.asarray(total.power(rates))
-    share = wish.prior * found / (wish.prior * found + (1 - wish.prior) * rates)
-    return bool(np.all(share <= wish.posterior * (1 + 1e-9)))
+    share = requirement.prior * found / (requirement.prior * found + (1 - requirement.prior) * rates)
+    return bool(np.all(share <= requirement.posterior * (1 + 1e-9)))
 
 
 def less(one: Any, share: float = 1e-3) -> str:
@@ -68,19 +68,19 @@ def less(one: Any, share: float = 1e-3) -> str:
 # ---- noise and privacy ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wish", WISHES, ids=repr)
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=repr)
 @pytest.mark.parametrize("k", [1, 7])
-def test_every_answer_meets_its_wish_and_no_less_noise_would(wish: Any, k: int) -> None:
-    found = answers(Question(NOISE, wish, k=k))
+def test_every_answer_meets_its_wish_and_no_less_noise_would(requirement: Any, k: int) -> None:
+    found = answers(Question(NOISE, requirement, k=k))
     assert [one.candidate.name for one in found] == [one.name for one in candidates(1.0, 1.0)]
     assert any(not one.trouble for one in found)
     for one in found:
         if one.trouble:
             assert "however rare" in one.trouble
-            assert wish.given.get("delta") == 0
+            assert requirement.given.get("delta") == 0
         else:
-            assert meets(wish, parse(one.total)), one
-            assert not meets(wish, parse(less(one))), one
+            assert meets(requirement, parse(one.total)), one
+            assert not meets(requirement, parse(less(one))), one
             assert one.k == k
             assert math.isfinite(one.advantage)
 
@@ -135,21 +135,21 @@ def test_the_staircase_has_the_shape_of_least_error() -> None:
 # ---- k and n -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wish", WISHES[:4], ids=repr)
-def test_one_answer_more_would_be_too_many(wish: Any) -> None:
-    found = answers(Question(COUNT, wish, error=25.0))
+@pytest.mark.parametrize("requirement", REQUIREMENTS[:4], ids=repr)
+def test_one_answer_more_would_be_too_many(requirement: Any) -> None:
+    found = answers(Question(COUNT, requirement, error=25.0))
     assert sum(not one.trouble for one in found) >= 3
     for one in found:
         if not one.trouble:
-            assert meets(wish, parse(one.total))
-            assert not meets(wish, parse(f"{one.one}^{one.k + 1}"))
+            assert meets(requirement, parse(one.total))
+            assert not meets(requirement, parse(f"{one.one}^{one.k + 1}"))
             assert one.error == pytest.approx(25.0, rel=1e-9) or one.candidate.name == "geometric"
 
 
 @pytest.mark.parametrize("width", [1.0, 3.0])
 def test_as_many_records_as_said_are_enough(width: float) -> None:
     rng = np.random.default_rng(11)
-    question = Question(RECORDS, Statement(0.5, 1e-4), error=0.05, width=width)
+    question = Question(RECORDS, EpsilonDelta(0.5, 1e-4), error=0.05, width=width)
     count = 20_000
     for one in answers(question):
         if one.candidate.name == RESPONSE:
@@ -178,7 +178,7 @@ def _survey_errors(one: Any, rng: np.random.Generator, count: int) -> Any:
 
 def test_noise_on_samples_is_asked_where_there_are_samples() -> None:
     with effort(tolerance=1e-3):
-        question = Question(NOISE, Statement(2.0, 1e-5), k=1000, q=0.01)
+        question = Question(NOISE, EpsilonDelta(2.0, 1e-5), k=1000, q=0.01)
         found = answers(question)
         sampled = found[-1]
         assert sampled.candidate.name == SAMPLED
@@ -189,9 +189,9 @@ def test_noise_on_samples_is_asked_where_there_are_samples() -> None:
 
 
 def test_the_belief_of_bayes() -> None:
-    """A wish about beliefs at a positive rate, checked by counting people."""
-    wish = Posterior(0.25, 0.5, 0.05)
-    assert wish.given["tpr"] == pytest.approx(0.05 * 3)
+    """A requirement about beliefs at a positive rate, checked by counting people."""
+    requirement = Posterior(0.25, 0.5, 0.05)
+    assert requirement.given["tpr"] == pytest.approx(0.05 * 3)
     assert Posterior(0.25, 0.5).given["epsilon"] == pytest.approx(math.log(3))
     inside, outside = 25_000 * 0.15, 75_000 * 0.05  # accused of 100 000 people at exactly the rates allowed
     assert inside / (inside + outside) == pytest.approx(0.5)
@@ -231,8 +231,8 @@ def test_the_ladder_goes_the_right_way(unknown: str) -> None:
 
 def test_wishes_move_within_their_ranges() -> None:
     assert Advantage(0.5).moved(4.0) is None
-    assert Attack(0.5, 0.1).moved(4.0) is None
-    assert Statement(9000.0, 0.0).moved(4.0) is None
+    assert AttackRates(0.5, 0.1).moved(4.0) is None
+    assert EpsilonDelta(9000.0, 0.0).moved(4.0) is None
     moved = Posterior(0.1, 0.2).moved(0.5)
     assert moved is not None
     assert 0.1 < moved.posterior < 0.2
@@ -243,17 +243,17 @@ def test_wishes_move_within_their_ranges() -> None:
     ("make", "said"),
     [
         (lambda: Question("size"), "unknown must be one of noise, privacy, k, n"),
-        (lambda: Question(NOISE), "give a wish about privacy or an error"),
+        (lambda: Question(NOISE), "give a requirement about privacy or an error"),
         (lambda: Question(NOISE, Advantage(0.1), error=1.0), "one of them"),
-        (lambda: Question(COUNT, Advantage(0.1)), "both a wish about privacy and an error"),
+        (lambda: Question(COUNT, Advantage(0.1)), "both a requirement about privacy and an error"),
         (lambda: Question(NOISE, Advantage(0.1), k=0), "k must be an integer"),
         (lambda: Question(NOISE, error=-1.0), "error must be"),
         (lambda: Question(NOISE, error=1.0, probability=1.0), r"probability must be a number in \(0, 1\), got 1.0"),
         (lambda: Question(NOISE, error=1.0, width=0.0), "width must be"),
         (lambda: Question(NOISE, error=1.0, q=0.0), "q must be"),
         (lambda: Advantage(1.0), r"advantage must be a number in \(0, 1\), got 1.0"),
-        (lambda: Statement(-1.0, 0.0), "epsilon must be"),
-        (lambda: Attack(0.1, 0.2), "tpr must be above fpr"),
+        (lambda: EpsilonDelta(-1.0, 0.0), "epsilon must be"),
+        (lambda: AttackRates(0.1, 0.2), "tpr must be above fpr"),
         (lambda: Posterior(0.5, 0.4), "posterior must be above the prior"),
         (lambda: Posterior(0.1, 0.9, 0.5), "every noise meets that"),
     ],
@@ -268,9 +268,9 @@ def test_what_a_noise_cannot_do_is_said() -> None:
     assert "move by an integer, not by 2.5" in odd["geometric"]
     assert "yes-no answers" in odd["rr"]
     assert not odd["laplace"]
-    none = answers(Question(COUNT, Statement(0.1, 0.0), error=0.1))
+    none = answers(Question(COUNT, EpsilonDelta(0.1, 0.0), error=0.1))
     assert all(one.trouble for one in none)
     assert "Not even one answer" in none[0].trouble
-    far = answers(Question(RECORDS, Statement(1e-9, 0.0), error=1e-9))
+    far = answers(Question(RECORDS, EpsilonDelta(1e-9, 0.0), error=1e-9))
     assert any("More than 10^15" in one.trouble for one in far)
     assert replace(none[0], trouble="").k == 0

@@ -17,8 +17,8 @@ from dpcore import BudgetError, parse
 from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified, LaplaceFold
 from dpcore.curves.composition import compose
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.engine import contour
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def holds(bounds: tuple[np.ndarray, np.ndarray], truth: np.ndarray, rounding: fl
 def test_gaussian_products_sent_through_the_contour(parts: list[tuple[float, int]], deviations: float) -> None:
     mu = math.sqrt(sum(k * m * m for m, k in parts))
     epsilon = np.array([mu * mu / 2 + deviations * mu, 0.3 * mu])
-    curve = Certified([(Gaussian(m), k) for m, k in parts])
+    curve = Certified([(GaussianCurve(m), k) for m, k in parts])
     lower, upper = curve.delta_bounds(epsilon)
-    holds((lower, upper), Gaussian(mu).delta_bounds(epsilon)[0], 1e-10)
+    holds((lower, upper), GaussianCurve(mu).delta_bounds(epsilon)[0], 1e-10)
     assert np.all(upper - lower <= 1e-6 * upper)
 
 
@@ -107,7 +107,7 @@ def laplace_losses(epsilon: float, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 )  # fmt: skip
 def test_laplace_with_gaussian(epsilon: float, sigma: float, k: int, m: int, share: float) -> None:
     region = dpcore.laplace(epsilon) ** k * dpcore.gaussian(sigma) ** m
-    smooth = Gaussian(math.sqrt(m) / sigma)
+    smooth = GaussianCurve(math.sqrt(m) / sigma)
     at = np.array([0.0, share * k * epsilon, k * epsilon + 2 * smooth.mu**2])
     loss, mass = laplace_losses(epsilon, 60)
     if k == 2:
@@ -197,7 +197,7 @@ def test_stress_of_laplace_powers(epsilon: float, k: int) -> None:
     ("epsilon", "k"), [(0.01, 30), (0.1, 10), (0.1, 100), (1.0, 10), (1.0, 60), (3.0, 40), (10.0, 100)]
 )
 def test_splines_lie_in_the_contour_bracket(epsilon: float, k: int) -> None:
-    base = Laplace(epsilon)
+    base = LaplaceCurve(epsilon)
     exact = LaplaceFold(base, epsilon, k)
     assert exact.exact
     middle = k * epsilon * (1 + math.expm1(-epsilon) / epsilon)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpcore.calibration import COLUMNS, calibrate, epsilon_for_error, largest_k, noise_for
 from dpcore.calibration.accuracy import gaussian_tail, geometric_tail, laplace_tail, uniform_tail
-from dpcore.calibration.quick import Quick, applies
+from dpcore.calibration.quick import DeltaEstimate, applies
 from dpcore.calibration.search import Axis, Search
 from dpcore.cli import main
 from dpcore.core.effort import effort
@@ -415,11 +415,11 @@ class TestQuick:
         region = parse(text)
         assert applies(region)
         lower, upper = region.delta_bounds(epsilon)
-        estimate = Quick(epsilon).delta(region, 0.0)
+        estimate = DeltaEstimate(epsilon).delta(region, 0.0)
         assert lower[0] * (1 - 1e-6) <= estimate <= upper[0] * (1 + 1e-6)
 
     def test_unknown_where_there_is_no_saddle(self) -> None:
-        assert math.isnan(Quick(5.0).delta(parse("laplace(0.001)^64"), 0.0))
+        assert math.isnan(DeltaEstimate(5.0).delta(parse("laplace(0.001)^64"), 0.0))
 
 
 class TestCommand:

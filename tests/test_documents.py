@@ -96,7 +96,9 @@ def test_json_that_is_too_deep_or_too_long_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[NaN]", "[Infinity]", "[1e999]", "[", '["', "1 2", ""])
 def test_what_is_no_json_is_an_error(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no number of JSON|too large for a number|Expecting|Unterminated|Extra data"):
+    with pytest.raises(
+        ValueError, match=r"not a number of JSON|too large for a number|Expecting|Unterminated|Extra data"
+    ):
         json_of(text)
 
 

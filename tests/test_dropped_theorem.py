@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
 from dpcore.core.rounding import up
-from dpcore.theorems.record import Stated, Theorem
+from dpcore.theorems.record import ClosedFormBound, Theorem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from dpcore.theorems.domain import Statement
 
 
-def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:
     if any(failing > 0 for _, failing, _ in statements):
         msg = "It is about pure privacy."
         raise DomainError(msg)
     squares = up(math.fsum(count * epsilon * epsilon for epsilon, _, count in statements))
-    return Stated(up(squares / 2 + math.sqrt(-2 * squares * math.log(slack))), slack, f"slack {slack!r}")
+    return ClosedFormBound(up(squares / 2 + math.sqrt(-2 * squares * math.log(slack))), slack, f"slack {slack!r}")
 
 
 THEOREM = Theorem(
@@ -93,7 +93,7 @@ import contextlib, io, json, math, sys
 from dpcore import parse
 from dpcore.training import reports
 from dpcore.app.composition import DEFAULTS
-from dpcore.theorems.composition import TITLES, best, ladder, statements, theorem_table, ways
+from dpcore.theorems.composition import TITLES, best, ladder, statements, theorem_regions, theorem_table
 from dpcore.theorems.conversion import convert
 from dpcore.ledger import Ledger, reason, theorems as of_ledger
 from dpcore.theorems.composition.products import theorems
@@ -111,7 +111,7 @@ out["command"] = float(of(theorems(parse(f"{text}^{k}"), delta))["epsilon"])
 out["ladder"] = float(of(ladder(text, delta, [k]))["epsilon"])
 rows = reports(text, k, delta).set_index("accountant").loc[name]
 out["accountants"], out["verdict"], out["accountant title"] = float(rows["epsilon"]), rows["verdict"], rows["title"]
-way = {way.name: way for way in ways(text, k, slack=delta, delta=delta)}[name]
+way = {way.name: way for way in theorem_regions(text, k, slack=delta, delta=delta)}[name]
 out["drawn"] = [way.title, way.region.epsilon_, way.region.delta_, way.kind]
 own = statements([way])
 out["deltas"] = [float(own["epsilon"].iloc[0]), float(own["delta"].iloc[0])]

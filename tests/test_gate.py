@@ -16,15 +16,15 @@ from dpcore import BudgetError, DomainError, InternalError, parse
 from dpcore.core.effort import effort
 from dpcore.curves import polygon_algebra
 from dpcore.curves.bounded_range import AdaptiveRange
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
 
 
-class Wrong(Gaussian):
+class Wrong(GaussianCurve):
     """A Gaussian curve whose answers are changed."""
 
     def __init__(self, delta: float = 1.0, beta: float = 1.0, grows: float = 0.0) -> None:
@@ -64,15 +64,15 @@ class Wrong(Gaussian):
         (Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), lambda r: r.beta(0.3), "error of dpcore in"),
     ],
 )
-def test_impossible_numbers_are_refused(curve: Gaussian, ask: object, words: str) -> None:
-    region = Given(curve, "a wrong region", "any")
+def test_impossible_numbers_are_refused(curve: GaussianCurve, ask: object, words: str) -> None:
+    region = CustomRegion(curve, "a wrong region", "any")
     with pytest.raises(InternalError, match=words) as caught:
         ask(region)  # type: ignore[operator]  # a function of the region
     assert "a wrong region" in str(caught.value)
 
 
 def test_a_right_region_passes() -> None:
-    region = Given(Wrong(), "a right region", "any")
+    region = CustomRegion(Wrong(), "a right region", "any")
     assert region.delta(1.0) == dpcore.gdp(1.0).delta(1.0)
     assert region.beta(0.1) == dpcore.gdp(1.0).beta(0.1)
     assert region.dual

@@ -14,9 +14,9 @@ from dpcore.charts.losses import loss_figure
 from dpcore.cli.program import main
 from dpcore.constraints import corners, dominating_pair, split
 from dpcore.curves import tangents
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.risk import best_accuracy, equal_error_rate, risk, true_positive_rate
 from dpcore.theorems.conversion import convert
 from tests.app.visits import Page, errors
@@ -51,13 +51,13 @@ EVERY = pytest.mark.parametrize("change", WAYS.values(), ids=WAYS)
 def broken(change: Callable[[FloatArray, FloatArray], FloatArray], monkeypatch: pytest.MonkeyPatch) -> TradeOff:
     """Return a region whose curve answers wrongly; so does every other Gaussian one while the test runs."""
     for name in ("delta_bounds", "beta_bounds", "power_bounds"):
-        right = getattr(Gaussian, name)
+        right = getattr(GaussianCurve, name)
 
-        def wrong(self: Gaussian, at: FloatArray, right: Any = right) -> Bounds:
+        def wrong(self: GaussianCurve, at: FloatArray, right: Any = right) -> Bounds:
             value = change(right(self, at)[1], at)
             return value, value
 
-        monkeypatch.setattr(Gaussian, name, wrong)
+        monkeypatch.setattr(GaussianCurve, name, wrong)
     return parse(TEXT)
 
 
@@ -80,7 +80,7 @@ FACES: dict[str, Callable[[TradeOff], object]] = {
 @EVERY
 @pytest.mark.parametrize("ask", FACES.values(), ids=FACES)
 def test_no_face_shows_what_cannot_be(ask: Callable[[TradeOff], object], broken: TradeOff) -> None:
-    with pytest.raises(InternalError, match="cannot be and is not published") as caught:
+    with pytest.raises(InternalError, match="cannot be true and is not published") as caught:
         ask(broken)
     assert "gdp(" in str(caught.value)
 
@@ -91,7 +91,7 @@ def test_the_command_line_prints_no_number(broken: TradeOff, capsys: pytest.Capt
         assert main([command, str(broken)]) == 2
         shown = capsys.readouterr()
         assert shown.out == ""
-        assert "cannot be and is not published" in shown.err
+        assert "cannot be true and is not published" in shown.err
         assert TEXT in shown.err
 
 
@@ -100,7 +100,7 @@ def test_the_command_line_prints_no_number(broken: TradeOff, capsys: pytest.Capt
 def test_the_app_shows_the_sentence_instead_of_chart_and_table() -> None:
     app = Page("pages/1_Privacy_regions.py", "Privacy regions").opened(regions=TEXT)
     assert TEXT in errors(app)
-    assert "cannot be and is not published" in errors(app)
+    assert "cannot be true and is not published" in errors(app)
     assert not any("beta" in table.value.columns and len(table.value) > 2 for table in app.dataframe)
 
 
@@ -113,7 +113,7 @@ def test_the_app_shows_the_sentence_instead_of_chart_and_table() -> None:
     ids=["chart", "losses", "vertices", "constraints", "pair", "split", "risk", "mu"],
 )  # fmt: skip
 def test_a_polygon_with_more_mass_than_1_is_refused(ask: Callable[[TradeOff], object]) -> None:
-    wrong = Given(Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), "a wrong region", "any")
+    wrong = CustomRegion(Polygon([-1.0, 1.0], [0.9, 0.3], [0.3, 0.9], symmetric=True), "a wrong region", "any")
     with pytest.raises(InternalError, match="a wrong region"):
         ask(wrong)
 

@@ -14,7 +14,18 @@ from dpcore.language import parse, pointer
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.problems import PlacedError
-from dpcore.language.syntax import Both, Call, Items, Number, Power, Product, Text, Unknown, fill, unknowns
+from dpcore.language.syntax import (
+    CallNode,
+    IntersectionNode,
+    ListNode,
+    NumberNode,
+    PowerNode,
+    ProductNode,
+    TextNode,
+    UnknownNode,
+    fill,
+    unknowns,
+)
 from dpcore.language.tokens import LONGEST
 from dpcore.regions.tradeoff import TradeOff
 
@@ -22,7 +33,7 @@ from dpcore.regions.tradeoff import TradeOff
 def value_of(text: str) -> object:
     """Return the first argument of x(...)."""
     tree = parse_syntax(f"x({text})")
-    assert isinstance(tree, Call)
+    assert isinstance(tree, CallNode)
     return tree.arguments[0].value
 
 
@@ -40,29 +51,29 @@ def check_one_line(error: DpcoreError) -> None:
 class TestGrammar:
     def test_precedence(self) -> None:
         tree = parse_syntax("a(1) & b(2) * c(3)^4 & d(5)")
-        assert isinstance(tree, Both)
+        assert isinstance(tree, IntersectionNode)
         first, second, third = tree.parts
-        assert isinstance(first, Call)
-        assert isinstance(second, Product)
-        assert isinstance(third, Call)
+        assert isinstance(first, CallNode)
+        assert isinstance(second, ProductNode)
+        assert isinstance(third, CallNode)
         power = second.factors[1]
-        assert isinstance(power, Power)
+        assert isinstance(power, PowerNode)
         assert power.exponent == 4
 
     def test_brackets_group(self) -> None:
         tree = parse_syntax("(a(1) & b(2)) * c(3)")
-        assert isinstance(tree, Product)
-        assert isinstance(tree.factors[0], Both)
-        assert parse_syntax("((a(1)))") == Call("a", parse_syntax("  a(1)").arguments, 2, 5)  # type: ignore[union-attr]  # a Call
+        assert isinstance(tree, ProductNode)
+        assert isinstance(tree.factors[0], IntersectionNode)
+        assert parse_syntax("((a(1)))") == CallNode("a", parse_syntax("  a(1)").arguments, 2, 5)  # type: ignore[union-attr]  # a Call
 
     def test_positions(self) -> None:
         tree = parse_syntax("a(1) *\n b(x=2)")
-        assert isinstance(tree, Product)
+        assert isinstance(tree, ProductNode)
         second = tree.factors[1]
-        assert isinstance(second, Call)
+        assert isinstance(second, CallNode)
         assert (second.start, second.end) == (8, 13)
         assert second.arguments[0].name == "x"
-        assert second.arguments[0].value == Number(2, 12)
+        assert second.arguments[0].value == NumberNode(2, 12)
 
     @pytest.mark.parametrize(
         ("text", "expected"),
@@ -83,7 +94,7 @@ class TestGrammar:
     )
     def test_numbers(self, text: str, expected: float) -> None:
         value = value_of(text)
-        assert isinstance(value, Number)
+        assert isinstance(value, NumberNode)
         assert value.value == expected
 
     def test_plain_digits_are_integers(self) -> None:
@@ -92,25 +103,25 @@ class TestGrammar:
         assert value_of("1" * 30).value == int("1" * 30)  # type: ignore[attr-defined]  # a Number
 
     def test_texts_and_lists(self) -> None:
-        assert value_of('"add/remove"') == Text("add/remove", 2)
+        assert value_of('"add/remove"') == TextNode("add/remove", 2)
         nested = value_of("[[0, 1], [1, 0]]")
-        assert isinstance(nested, Items)
-        assert isinstance(nested.items[0], Items)
+        assert isinstance(nested, ListNode)
+        assert isinstance(nested.items[0], ListNode)
 
     def test_regions_are_values(self) -> None:
-        assert isinstance(value_of("dp(1) * dp(2)"), Product)
+        assert isinstance(value_of("dp(1) * dp(2)"), ProductNode)
 
     def test_unknowns(self) -> None:
         tree = parse_syntax("a(?, 1)^2 * b(x=?)^? & c(d([?]))", allow_unknown=True)
         assert [mark.start for mark in unknowns(tree)] == [2, 16, 19, 28]
         filled = fill(tree, 3)
         assert unknowns(filled) == ()
-        assert isinstance(filled, Both)
-        assert isinstance(filled.parts[0], Product)
+        assert isinstance(filled, IntersectionNode)
+        assert isinstance(filled.parts[0], ProductNode)
         power = filled.parts[0].factors[1]
-        assert isinstance(power, Power)
+        assert isinstance(power, PowerNode)
         assert power.exponent == 3
-        assert unknowns(Unknown(4)) == (Unknown(4),)
+        assert unknowns(UnknownNode(4)) == (UnknownNode(4),)
 
     def test_an_unknown_is_refused_elsewhere(self) -> None:
         for text in ("dp(?)", "dp(1)^?"):

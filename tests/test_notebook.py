@@ -12,7 +12,7 @@ import pytest
 
 from dpcore import TradeOff, parse
 from dpcore.regions import notebook
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.words import attack_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +97,7 @@ def test_the_picture_is_the_curve(region: TradeOff) -> None:
 
 def test_every_text_is_escaped() -> None:
     name = '<script>alert("1")</script> & "more" \'quotes\''
-    region = Given(parse("gdp(1)").pair, name, "any")
+    region = CustomRegion(parse("gdp(1)").pair, name, "any")
     page = region._repr_html_()
     assert "<script" not in page
     assert name in text_of(shown(region))
@@ -117,7 +117,7 @@ def test_what_stops_the_computation_is_shown_in_its_place(monkeypatch: pytest.Mo
     long = shown(parse("subsample(laplace(1), 0.01)^1000"))
     assert long.find(f"{SVG}svg") is None
     assert "The time allowed ended" in text_of(long)
-    assert "Single numbers can be asked for: region.delta(1.0)." in text_of(long)
+    assert "Ask for single numbers instead: region.delta(1.0)." in text_of(long)
 
 
 def test_it_needs_no_library_for_pictures() -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpcore.app.audit_data import AuditSource
     from dpcore.audit.statements import Verdict
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.theorems.conversion.claims import Statement
+    from dpcore.theorems.conversion.claims import NotionStatement
 
 LINEAR, LOGLOG = "linear", "log-log"
 LONGEST = 2000
@@ -75,7 +75,7 @@ class Result(NamedTuple):
     bounds: pd.DataFrame
     report: pd.DataFrame
     judged: Verdict | None
-    statements: tuple[Statement, ...]
+    statements: tuple[NotionStatement, ...]
     proved: str
     words: tuple[str, ...]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from dpcore.audit import Reading
+    from dpcore.audit import AuditReading
     from dpcore.files.sheet import Sheet
     from dpcore.regions.tradeoff import TradeOff
 
@@ -203,7 +203,7 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
     reverse = st.toggle(
         "A low score means a member", key="audit_reverse", help="Decide this before looking at the result."
     )
-    for words in sheet.told:
+    for words in sheet.notes:
         st.caption(plain(words))
     score, label = (None if name == BY_NAME else name for name in chosen)
     return sheet, score, label, reverse
@@ -225,9 +225,9 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
     return AuditSource(lambda: reading.measurement, asked, cache, imports, code)
 
 
-def _told(reading: Reading, sheet: Sheet) -> None:
+def _told(reading: AuditReading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
-    words = " ".join(plain(text) for text in reading.told if text not in sheet.told)
+    words = " ".join(plain(text) for text in reading.told if text not in sheet.notes)
     if not reading.problems:
         st.success(words, icon=":material/check:")
         return

@@ -15,7 +15,7 @@ from dpcore.calibration.answers import (
     NOISE,
     PRIVACY,
     RECORDS,
-    Answer,
+    NoiseAnswer,
     Question,
     answers,
     ladder,
@@ -55,8 +55,8 @@ DEFAULTS: dict[str, Any] = {
 LARGEST_K = 10**5
 
 
-def wishes_for(unknown: str) -> tuple[str, ...]:
-    """Return which wishes can be combined with what is left open."""
+def requirements_for(unknown: str) -> tuple[str, ...]:
+    """Return which requirements can be combined with what is left open."""
     if unknown == NOISE:
         return (STATEMENT, ADVANTAGE, ATTACK, POSTERIOR, ERROR)
     if unknown == PRIVACY:
@@ -67,7 +67,7 @@ def wishes_for(unknown: str) -> tuple[str, ...]:
 # ---- computed once -------------------------------------------------------------------------------------------
 
 
-def found(question: Question) -> tuple[Answer, ...]:
+def found(question: Question) -> tuple[NoiseAnswer, ...]:
     """Return what every noise answers."""
     return work.cache().get(("answers", question), lambda: answers(question))
 
@@ -77,7 +77,7 @@ def lines(question: Question) -> list[tuple[str, str]]:
     return [(words(question, one), link(one)) for one in found(question)]
 
 
-def link(answer: Answer) -> str:
+def link(answer: NoiseAnswer) -> str:
     """Return the address of one use on the page of mechanisms."""
     return "" if answer.trouble else f"Mechanisms?expression={quote(answer.one)}"
 
@@ -95,7 +95,7 @@ def asked_words(question: Question) -> str:
         COUNT: "How many answers",
         RECORDS: "How many records",
     }[question.unknown]
-    parts = [] if question.wish is None else [question.wish.words]
+    parts = [] if question.requirement is None else [question.requirement.words]
     if question.error is not None:
         whose = "the mean" if question.unknown == RECORDS else "one answer"
         miss = of_100(question.probability)
@@ -110,9 +110,9 @@ def summary(question: Question) -> pd.DataFrame:
     return readable(pd.DataFrame(rows)) if rows else pd.DataFrame()
 
 
-def _row(question: Question, one: Answer) -> dict[str, str]:
+def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
     up = one.candidate.is_noise
-    shown = outward(one.value, 5, up=up if question.wish is not None else not up)
+    shown = outward(one.value, 5, up=up if question.requirement is not None else not up)
     row = {"Mechanism": one.candidate.title}
     if question.unknown == COUNT:
         row["Answers k"] = grouped(one.k)
@@ -137,7 +137,7 @@ def _row(question: Question, one: Answer) -> dict[str, str]:
 
 
 def picture(question: Question, view: str, *, dark: bool) -> Figure:
-    """Return the regions of the answers, or what was left open against the number of the wish."""
+    """Return the regions of the answers, or what was left open against the number of the requirement."""
     look = Look(dark=dark, height=500 if view != LADDER else 420)
     key = ("choices", question, view, dark)
     if view == LADDER:
@@ -155,12 +155,12 @@ def ladder_picture(question: Question, look: Look) -> Figure:
 
 def across(question: Question) -> str:
     """Return the title of the axis across."""
-    return question.wish.axis if question.wish is not None else "error allowed"
+    return question.requirement.axis if question.requirement is not None else "error allowed"
 
 
 def up(question: Question) -> str:
     """Return the title of the axis upwards."""
-    if question.unknown == NOISE and question.wish is not None:
+    if question.unknown == NOISE and question.requirement is not None:
         return f"error, in all but {of_100(question.probability)} answers"
     if question.unknown in (NOISE, PRIVACY):
         return f"ε at δ = {outward(question.delta, 6)}"
@@ -172,7 +172,11 @@ def up(question: Question) -> str:
 
 def code(question: Question, view: str) -> str:
     """Return the Python lines that answer the question and draw the picture."""
-    wish = [] if question.wish is None else [f"from dpcore.calibration.wishes import {type(question.wish).__name__}"]
+    imports = (
+        []
+        if question.requirement is None
+        else [f"from dpcore.calibration.requirements import {type(question.requirement).__name__}"]
+    )
     if view == LADDER:
         names, charts = "Question, ladder", "save, utility_figure"
         options = f"current=question.place, parameter={across(question)!r}, value={up(question)!r}"
@@ -188,7 +192,7 @@ def code(question: Question, view: str) -> str:
     return "\n".join(
         [
             f"from dpcore.calibration.answers import {names}",
-            *wish,
+            *imports,
             f"from dpcore.charts import {charts}",
             "from dpcore.core.effort import effort",
             "",

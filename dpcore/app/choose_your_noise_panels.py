@@ -10,7 +10,7 @@ from dpcore.app import choose_your_noise as page
 from dpcore.app import figure, inputs, work
 from dpcore.app.figure import plain
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
-from dpcore.calibration.wishes import LARGEST_EPSILON, Advantage, Attack, Posterior, Statement
+from dpcore.calibration.requirements import LARGEST_EPSILON, Advantage, AttackRates, EpsilonDelta, Posterior
 from dpcore.core.domains import LOSS, POSITIVE, PROBABILITY, SHARE
 from dpcore.core.errors import DpcoreError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.calibration.wishes import Wish
+    from dpcore.calibration.requirements import Requirement
     from dpcore.core.parameter import Parameter
 
 AMOUNT = POSITIVE.but(high=1e15)
@@ -35,8 +35,8 @@ def choose() -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = _control("What is unknown", "choose_unknown", tuple(page.UNKNOWNS), page.DEFAULTS["choose_unknown"])
         unknown = page.UNKNOWNS[shown]
-        wishes = page.wishes_for(unknown)
-        kind = _control("What you want", "choose_wish", wishes, page.DEFAULTS["choose_wish"])
+        requirements = page.requirements_for(unknown)
+        kind = _control("What you want", "choose_wish", requirements, page.DEFAULTS["choose_wish"])
     return unknown, kind
 
 
@@ -75,7 +75,7 @@ def _fields(names: Sequence[tuple[str, str, Parameter, str]], trouble: DeltaGene
 
 
 def _wish_fields(kind: str, trouble: DeltaGenerator) -> Numbers:
-    """Show the numbers of the wish."""
+    """Show the numbers of the requirement."""
     rate = PROBABILITY
     fields = {
         page.STATEMENT: [
@@ -157,13 +157,13 @@ def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:
     return (k, width, found[0], found[1] if len(found) > 1 else 1.0)
 
 
-def _question(unknown: str, kind: str, wish: Numbers, error: Numbers, others: Numbers) -> Question:
+def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, others: Numbers) -> Question:
     """Return the question that the fields make; what is wrong with it is said by the library."""
-    numbers = [float(value) for value in wish if value is not None]
-    makers: dict[str, Callable[..., Wish]] = {
-        page.STATEMENT: Statement,
+    numbers = [float(value) for value in requirement if value is not None]
+    makers: dict[str, Callable[..., Requirement]] = {
+        page.STATEMENT: EpsilonDelta,
         page.ADVANTAGE: Advantage,
-        page.ATTACK: Attack,
+        page.ATTACK: AttackRates,
         page.POSTERIOR: Posterior,
     }
     wished = makers[kind](*numbers) if kind in makers else None

@@ -142,7 +142,7 @@ def sentences(asked: ClaimQuery) -> tuple[bool, list[str]]:
 
     def make() -> tuple[bool, list[str]]:
         said = [found.words()]
-        noise = found.needed
+        noise = found.least_noise
         said.append(noise if isinstance(noise, str) else noise.words())
         if found.exposed is not None:
             said.append(found.exposed.words())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,19 +14,29 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.core.domains import LOSS, SLACK
+from dpcore.core.domains import LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
+from dpcore.language.numbers import read_value
 from dpcore.regions.tradeoff import literal
-from dpcore.theorems.composition import SHOWN, TITLES, best, gaps, headline, ladder, statements, ways
+from dpcore.theorems.composition import (
+    DEFAULT_THEOREMS,
+    TITLES,
+    best,
+    gaps,
+    headline,
+    ladder,
+    statements,
+    theorem_regions,
+)
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpcore.charts.figure import Figure
-    from dpcore.theorems.composition import Way
+    from dpcore.theorems.composition import TheoremRegion
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 DEFAULTS: dict[str, Any] = {
@@ -40,14 +50,14 @@ DEFAULTS: dict[str, Any] = {
     "view": REGIONS,
     "comp_axes": "f-DP",
     "comp_draw": "filled",
-    "show": [TITLES[name] for name in SHOWN],
+    "show": [TITLES[name] for name in DEFAULT_THEOREMS],
 }
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
 OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
-HEIGHT = 560  # of a chart with its legend
-KS = [str(step * 10**power) for power in range(6) for step in (1, 2, 5)] + [str(LARGEST_K)]
-EPSILONS = [f"{step * 10.0**power:g}" for power in range(-4, 2) for step in (1, 2, 5)] + ["100"]
+HEIGHT = 440  # of a chart with its legend
+KS = inputs.round_values(0, 6)
+EPSILONS = inputs.round_values(-4, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +112,28 @@ def _mechanism() -> str | None:
     inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
+    return _statement(epsilon, delta, eta)
+
+
+def _statement(epsilon: float, delta: float, eta: float) -> str:
+    """Return the expression of a statement; η is nan if nothing is known of the total variation."""
     if math.isnan(eta):
         return f"dp({literal(epsilon)}, {literal(delta)})"
     return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
+
+
+SLIDERS = ("epsilon_slider", "k_slider")
+
+
+def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
+    """Return the query with the value of a slider that is held in place of that of its field."""
+    if "k_slider" in held:
+        return replace(query, k=int(held["k_slider"]))
+    if "epsilon_slider" in held:
+        delta, eta = (str(st.session_state[key]).strip() for key in ("delta", "eta"))
+        values = (read_value(PROBABILITY, delta, "δ"), read_value(PROBABILITY, eta, "η") if eta else math.nan)
+        return replace(query, mechanism=_statement(float(held["epsilon_slider"]), *values))
+    return query
 
 
 def _counts() -> tuple[int | None, float | None, float | None]:
@@ -175,15 +204,15 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: CompositionQuery) -> tuple[tuple[Way, ...], tuple[str, ...]]:
+def found(asked: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
     region, told = work.region(asked.mechanism)
 
-    def make() -> tuple[Way, ...]:
+    def make() -> tuple[TheoremRegion, ...]:
         with collected():
-            return ways(region, asked.k, slack=asked.slack, delta=asked.delta)
+            return theorem_regions(region, asked.k, slack=asked.slack, delta=asked.delta)
 
-    return work.cache().get(("ways", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.cache().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
 
 
 def rows(asked: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
@@ -216,7 +245,7 @@ def picture(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]
     return work.cache().get((*key, asked.delta, tuple(given.items()), dark), make)
 
 
-def _points(way: Way) -> pd.DataFrame:
+def _points(way: TheoremRegion) -> pd.DataFrame:
     return work.cache().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
 
 
@@ -247,15 +276,19 @@ def ladder_picture(asked: CompositionQuery, titles: Sequence[str], *, dark: bool
 # ---- what is said --------------------------------------------------------------------------------------------
 
 
-def say(asked: CompositionQuery, titles: Sequence[str]) -> None:
-    """Say which theorem is best and by how much."""
+def say(asked: CompositionQuery) -> None:
+    """Say which theorem is best."""
     frame = rows(asked)
     if best(frame) is None:
         st.warning(headline(frame, asked.delta), icon=":material/block:")
         _offer_delta(asked)
     else:
         st.success(headline(frame, asked.delta), icon=":material/check_circle:")
-    st.markdown(plain(gaps(frame, titles)))
+
+
+def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
+    """Say how much more the other theorems need."""
+    st.markdown(plain(gaps(rows(query), titles)))
 
 
 def _offer_delta(asked: CompositionQuery) -> None:
@@ -343,12 +376,12 @@ def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -
     return "\n".join(
         [
             f"from dpcore.charts import {maker}, save",
-            "from dpcore.theorems.composition import ladder, statements, verdict, ways",
+            "from dpcore.theorems.composition import ladder, statements, theorem_regions, verdict",
             "from dpcore.core.effort import effort",
             "",
             f"drawn = {list(titles)!r}",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    every = ways({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
+            f"    every = theorem_regions({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
             f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
             "    table = statements(every)",
             f"    words = verdict(ladder({asked.mechanism!r}, {asked.delta!r}, [{asked.k}]), {asked.delta!r}, drawn)",

@@ -18,7 +18,7 @@ from dpcore.language.numbers import meant, read_value
 from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.app.listing import Item
     from dpcore.app.written import Repeated
@@ -210,6 +210,15 @@ def take_fields(index: int) -> None:
     text = _attempt(lambda: found.expression(forms.typed(found.written.entry, fields_key(found)), copies()))
     if text and not expression_error(text, old):
         _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
+
+
+def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> list[Item]:
+    """Return the list with the region that a held slider makes of the selected one."""
+    found = None if index is None or not held else shape(old[index].expression)
+    if found is None:
+        return list(old)
+    text = found.expression(forms.typed(found.written.entry, fields_key(found), held), copies())
+    return [replace(item, expression=text) if at == index else item for at, item in enumerate(old)]
 
 
 def copies() -> int:

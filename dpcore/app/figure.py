@@ -61,16 +61,28 @@ def show(
     -------
     The selection event of the chart, if `on_select` was given in `chart_options`.
     """
-    event = draw(figure, key, **chart_options)
+    event = picture(figure, key, **chart_options)
+    with below if below is not None else st.container():
+        offer(figure, key=key, code=code, table=table, command=command, link=link)
+    return event
+
+
+def picture(figure: Figure, key: str, **options: Any) -> Any:
+    """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
+    event = draw(figure, key, **options)
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
-    rows = figure.table if table is None else table
-    with below if below is not None else st.container():
-        _take_away(figure, rows, key, code, command)
-        if link:
-            link_box()
     return event
+
+
+def offer(
+    figure: Figure, *, key: str, code: str, table: pd.DataFrame | None = None, command: str = "", link: bool = True
+) -> None:
+    """Offer what a reader may take away of a figure: its numbers, files, code and link; the arguments are those of `show`."""
+    _take_away(figure, figure.table if table is None else table, key, code, command)
+    if link:
+        link_box()
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:

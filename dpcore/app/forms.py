@@ -16,12 +16,14 @@ from dpcore.language import numbers, parse
 from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dpcore.core.registry import Entry, Parameter
 
 MOST_COLUMNS = 4
 _RATES = [round(0.01 * step, 2) for step in range(101)]
+_EVEN = ("epsilon", "mu")
+_LOSSES = [round(0.05 * step, 2) for step in range(101)] + [5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # more hides nobody
 _SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
     100.0
 ]
@@ -66,28 +68,74 @@ def atom_form(
         return None
 
 
-def slider(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """Show a slider for the first number of a region; it writes into the exact field beside it before `on_change`."""
-    parameter = next((p for p in written.entry.parameters if p.kind == "number"), None)
-    value = math.inf if parameter is None else numbers.number(str(written.shown[parameter.name]))
-    if parameter is None or value is None or not math.isfinite(value):
-        return
-    place = f"{key}_{parameter.name}"
-    rates = parameter.high <= 1
-    grid = [x for x in (_RATES if rates else _SIZES) if _inside(parameter, x)]
+def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> list[str]:
+    """Show every parameter of a region as a slider with its exact field beside it; what has no slider is a field.
+
+    Parameters
+    ----------
+    written, key, on_change, args : Written or str or callable or tuple of object
+        As in `atom_form`; a slider writes into its field before `on_change`.
+
+    Returns
+    -------
+    list of str
+        The keys of the sliders.
+    """
+    sliders = []
+    for parameter in written.entry.parameters:
+        place = f"{key}_{parameter.name}"
+        shown = written.shown[parameter.name]
+        value = numbers.number(str(shown)) if parameter.kind == "number" else None
+        if value is None or not math.isfinite(value):
+            _field(parameter, shown, place, on_change, args)
+            continue
+        left, right = st.columns([3, 2], vertical_alignment="bottom")
+        with left:
+            sliders.append(_slider(parameter, value, place, on_change, args))
+        with right:
+            _field(parameter, shown, place, on_change, args)
+    try:
+        typed(written.entry, key)
+    except DpcoreError as error:
+        st.error(str(error))
+    return sliders
+
+
+def _slider(
+    parameter: Parameter, value: float, place: str, on_change: Callable[..., None], args: tuple[Any, ...]
+) -> str:
+    """Show a slider for one number, and return its key."""
+    handle = slider_key(place)
 
     def move() -> None:
-        st.session_state[place] = repr(float(st.session_state[f"{place}_slide"]))
+        st.session_state[place] = repr(float(st.session_state[handle]))
         on_change(*args)
 
-    st.session_state[f"{place}_slide"] = float(value)
+    st.session_state[handle] = float(value)
     st.select_slider(
-        f"{parameter.label or parameter.name}, {'from 0 to 1' if rates else 'on a log scale'}",
-        sorted({*grid, float(value)}),
-        key=f"{place}_slide",
+        parameter.label or parameter.name,
+        sorted({*_grid(parameter), float(value)}),
+        key=handle,
         format_func=short,
         on_change=move,
     )
+    return handle
+
+
+def slider_key(place: str) -> str:
+    """Return the key of the slider of a field."""
+    return f"{place}_slide"
+
+
+def _grid(parameter: Parameter) -> list[float]:
+    """Return the values of a slider: even steps where people think so (rates, ε, μ), a log scale for the rest."""
+    if parameter.high <= 1:
+        grid = _RATES
+    elif parameter.name in _EVEN:
+        grid = _LOSSES
+    else:
+        grid = _SIZES
+    return [value for value in grid if _inside(parameter, value)]
 
 
 def short(value: float) -> str:
@@ -110,13 +158,18 @@ def fill(written: Written, key: str) -> None:
         st.session_state[f"{key}_{name}"] = shown
 
 
-def typed(entry: Entry, key: str) -> str:
+def typed(entry: Entry, key: str, held: Mapping[str, str] | None = None) -> str:
     """Return the expression that the fields make, as it was typed; a value outside its domain is named by the library.
+
+    A slider that is held (its text by its key) stands for its field.
 
     The region may be another one than it seems, such as tv(0.1) for dptv(0.6, 0.15, 0.1): it is not put in the place
     of what was typed.
     """
     shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
+    for name in shown:
+        if held and (slider := slider_key(f"{key}_{name}")) in held:
+            shown[name] = repr(float(held[slider]))
     values = {p.name: meant(p, shown[p.name]) for p in entry.parameters}
     if entry.parameters[-1].kind == "regions":
         return str(entry.build(*values[entry.parameters[-1].name]))

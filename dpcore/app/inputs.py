@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 
     from dpcore.core.parameter import Parameter
 
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade, about equally far apart on a log scale
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
+
+
+def round_values(low: int, high: int) -> list[str]:
+    """Return round numbers from 10^low to 10^high for a slider, ten in each decade; integers where `low` is 0 or more."""
+    values = [f"{step * 10.0**power:.10g}" for power in range(low, high) for step in _STEPS]
+    return [value for value in values if low < 0 or "." not in value] + [f"{10.0**high:.10g}"]
 
 
 def number_field(

@@ -14,10 +14,10 @@ from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.core.errors import DpcoreError
-from dpcore.ledger import Budget, Ledger, More, Reading, read_ledger
+from dpcore.ledger import Budget, Ledger, LedgerReading, More, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.regions.cost import operations
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import DP
 from dpcore.words import grouped, kind_of, outward
 
@@ -61,7 +61,7 @@ class LedgerView:
     ----------
     text : str
         The table as CSV.
-    reading : Reading
+    reading : LedgerReading
         Its rows, also those that do not count.
     relation : str
         The neighbouring relation stated, or empty.
@@ -74,7 +74,7 @@ class LedgerView:
     """
 
     text: str
-    reading: Reading
+    reading: LedgerReading
     relation: str
     budget: Budget
     cache: work.ResultCache
@@ -101,11 +101,11 @@ class LedgerView:
         if len(found.text) <= LONGEST_NAME:
             return found
         return self.kept(
-            ("region",), lambda: Given(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
+            ("region",), lambda: CustomRegion(found.curve, f"ledger of {len(self.ledger)} rows", self.ledger.neighbours)
         )
 
 
-def read(text: str, cache: work.ResultCache) -> Reading:
+def read(text: str, cache: work.ResultCache) -> LedgerReading:
     """Return the rows of a table written as CSV or JSON."""
     return cache.get(("ledger", "read", text), lambda: read_ledger(text), stoppable=False)
 
@@ -237,7 +237,7 @@ def total_words(view: LedgerView, table: pd.DataFrame) -> str:
 # ---- the table editor ----------------------------------------------------------------------------------------
 
 
-def editor_table(reading: Reading) -> pd.DataFrame:
+def editor_table(reading: LedgerReading) -> pd.DataFrame:
     """Return the table as the editor shows it: all columns, and whether each row counts."""
     table = ledger.to_frame(reading)
     extra = [name for name in table.columns if name not in SHOWN]
@@ -246,7 +246,7 @@ def editor_table(reading: Reading) -> pd.DataFrame:
     return shown
 
 
-def edited(reading: Reading, changes: dict[str, Any]) -> str:
+def edited(reading: LedgerReading, changes: dict[str, Any]) -> str:
     """Return the table as CSV after the changes that an editor reports; empty new rows are left out."""
     rows = [dict(row) for row in all_cells(reading)]
     for place, cells in changes.get("edited_rows", {}).items():

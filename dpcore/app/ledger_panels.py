@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.charts.figure import Figure
-    from dpcore.ledger import Reading
+    from dpcore.ledger import LedgerReading
 
 MOST_TOLD = 10
 _CACHE, _TOLD = "_ledger_cache", "_ledger_told"
@@ -156,7 +156,7 @@ def take(text: str) -> None:
         page.apply({LONG: text})
 
 
-def _tell(reading: Reading) -> None:
+def _tell(reading: LedgerReading) -> None:
     """Say what became of a file, and which rows do not count."""
     refused, told = st.session_state.pop(_TOLD, ("", ()))
     if refused:
@@ -173,7 +173,7 @@ def _tell(reading: Reading) -> None:
         st.error("\n".join([head, "", *lines]), icon=":material/error:")
 
 
-def _editor(reading: Reading, *, own: bool) -> None:
+def _editor(reading: LedgerReading, *, own: bool) -> None:
     """Show the table to be changed; a long one is only shown."""
     table = ledger.editor_table(reading)
     if len(table) > MOST_EDITED:
@@ -204,18 +204,18 @@ def _editor(reading: Reading, *, own: bool) -> None:
     )
 
 
-def _take_edits(key: str, reading: Reading) -> None:
+def _take_edits(key: str, reading: LedgerReading) -> None:
     """Write the edited table into the text."""
     new = ledger.edited(reading, st.session_state.get(key) or {})
     if new != to_csv(reading):
         take(new)
 
 
-def _encoded(make: Callable[[Reading], str], reading: Reading) -> bytes:
+def _encoded(make: Callable[[LedgerReading], str], reading: LedgerReading) -> bytes:
     return make(reading).encode()
 
 
-def _downloads(reading: Reading) -> None:
+def _downloads(reading: LedgerReading) -> None:
     """Offer the table as files that can be opened again, rows that do not count included."""
     for label, make, name, mime in (
         ("Ledger as CSV", to_csv, "ledger.csv", "text/csv"),

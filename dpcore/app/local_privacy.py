@@ -15,8 +15,8 @@ from dpcore.language.numbers import read_value
 from dpcore.local import (
     MEASURES,
     Channel,
+    DivergenceMeasure,
     Hypotheses,
-    Measure,
     People,
     Promise,
     binary,
@@ -84,7 +84,7 @@ class LocalPrivacyView:
     search: bool = False
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> DivergenceMeasure:
         """The measure drawn; a ratio is one of KL divergences."""
         return MEASURES[SHOWN[self.show]]
 

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.app import work
-from dpcore.audit.threshold import Pair, Test, pair_of
+from dpcore.audit.threshold import AnswerPair, Test, pair_of
 from dpcore.charts import Figure, Look, loss_figure, profile_figure, region_chart, region_table, theme
 from dpcore.charts.noise import marked, noise_figure
 from dpcore.charts.sampling import note
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, kind, labelled, readable
 from dpcore.mechanisms.base import Mechanism
-from dpcore.theorems.conversion.claims import Claim, Statement, claim, statements
+from dpcore.theorems.conversion.claims import Claim, NotionStatement, claim, statements
 from dpcore.words import attack_sentence, best_advantage, of_100, outward
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class MechanismView:
         return str(self.mechanism)
 
     @cached_property
-    def pair(self) -> Pair | None:
+    def pair(self) -> AnswerPair | None:
         """The two answers it is tested on; None where it has no noise of its own (`no_noise` says why)."""
         try:
             return pair_of(self.mechanism)
@@ -91,7 +91,7 @@ class MechanismView:
         return float(low[0]), float(high[0])
 
     @property
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[NotionStatement]:
         """The smallest statement of each kind."""
         return kept(("statements", self.name, self.delta), lambda: statements(self.mechanism, self.delta))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -30,7 +31,7 @@ from dpcore.language.numbers import read_value
 from dpcore.theorems.conversion.claims import calibration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dpcore.charts.figure import Figure
     from dpcore.core.registry import Entry, Parameter
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
 
 MOST_COPIES = 10**6
 CHART = "mechanism_regions"
+SLIDERS = "_mechanism_sliders"  # keys of the sliders that the mechanism has
 
 
 def ask() -> MechanismView | None:
     """Show the fields and return what they say; None with the error shown."""
+    st.session_state[SLIDERS] = []
     place, tests, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The mechanism as text", icon=":material/edit_note:"):
         text = st.text_input(
@@ -81,6 +84,17 @@ def ask() -> MechanismView | None:
     with texts:
         _about(chosen)
     return None if chosen is None or delta is None else MechanismView(chosen, float(alpha), delta)
+
+
+def moved(view: MechanismView, held: Mapping[str, str]) -> MechanismView:
+    """Return the view with the value of a slider that is held."""
+    if "test_alpha" in held:
+        return replace(view, alpha=float(held["test_alpha"]))
+    if held:
+        entry = view.mechanism.entry
+        mechanism, _ = read(forms.typed(entry, f"noise_{entry.name}", held))
+        return replace(view, mechanism=mechanism)
+    return view
 
 
 def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
@@ -143,8 +157,7 @@ def _fields(mechanism: Mechanism, text: str) -> None:
     if st.session_state.get("_noise_text") != text:
         forms.fill(written, key)
         st.session_state["_noise_text"] = text
-    forms.slider(written, key, _take_fields, (written.entry.name,))
-    forms.atom_form(written, key, _take_fields, (written.entry.name,))
+    st.session_state[SLIDERS] = forms.rows(written, key, _take_fields, (written.entry.name,))
 
 
 def _about(mechanism: Mechanism | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from dpcore.app import work
+from dpcore.app import navigation, work
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Look
 from dpcore.files.data import data_folder
@@ -23,6 +23,14 @@ LENGTH: Final = "link_length"
 """The parameter that tells a page how long a link was that could not be read."""
 
 
+_STYLE: Final = """<style>
+.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+[data-testid="stSidebarHeader"] { height: 2rem; }
+[data-testid="stSidebarUserContent"] { padding-top: 0; }
+</style>"""
+"""Streamlit leaves six empty lines above a page; a picture and its controls are to fit one screen."""
+
+
 def setup(title: str, lead: str) -> None:
     """Set the page up and say what it is for."""
     st.set_page_config(page_title=f"{title} · dpcore", page_icon="🔒", layout="wide")
@@ -30,6 +38,8 @@ def setup(title: str, lead: str) -> None:
         _address()
     st.session_state["_page"] = title
     work.begin()
+    navigation.show()
+    st.html(_STYLE)
     st.title(title)
     st.markdown(lead)
     _say_long_link(title)

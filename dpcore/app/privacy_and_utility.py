@@ -15,9 +15,9 @@ from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
 from dpcore.core.registry import Choice
 from dpcore.regions.guarantees import DP
-from dpcore.utility import PAIRS, Pair, pair
+from dpcore.utility import PAIRS, UtilityPair, pair
 from dpcore.utility.bounds import SIDES
-from dpcore.utility.neighbourhood import Found
+from dpcore.utility.neighbourhood import DataRegion
 from dpcore.utility.reading import OTHERS, OUTSIDE
 from dpcore.words import attack_sentence, outward
 
@@ -62,12 +62,12 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def numbers_of(chosen: Pair) -> dict[str, Parameter]:
+def numbers_of(chosen: UtilityPair) -> dict[str, Parameter]:
     """Return the parameters that can move along an axis."""
     return {p.name: p for p in chosen.parameters() if p.kind in ("number", "integer") and not isinstance(p, Choice)}
 
 
-def movable(chosen: Pair) -> dict[str, str]:
+def movable(chosen: UtilityPair) -> dict[str, str]:
     """Return name -> label of what can move: the main parameter first, and the number of records where it matters."""
     known = {name: p for name, p in numbers_of(chosen).items() if name != COLUMNS}
     names = [chosen.main, *(name for name in known if name != chosen.main)]
@@ -82,7 +82,7 @@ def movable(chosen: Pair) -> dict[str, str]:
 class UtilityView:
     """A pair on some data, the parameter that moves, and how much is simulated."""
 
-    pair: Pair
+    pair: UtilityPair
     source: DataSource
     moves: str
     measure: str
@@ -111,7 +111,7 @@ class UtilityView:
     def _regions(self) -> dict[str, TradeOff]:
         found = {"exact region" if self.region.kind == "exact" else "bound for all data": self.region}
         here = self.pair.region_at(self.source.data)
-        if isinstance(here, Found):
+        if isinstance(here, DataRegion):
             found[AT_HAND] = here
         elif not _alike(here, self.region):
             found[HERE] = here
@@ -294,6 +294,6 @@ def needed_code(view: UtilityView, measure: str, target: float, of: str) -> str:
             *view.source.imports,
             "",
             *_query_lines(view),
-            f"print(query.needed({measure!r}, {target!r}, data, {of!r}).words)",
+            f"print(query.requirement({measure!r}, {target!r}, data, {of!r}).words)",
         ]
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.files.sheet import Sheet
-    from dpcore.utility import Dataset, Pair
+    from dpcore.utility import Dataset, UtilityPair
 
 MADE_UP, UPLOAD = "made-up", "your CSV"
 MOST_MADE_UP = 10**6
@@ -53,7 +53,7 @@ def options() -> dict[str, str]:
     return {**named, MADE_UP: "", UPLOAD: ""}
 
 
-def fitting(chosen: Pair, now: str) -> str:
+def fitting(chosen: UtilityPair, now: str) -> str:
     """Return data that the pair can answer about, as the menu says them: those chosen now if possible."""
     known = options()
     if now in (MADE_UP, UPLOAD) or not chosen.uses_data:
@@ -84,12 +84,12 @@ def choose() -> str:
     return str(name)
 
 
-def ask(chosen: Pair, name: str, details: DeltaGenerator) -> DataSource | None:
+def ask(chosen: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | None:
     """Show what the data need and return them; None where something is to be corrected, which is said.
 
     Parameters
     ----------
-    chosen : Pair
+    chosen : UtilityPair
         The query, for which data may be made up.
     name : str
         What the menu says.
@@ -117,7 +117,7 @@ def _other_data() -> None:
 # ---- public data ---------------------------------------------------------------------------------------------
 
 
-def _public(name: str, chosen: Pair) -> DataSource:
+def _public(name: str, chosen: UtilityPair) -> DataSource:
     """Return a sample or made-up data, cut to the size and bounds typed."""
     known = options()[name]
     whole = sample(known) if known else chosen.example()
@@ -184,7 +184,7 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(chosen: Pair, details: DeltaGenerator) -> DataSource | None:
+def _upload(chosen: UtilityPair, details: DeltaGenerator) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
@@ -221,7 +221,7 @@ def _layout(file: UploadedFile) -> Sheet:
         st.text_input(
             "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
         )
-        for words in sheet.told:
+        for words in sheet.notes:
             st.caption(plain(words))
     return sheet
 
@@ -250,7 +250,7 @@ def _bounds() -> tuple[float, float, str] | None:
     return read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound"), outside
 
 
-def _categories(chosen: Pair) -> tuple[tuple[str, ...], str] | None:
+def _categories(chosen: UtilityPair) -> tuple[tuple[str, ...], str] | None:
     """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
         "Categories, with commas between them",
@@ -279,7 +279,7 @@ def _read(
         lambda: read_labels(sheet, column, *how) if len(how) == 2 else read_numbers(sheet, column, *how),
     )
     lost = bool(reading.dropped) or any(reading.clipped)
-    words = " ".join(plain(text) for text in reading.told)
+    words = " ".join(plain(text) for text in reading.notes)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
     st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
     text = str(st.session_state.get("utility_n", "")).strip()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.utility import Pair
+    from dpcore.utility import UtilityPair
 
 USUAL = ("count", "sum", "mean", "histogram", "median", "quantile", "k queries", "survey", "survey with k answers")
 MOST_SEED = 10**9
@@ -53,7 +53,7 @@ def ask(draws: DeltaGenerator) -> UtilityView | None:
     return _view(chosen, source, seed, second)
 
 
-def _read_text() -> Pair | None:
+def _read_text() -> UtilityPair | None:
     """Show the texts that the link carries, and read the setting."""
     with st.expander("The setting as text; formula and source", icon=":material/edit_note:"):
         text = st.text_input(
@@ -87,7 +87,7 @@ def _queries() -> dict[str, list[str]]:
     return {query: found[query] for query in sorted(found, key=lambda q: (USUAL.index(q) if q in USUAL else 99, q))}
 
 
-def _pick(chosen: Pair | None, left: DeltaGenerator, right: DeltaGenerator) -> None:
+def _pick(chosen: UtilityPair | None, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """Show the two menus; they follow the text."""
     queries = _queries()
     query = chosen.query if chosen is not None else None
@@ -147,7 +147,7 @@ def _take_mechanism() -> None:
     take(new)
 
 
-def take(new: Pair) -> None:
+def take(new: UtilityPair) -> None:
     """Set the page to another pair, with data, axis and measure that fit it; one Undo takes it back."""
     measures = {m.name for m in new.measures}
     state: dict[str, Any] = {"utility": KIND.text(new)}
@@ -171,7 +171,7 @@ def _query_of(text: str) -> str:
 
 
 def _view(
-    chosen: Pair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
+    chosen: UtilityPair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
 ) -> UtilityView:
     """Show what is drawn: measure, parameter across, and how much is simulated."""
     measures = {m.name: m for m in chosen.measures}

@@ -175,7 +175,8 @@ def ask_needed(view: UtilityView) -> None:
         target = read_value(TARGET, text)
         with work.progress("Solving"):
             found = view.kept(
-                ("needed", *view.key, of, target), lambda: view.pair.needed(view.measure, target, view.source.data, of)
+                ("needed", *view.key, of, target),
+                lambda: view.pair.requirement(view.measure, target, view.source.data, of),
             )
     except DpcoreError as error:
         trouble(error, "utility_results_solving")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpcore.app.listing import Item
     from dpcore.regions.tradeoff import TradeOff
 
-HEIGHT, LEGEND_ROW = 520, 23
+HEIGHT, LEGEND_ROW = 440, 23  # the chart, its legend and its controls fit one screen
 LOW_RATE, USUAL_RATE = 1e-6, 0.05
 REGION, PROFILE = "region", "profile δ(ε)"
 

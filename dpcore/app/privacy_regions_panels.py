@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from dpcore.app.privacy_regions import RegionLine
     from dpcore.app.written import Repeated
 
+SLIDERS = "_region_sliders"  # keys of the sliders that the selected region has
+
 
 def list_text(default: str) -> tuple[list[Item], list[str]]:
     """Show the list as one text, which the link carries, and return its items and what could not be read."""
@@ -117,6 +119,7 @@ def _switches(items: Sequence[Item]) -> None:
 
 def selection(items: Sequence[Item]) -> int | None:
     """Let the visitor select a region and edit it; return its place in the list, None if there is none."""
+    st.session_state[SLIDERS] = []
     names = listing.labels(items)
     if not names:
         st.caption("The list is empty.")
@@ -147,10 +150,9 @@ def _act(label: str, icon: str, action: Any, index: int) -> None:
 
 
 def _atom_fields(index: int, found: Repeated) -> None:
-    """Show the parameters of a region, a slider for the first, and k."""
+    """Show the parameters of a region, each with a slider, and k."""
     key = editing.fields_key(found)
-    forms.slider(found.written, key, editing.take_fields, (index,))
-    forms.atom_form(found.written, key, editing.take_fields, (index,))
+    st.session_state[SLIDERS] = forms.rows(found.written, key, editing.take_fields, (index,))
     shared: dict[str, Any] = {"key": "edit_k", "on_change": editing.take_fields, "args": (index,)}
     words = "How many times it is composed with itself; 1 is the region alone."
     if isinstance(st.session_state["edit_k"], int):

@@ -1,9 +1,7 @@
-"""The story of the home page: one count, one noisy answer, a guess and its two errors; and the doors to the pages."""
+"""The story of the start page: one count, noisy answers, a guess and its two errors."""
 
 from __future__ import annotations
 
-import ast
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,24 +16,20 @@ from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import about, outward
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dpcore.charts.figure import Figure
 
 WITHOUT, WITHIN = 40, 41
 WINDOW = (33.0, 48.0)
-EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
+EPSILONS = (
+    0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0,
+    1.2, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.75, 3.0, 3.5, 4.0, 4.5, 5.0,
+)  # fmt: skip
 EPSILON, THRESHOLD = 1.0, 40.5
 THIS_GUESS = "this guess"
-
-
-@dataclass(frozen=True)
-class Door:
-    """A page to go on to."""
-
-    path: str
-    label: str
-    purpose: str
+HUNDRED = 100
+MOST_ANSWERS = 2000
+"""Answers that one visitor may ask for: twenty dots, and the region is still to be seen."""
+HEIGHT = 330  # both pictures and the sliders below them fit one screen
 
 
 @dataclass(frozen=True)
@@ -80,6 +74,30 @@ class StartStory:
             f"{'above' if accused else 'not above'} {self.threshold:g}: the guess {guess}. {ends[accused, inside]}"
         )
 
+    def errors(self, first: int, last: int) -> tuple[int, int, int, int]:
+        """Count, over the answers from number `first` to `last`: outside, of them accused; inside, of them missed."""
+        numbers = range(first, last + 1)
+        inside = np.array([self.inside(number) for number in numbers])
+        accused = np.array([self.answer(number) for number in numbers]) > self.threshold
+        return int((~inside).sum()), int((accused & ~inside).sum()), int(inside.sum()), int((~accused & inside).sum())
+
+    def tally_words(self, number: int) -> str:
+        """Say how the guess did in the first `number` answers."""
+        outside, accused, inside, missed = self.errors(1, number)
+        return (
+            f"In {number} answers so far, you were not in the data {outside} times and accused {accused} times of these; "
+            f"you were in the data {inside} times and missed {missed} times of these. "
+            "Each open dot is a hundred answers: chance moves it around the point of the guess."
+        )
+
+    def dots(self, number: int) -> list[tuple[float, float, str]]:
+        """Return, for every hundred answers, the share of wrong accusations and the share of misses."""
+        found = []
+        for last in range(HUNDRED, number + 1, HUNDRED):
+            outside, accused, inside, missed = self.errors(last - HUNDRED + 1, last)
+            found.append((accused / max(outside, 1), missed / max(inside, 1), ""))
+        return found
+
     def errors_words(self) -> tuple[str, str]:
         """Return the two kinds of error, each in a sentence."""
         outside = "of the people who are not in the data, the guess wrongly accuses"
@@ -113,14 +131,14 @@ class StartStory:
             f"Left of the line, with you: {about(self.test.beta)} missed."
         )
         seen = self.answer(number) if number else None
-        look = Look(dark=dark, description=words)
+        look = Look(dark=dark, description=words, height=HEIGHT)
         asked = ("story noise", self.epsilon, self.threshold, number, dark)
         return work.cache().get(
             asked, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
         )
 
-    def region(self, *, dark: bool = False) -> Figure:
-        """Return the privacy region with the point this guess makes."""
+    def region(self, number: int = 0, *, dark: bool = False) -> Figure:
+        """Return the privacy region with the point this guess makes, and with a dot for every hundred answers."""
         words = (
             f"The point is this guess: {about(self.test.alpha)} wrongly accused, {about(self.test.beta)} missed. It lies "
             "on the border: whoever accuses as few people wrongly misses at least as many (exact)."
@@ -128,10 +146,11 @@ class StartStory:
         point = (self.test.alpha, self.test.beta, THIS_GUESS)
 
         def make() -> Figure:
-            figure = region_figure(self.mechanism, look=Look(dark=dark, description=words), legend=False)
-            return replace(marked(figure, [point], dark=dark), takeaway=words)
+            look = Look(dark=dark, description=words, height=HEIGHT)
+            figure = region_figure(self.mechanism, look=look, legend=False)
+            return replace(marked(figure, [point, *self.dots(number)], dark=dark), takeaway=words)
 
-        return work.cache().get(("story region", self.epsilon, self.threshold, dark), make)
+        return work.cache().get(("story region", self.epsilon, self.threshold, number // HUNDRED, dark), make)
 
     def noise_code(self, number: int = 0) -> str:
         """Return the Python lines that draw the noise."""
@@ -150,8 +169,10 @@ class StartStory:
             ]
         )
 
-    def region_code(self) -> str:
-        """Return the Python lines that draw the region with the point."""
+    def region_code(self, number: int = 0) -> str:
+        """Return the Python lines that draw the region with the point and the dots."""
+        points = [(self.test.alpha, self.test.beta, THIS_GUESS), *self.dots(number)]
+        dots = "".join(f", {point!r}" for point in points[1:])
         return "\n".join(
             [
                 "from dpcore import laplace",
@@ -162,33 +183,7 @@ class StartStory:
                 f"mechanism = laplace({self.epsilon!r})",
                 f"guess = pair_of(mechanism, without={WITHOUT}).at({self.threshold!r})",
                 f'point = (guess.alpha, guess.beta, "{THIS_GUESS}")',
-                "figure = marked(region_figure(mechanism, legend=False), [point])",
+                f"figure = marked(region_figure(mechanism, legend=False), [point{dots}])",
                 'save(figure, "region.svg")',
             ]
         )
-
-
-def doors(folder: Path) -> list[Door]:
-    """Return the pages that exist, in the order of their files, each with what it says about itself in its first line."""
-    found = []
-    for file in sorted(folder.glob("*.py"), key=_place):
-        name = re.sub(r"^\d+[_ -]*", "", file.stem)
-        label = name.replace("_", " ").strip()
-        if label and not file.stem.startswith(("_", ".")):
-            found.append(Door(f"{folder.name}/{file.name}", label, _first_line(file)))
-    return found
-
-
-def _place(file: Path) -> tuple[int, str]:
-    number = re.match(r"\d+", file.stem)
-    return (int(number[0]) if number else 10**6, file.stem)
-
-
-def _first_line(file: Path) -> str:
-    """Return what a page says about itself in its first line."""
-    try:
-        text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    except (SyntaxError, ValueError, OSError):
-        return ""
-    line = text.split("\n", maxsplit=1)[0].split(": ", maxsplit=1)[-1]
-    return line[:1].upper() + line[1:]

@@ -31,13 +31,14 @@ def headers() -> dict[str, str]:
 
     The policy is as strict as Streamlit 1.67 works under: its pages hold one script of their own, which is named by its
     digest; its styles are written by scripts (``unsafe-inline``), and a font of its formulas stands inside one of them
-    (``data:``). Nothing may come from, or be sent to, any other place than this server, and no text becomes a script.
+    (``data:``); the script of a component, such as `dpcore.app.live`, is handed to the browser as a ``blob:``, which only
+    scripts of the page itself can make. Nothing may come from, or be sent to, any other place than this server, and no text becomes a script.
     """
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _INLINE.findall(page)]
     policy = {
         "default-src": "'none'",
-        "script-src": " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)]),
+        "script-src": " ".join(["'self'", "blob:", *(f"'sha256-{digest}'" for digest in digests)]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data:",
         "font-src": "'self' data:",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError
 from dpcore.language.grammar import parse_number, parse_syntax
-from dpcore.language.syntax import Call, Power
+from dpcore.language.syntax import CallNode, PowerNode
 from dpcore.regions.tradeoff import Atom, TradeOff, literal, parameters_of
 
 if TYPE_CHECKING:
@@ -51,19 +51,19 @@ def copies(text: str, region: TradeOff) -> Repeated | None:
     """Return how an expression, which means `region`, is written; None if it is no named region or copies of one."""
     tree: Region = parse_syntax(text)
     wrapper, k = "", 1
-    if isinstance(tree, Call) and tree.name == "basic" and len(tree.arguments) == 1:
+    if isinstance(tree, CallNode) and tree.name == "basic" and len(tree.arguments) == 1:
         inner = tree.arguments[0].value
-        if isinstance(inner, Call | Power):
+        if isinstance(inner, CallNode | PowerNode):
             tree, wrapper, region = inner, "basic", getattr(region, "region", region)
-    if isinstance(tree, Power) and isinstance(tree.exponent, int):
+    if isinstance(tree, PowerNode) and isinstance(tree.exponent, int):
         k, region = tree.exponent, getattr(region, "base", region)
         tree = tree.base
-    if not isinstance(tree, Call) or not isinstance(region, Atom):
+    if not isinstance(tree, CallNode) or not isinstance(region, Atom):
         return None
     return Repeated(_written(tree, text, region), k, wrapper)
 
 
-def _written(call: Call, text: str, region: Atom) -> Written:
+def _written(call: CallNode, text: str, region: Atom) -> Written:
     """Return the call as it stands in the text, or the region's own where fields cannot show the text."""
     entry = registry.lookup(call.name)
     names = [p.name for p in entry.parameters]
@@ -84,7 +84,7 @@ def _written(call: Call, text: str, region: Atom) -> Written:
     return Written(entry, shown)
 
 
-def _argument(call: Call, at: int, text: str) -> str:
+def _argument(call: CallNode, at: int, text: str) -> str:
     """Return an argument as it stands in the text."""
     end = call.arguments[at + 1].start if at + 1 < len(call.arguments) else call.end
     return text[call.arguments[at].value.start : end].strip().removesuffix(",").strip()

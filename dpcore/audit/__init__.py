@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dpcore.audit.bounds import Audit, audit
 from dpcore.audit.measurements import Counts, Scores
-from dpcore.audit.reading import Reading, read_audit
+from dpcore.audit.reading import AuditReading, read_audit
 from dpcore.audit.simulate import simulate
 from dpcore.audit.statements import bounds_table, consistent, report, sentence, verdict
 
 __all__ = [
     "Audit",
+    "AuditReading",
     "Counts",
-    "Reading",
     "Scores",
     "audit",
     "bounds_table",

@@ -34,7 +34,7 @@ Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
-class Reading:
+class AuditReading:
     """A file as a measurement: ``rows == kept + unscored + dropped``.
 
     Attributes
@@ -73,7 +73,7 @@ class Reading:
 
 def read_audit(
     data: bytes | Sheet, *, score: str | None = None, label: str | None = None, reverse: bool = False
-) -> Reading:
+) -> AuditReading:
     """Return the attack results of a CSV file.
 
     Parameters
@@ -92,10 +92,10 @@ def read_audit(
     """
     sheet = data if isinstance(data, Sheet) else open_csv(data)
     columns = find(sheet, score, label)
-    notes = _Notes(comma=sheet.delimiter != ",")
+    notes = _FileNotes(comma=sheet.delimiter != ",")
     rows = _rows(sheet, notes)
     made = _scores(rows, columns, notes, reverse=reverse) if columns.kind == SCORES else _tests(rows, columns, notes)
-    return Reading(
+    return AuditReading(
         made,
         columns.kind,
         notes.rows,
@@ -103,11 +103,11 @@ def read_audit(
         notes.unscored,
         notes.dropped,
         tuple(notes.problems),
-        (*sheet.told, *notes.words(columns.kind)),
+        (*sheet.notes, *notes.words(columns.kind)),
     )
 
 
-class _Notes:
+class _FileNotes:
     """What is counted while a file is read."""
 
     def __init__(self, *, comma: bool) -> None:
@@ -164,7 +164,7 @@ def _rows_words(count: int) -> str:
     return f"{grouped(count)} row{'s' * (count != 1)}"
 
 
-def _rows(sheet: Sheet, notes: _Notes) -> Iterator[Row]:
+def _rows(sheet: Sheet, notes: _FileNotes) -> Iterator[Row]:
     """Read rows with the line each ends on; empty lines are passed over, short rows filled up."""
     source = io.BytesIO(sheet.data)
     reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
@@ -184,7 +184,7 @@ def _rows(sheet: Sheet, notes: _Notes) -> Iterator[Row]:
         yield reader.line_num, row + [""] * (width - len(row))
 
 
-def _scores(rows: Iterator[Row], columns: Columns, notes: _Notes, *, reverse: bool) -> Scores:
+def _scores(rows: Iterator[Row], columns: Columns, notes: _FileNotes, *, reverse: bool) -> Scores:
     at_score, at_label = columns.places["score"], columns.places["label"]
     found = (array("d"), array("d"))
     missing = [0, 0]
@@ -210,7 +210,7 @@ def _scores(rows: Iterator[Row], columns: Columns, notes: _Notes, *, reverse: bo
     return Scores(outsiders, members, (missing[0], missing[1]))
 
 
-def _tests(rows: Iterator[Row], columns: Columns, notes: _Notes) -> Counts:
+def _tests(rows: Iterator[Row], columns: Columns, notes: _FileNotes) -> Counts:
     """Read one test per row."""
     found: list[tuple[int, int, int, int]] = []
     for line, row in rows:
@@ -235,7 +235,7 @@ def _counts(values: dict[str, float]) -> tuple[int, int, int, int]:
     return int(made.tp[0]), int(made.fp[0]), int(made.tn[0]), int(made.fn[0])
 
 
-def _rates(values: dict[str, float], notes: _Notes) -> tuple[int, int, int, int]:
+def _rates(values: dict[str, float], notes: _FileNotes) -> tuple[int, int, int, int]:
     out, own = values.get("n0", values.get("n", 0.0)), values.get("n1", values.get("n", 0.0))
     for name in ("fpr", "fnr", "tpr"):
         if name in values:

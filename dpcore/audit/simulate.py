@@ -30,7 +30,7 @@ _GRID = 801  # points between which the curve of a region without noise of its o
 
 
 @dataclass(frozen=True)
-class Attack:
+class SimulatedAttack:
     """How scores are drawn: `draw(rng, size, inside)` gives scores of members (inside) or of outsiders."""
 
     draw: Attacker
@@ -55,12 +55,12 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
     return Scores(attack.draw(rng, out, False), attack.draw(rng, own, True))
 
 
-def attack_on(region: TradeOff) -> Attack:
+def attack_on(region: TradeOff) -> SimulatedAttack:
     """Return the best attack on a region, and what its score is."""
     known = region.attack() if isinstance(region, Mechanism) else None
     if known is not None:
-        return Attack(*known)
-    return Attack(
+        return SimulatedAttack(*known)
+    return SimulatedAttack(
         _curve(region), "The score is one minus the p-value of the best test, drawn from the curve of the region."
     )
 

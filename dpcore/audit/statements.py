@@ -14,7 +14,7 @@ from dpcore.audit.measurements import Counts
 from dpcore.core.kinds import FACTS, labelled
 from dpcore.core.notices import collected
 from dpcore.regions.guarantees import DP, DPTV, GDP, TV
-from dpcore.theorems.conversion.claims import Statement
+from dpcore.theorems.conversion.claims import NotionStatement
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def epsilon_if_gaussian(audit: Audit, delta: float) -> float:
     return float(GDP(audit.mu).epsilon_bounds(np.array([delta]))[0][0])
 
 
-def consistent(audit: Audit, delta: float) -> list[Statement]:
+def consistent(audit: Audit, delta: float) -> list[NotionStatement]:
     """Return the smallest (epsilon, delta), DP-TV and Gaussian statements that the measurement does not contradict.
 
     They are lower bounds: whatever holds of the mechanism is no smaller, but it need not be one of them.
@@ -135,14 +135,14 @@ def consistent(audit: Audit, delta: float) -> list[Statement]:
     kind = "lower bound"
     said = [outward(x, 5, up=False) for x in (audit.epsilon(delta), audit.eta, audit.mu)]
     return [
-        Statement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {said[0]} (rounded down) at δ = {delta:g}."),
-        Statement(
+        NotionStatement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {said[0]} (rounded down) at δ = {delta:g}."),
+        NotionStatement(
             "DP-TV",
             _dptv(epsilon, delta, min(1.0, eta)),
             kind,
             f"ε = {said[0]} at δ = {delta:g}, η = {said[1]} (rounded down).",
         ),
-        Statement("μ-GDP", GDP(mu), kind, f"μ = {said[2]} (rounded down)."),
+        NotionStatement("μ-GDP", GDP(mu), kind, f"μ = {said[2]} (rounded down)."),
     ]
 
 

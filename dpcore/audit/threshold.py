@@ -25,7 +25,7 @@ LEFT_OUT = 0.002  # share of either end that a drawing leaves out
 
 
 @dataclass(frozen=True)
-class Pair:
+class AnswerPair:
     """The answers of one mechanism on two neighbouring datasets; `inside` says whether the person is in the data."""
 
     answers: TwoAnswers
@@ -112,7 +112,7 @@ class Test:
 
     __test__ = False  # pytest would collect a class of this name
 
-    pair: Pair
+    pair: AnswerPair
     threshold: float
     share: float = 0.0
 
@@ -134,7 +134,7 @@ class Test:
         return np.where(x > self.threshold, 1.0, np.where(x == self.threshold, self.share, 0.0))
 
 
-def pair_of(mechanism: Mechanism, without: float | None = None) -> Pair:
+def pair_of(mechanism: Mechanism, without: float | None = None) -> AnswerPair:
     """Return the two answers that a mechanism is tested on.
 
     Parameters
@@ -152,4 +152,4 @@ def pair_of(mechanism: Mechanism, without: float | None = None) -> Pair:
     """
     seen = mechanism.answers(without)
     seen.without.density(np.array([seen.without.centre]))  # says itself why there is nothing to draw
-    return Pair(seen, mechanism.text)
+    return AnswerPair(seen, mechanism.text)

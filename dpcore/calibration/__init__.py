@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.calibration.accuracy import Accuracy, epsilon_for_error
 from dpcore.calibration.solve import Problem
-from dpcore.calibration.targets import Asked
+from dpcore.calibration.targets import TargetNumbers
 from dpcore.calibration.unknown import locate
 from dpcore.core import registry
 from dpcore.core.domains import ANY_LOSS
@@ -19,7 +19,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import kind
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
-from dpcore.language.syntax import Power, unknowns
+from dpcore.language.syntax import PowerNode, unknowns
 from dpcore.regions import gate
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def calibrate(
     3.7306
     """
     tree = parse_syntax(expression, allow_unknown=True)
-    asked = Asked.read(epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    asked = TargetNumbers.read(epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
     if not unknowns(tree):
         return _left_out(tree, expression, asked)
     place = locate(tree, expression)
@@ -94,11 +94,11 @@ def _row(region: TradeOff, *cells: Any) -> pd.DataFrame:
     return pd.DataFrame({name: [cell] for name, cell in zip(COLUMNS, row, strict=True)})
 
 
-def _left_out(tree: Region, text: str, asked: Asked) -> pd.DataFrame:
+def _left_out(tree: Region, text: str, asked: TargetNumbers) -> pd.DataFrame:
     """Answer an expression without unknown: the missing number of the target is asked for."""
     region = build(tree, text)
     _ = region.neighbours
-    k = tree.exponent if isinstance(tree, Power) and isinstance(tree.exponent, int) else 1
+    k = tree.exponent if isinstance(tree, PowerNode) and isinstance(tree.exponent, int) else 1
     if asked.epsilon is not None and asked.delta is None:
         low, value = (float(bound[0]) for bound in region.delta_bounds(asked.epsilon))
         return _row(region, "delta", value, asked.epsilon, value, k, kind(low, value, "upper"))

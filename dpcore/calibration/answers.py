@@ -1,4 +1,4 @@
-"""Inverse questions: a wish about privacy or about the error, one thing left open, and what every noise answers.
+"""Inverse questions: a requirement about privacy or about the error, one thing left open, and what every noise answers.
 
 Left open is one of: the noise, the privacy it gives, how many answers k there may be, how many records n are needed.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.calibration import calibrate
 from dpcore.calibration.candidates import Candidate, candidates
-from dpcore.calibration.wishes import Advantage, Statement
+from dpcore.calibration.requirements import Advantage, EpsilonDelta
 from dpcore.core.domains import COUNT as COUNTED
 from dpcore.core.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
 from dpcore.core.effort import checkpoint
@@ -26,7 +26,7 @@ from dpcore.regions.guarantees import DP, TV
 from dpcore.utility.survey import hoeffding
 
 if TYPE_CHECKING:
-    from dpcore.calibration.wishes import Wish
+    from dpcore.calibration.requirements import Requirement
     from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
@@ -50,11 +50,11 @@ class Question:
     ----------
     unknown : str
         ``noise``, ``privacy``, ``k`` or ``n``.
-    wish : Wish, optional
+    requirement : Requirement, optional
         About privacy; None where only the error counts (noise and privacy).
     error, probability : float
         One answer is off by more than `error` with at most this probability. Needed for k and n, and
-        where there is no wish; otherwise `error` is None.
+        where there is no requirement; otherwise `error` is None.
     k : int, default 1
         How many answers there are; ignored where it is left open.
     width : float, default 1
@@ -66,7 +66,7 @@ class Question:
     """
 
     unknown: str
-    wish: Wish | None = None
+    requirement: Requirement | None = None
     error: float | None = None
     probability: float = 0.05
     k: int = 1
@@ -87,11 +87,11 @@ class Question:
         if self.error is not None:
             POSITIVE.but(name="error").check(self.error)
         both = self.unknown in (COUNT, RECORDS)
-        if both and (self.wish is None or self.error is None):
-            msg = f"To find {self.unknown}, both a wish about privacy and an error are needed."
+        if both and (self.requirement is None or self.error is None):
+            msg = f"To find {self.unknown}, both a requirement about privacy and an error are needed."
             raise DomainError(msg)
-        if not both and (self.wish is None) == (self.error is None):
-            msg = f"To find the {self.unknown}, give a wish about privacy or an error, one of them."
+        if not both and (self.requirement is None) == (self.error is None):
+            msg = f"To find the {self.unknown}, give a requirement about privacy or an error, one of them."
             raise DomainError(msg)
 
     @property
@@ -100,20 +100,20 @@ class Question:
         return candidates(self.width, self.q)
 
     def moved(self, factor: float) -> Question | None:
-        """Return the question with the number of its wish (or its error) multiplied; None where there is none."""
-        if self.wish is not None:
-            wish = self.wish.moved(factor)
-            return None if wish is None else replace(self, wish=wish)
+        """Return the question with the number of its requirement (or its error) multiplied; None where there is none."""
+        if self.requirement is not None:
+            requirement = self.requirement.moved(factor)
+            return None if requirement is None else replace(self, requirement=requirement)
         return replace(self, error=(self.error or 0.0) * factor)
 
     @property
     def place(self) -> float:
         """The number that `moved` multiplies."""
-        return self.wish.value if self.wish is not None else (self.error or 0.0)
+        return self.requirement.value if self.requirement is not None else (self.error or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NoiseAnswer:
     """What one noise answers; with `trouble` it has no answer, and the numbers are empty.
 
     `one` is the expression of one use, `total` of all; `value` the parameter, rounded to the safe side; `epsilon`,
@@ -136,12 +136,12 @@ class Answer:
     trouble: str = ""
 
 
-def answers(question: Question) -> tuple[Answer, ...]:
+def answers(question: Question) -> tuple[NoiseAnswer, ...]:
     """Return what every noise answers, or why it has none.
 
     Examples
     --------
-    >>> from dpcore.calibration.wishes import Statement
+    >>> from dpcore.calibration.requirements import Statement
     >>> found = answers(Question("noise", Statement(1.0, 1e-5)))
     >>> [(one.candidate.name, round(one.value, 4)) for one in found if one.candidate.name in ("laplace", "gaussian")]
     [('laplace', 1.0), ('gaussian', 3.7306)]
@@ -152,64 +152,64 @@ def answers(question: Question) -> tuple[Answer, ...]:
         try:
             found.append(_answer(question, candidate))
         except BudgetError as error:
-            found.append(Answer(candidate, trouble=_plainly(str(error))))
+            found.append(NoiseAnswer(candidate, trouble=_plainly(str(error))))
         except DpcoreError as error:
-            found.append(Answer(candidate, trouble=str(error)))
+            found.append(NoiseAnswer(candidate, trouble=str(error)))
         except ArithmeticError:
-            found.append(Answer(candidate, trouble="Its numbers leave the range of doubles here."))
+            found.append(NoiseAnswer(candidate, trouble="Its numbers leave the range of doubles here."))
     return tuple(found)
 
 
 def _plainly(told: str) -> str:
-    """Say the usual refusals shortly: loss without bound meets no wish at delta 0, and one answer is too many."""
+    """Say the usual refusals shortly: loss without bound meets no requirement at delta 0, and one answer is too many."""
     if told.startswith("No ") and "delta = 0" in told:
         return "Some answers, however rare, give more away than that, however much noise there is."
-    return "Not even one answer of this error fits the wish." if told.startswith("Not even k = 1") else told
+    return "Not even one answer of this error fits the requirement." if told.startswith("Not even k = 1") else told
 
 
-def _answer(question: Question, candidate: Candidate) -> Answer:
+def _answer(question: Question, candidate: Candidate) -> NoiseAnswer:
     if question.unknown == RECORDS:
         return _records(question, candidate)
     if candidate.why_not:
         raise DomainError(candidate.why_not)
     if question.unknown == COUNT:
         return _count(question, candidate)
-    if question.wish is not None:
-        shaped, value, kind = _calibrated(question.wish, candidate, question.k)
+    if question.requirement is not None:
+        shaped, value, kind = _calibrated(question.requirement, candidate, question.k)
     else:
         shaped, value = candidate.for_error(question.error or 0.0, question.probability)
         kind = "exact"
     return _described(question, shaped, value, question.k, kind)
 
 
-def _calibrated(wish: Wish, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
-    """Return the candidate (a staircase with its shape chosen), the parameter that meets the wish, and its kind."""
-    row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
+def _calibrated(requirement: Requirement, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
+    """Return the candidate (a staircase with its shape chosen), the parameter that meets the requirement, and its kind."""
+    row = calibrate(f"{candidate.written('?')}^{k}", **requirement.given).iloc[0]
     shaped = candidate.shaped(float(row["value"]))
     if shaped is not candidate:
         candidate = shaped
-        row = calibrate(f"{candidate.written('?')}^{k}", **wish.given).iloc[0]
+        row = calibrate(f"{candidate.written('?')}^{k}", **requirement.given).iloc[0]
     return candidate, float(row["value"]), str(row["kind"])
 
 
-def _count(question: Question, candidate: Candidate) -> Answer:
-    """Return how many answers of the error allowed fit the wish."""
-    if question.wish is None or question.error is None:  # refused when the question was made
+def _count(question: Question, candidate: Candidate) -> NoiseAnswer:
+    """Return how many answers of the error allowed fit the requirement."""
+    if question.requirement is None or question.error is None:  # refused when the question was made
         raise DomainError(question.unknown)
     shaped, value = candidate.for_error(question.error, question.probability)
-    row = calibrate(f"{shaped.written(repr(value))}^?", **question.wish.given).iloc[0]
+    row = calibrate(f"{shaped.written(repr(value))}^?", **question.requirement.given).iloc[0]
     return _described(question, shaped, value, int(row["value"]), str(row["kind"]))
 
 
-def _records(question: Question, candidate: Candidate) -> Answer:
+def _records(question: Question, candidate: Candidate) -> NoiseAnswer:
     """Return how many records make the error of their mean small enough."""
-    if question.wish is None or question.error is None:  # refused when the question was made
+    if question.requirement is None or question.error is None:  # refused when the question was made
         raise DomainError(question.unknown)
     if candidate.sampled:
         candidate.for_error(question.error, question.probability)  # says why not
     if candidate.why_not:
         raise DomainError(candidate.why_not)
-    shaped, value, kind = _calibrated(question.wish, candidate, question.k)
+    shaped, value, kind = _calibrated(question.requirement, candidate, question.k)
     slope = candidate.mechanism(value).survey_slope
     if slope is not None:
         n = _people(slope, question.error, question.probability)
@@ -238,27 +238,27 @@ def _people(kept: float, error: float, probability: float) -> int:
     return n
 
 
-def _described(question: Question, candidate: Candidate, value: float, k: int, kind: str) -> Answer:
+def _described(question: Question, candidate: Candidate, value: float, k: int, kind: str) -> NoiseAnswer:
     """Return the answer with what all uses together are worth."""
     one = str(parse(candidate.written(repr(value))))
     total = parse(one) if k == 1 else parse(f"{one}^{k}")
     epsilon, advantage, tpr, known = _worth(total, question)
     reach = candidate.error(value, question.probability)
-    return Answer(candidate, one, str(total), value, reach, epsilon, advantage, tpr, k, 0, kind, known)
+    return NoiseAnswer(candidate, one, str(total), value, reach, epsilon, advantage, tpr, k, 0, kind, known)
 
 
 def _worth(total: TradeOff, question: Question) -> tuple[float, float, float, str]:
     """Return epsilon at delta, advantage and true-positive rate of all uses together, and what these numbers are."""
     epsilon = float(total.epsilon_bounds(np.array([question.delta]))[1][0])
-    if isinstance(question.wish, Statement) and question.delta >= question.wish.delta:
-        epsilon = min(epsilon, question.wish.epsilon)  # certified by the calibration, perhaps more narrowly
+    if isinstance(question.requirement, EpsilonDelta) and question.delta >= question.requirement.delta:
+        epsilon = min(epsilon, question.requirement.epsilon)  # certified by the calibration, perhaps more narrowly
     return epsilon, total.total_variation, float(total.power(question.fpr)), total.kind
 
 
 # ---- tables --------------------------------------------------------------------------------------------------
 
 
-def table(question: Question, found: tuple[Answer, ...]) -> pd.DataFrame:
+def table(question: Question, found: tuple[NoiseAnswer, ...]) -> pd.DataFrame:
     """Tabulate the answers that there are; what does not apply to one is empty.
 
     Returns
@@ -283,24 +283,24 @@ def table(question: Question, found: tuple[Answer, ...]) -> pd.DataFrame:
     return frame
 
 
-def _facts(answer: Answer) -> tuple[str, str]:
+def _facts(answer: NoiseAnswer) -> tuple[str, str]:
     """Return by which argument, and for which neighbours, the numbers of all uses together hold."""
     total = parse(answer.total)
     return total.theorem, total.neighbours
 
 
-def regions(question: Question, found: tuple[Answer, ...]) -> dict[str, TradeOff]:
-    """Return the region of all uses together for every answer, with that of the wish first where it is a region."""
+def regions(question: Question, found: tuple[NoiseAnswer, ...]) -> dict[str, TradeOff]:
+    """Return the region of all uses together for every answer, with that of the requirement first where it is a region."""
     wished: dict[str, TradeOff] = {}
-    if isinstance(question.wish, Statement):
-        wished[WANTED] = DP(question.wish.epsilon, question.wish.delta)
-    elif isinstance(question.wish, Advantage):
-        wished[WANTED] = TV(question.wish.advantage)
+    if isinstance(question.requirement, EpsilonDelta):
+        wished[WANTED] = DP(question.requirement.epsilon, question.requirement.delta)
+    elif isinstance(question.requirement, Advantage):
+        wished[WANTED] = TV(question.requirement.advantage)
     return {**wished, **{one.candidate.short: parse(one.total) for one in found if not one.trouble}}
 
 
 def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataFrame:
-    """Tabulate what was left open as the number of the wish (or of the error) moves.
+    """Tabulate what was left open as the number of the requirement (or of the error) moves.
 
     Returns
     -------
@@ -322,19 +322,19 @@ def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataF
     return labelled(frame.assign(low=frame["value"], high=frame["value"]))
 
 
-def _open(question: Question, answer: Answer) -> float | None:
+def _open(question: Question, answer: NoiseAnswer) -> float | None:
     """Return the number that was left open, as the ladder draws it."""
     if question.unknown == COUNT:
         return float(answer.k)
     if question.unknown == RECORDS:
         return float(answer.n)
-    return answer.error if question.unknown == NOISE and question.wish is not None else answer.epsilon
+    return answer.error if question.unknown == NOISE and question.requirement is not None else answer.epsilon
 
 
-def _open_kind(question: Question, answer: Answer) -> str:
+def _open_kind(question: Question, answer: NoiseAnswer) -> str:
     """Return what that number is: counts have a kind of their own, epsilon that of the region, errors are rounded up."""
     if question.unknown == COUNT:
         return answer.kind
-    if question.unknown == RECORDS or (question.unknown == NOISE and question.wish is not None):
+    if question.unknown == RECORDS or (question.unknown == NOISE and question.requirement is not None):
         return EXACT if answer.kind == EXACT else "upper"
     return answer.known

@@ -18,7 +18,7 @@ from dpcore.calibration.unknown import Place
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.mechanisms.law import least
-from dpcore.regions.tradeoff import parameters_of, written
+from dpcore.regions.tradeoff import argument_texts, parameters_of
 
 if TYPE_CHECKING:
     from dpcore.core.registry import Entry, Parameter
@@ -113,7 +113,7 @@ class Candidate:
 
     def written(self, value: str) -> str:
         """Return the expression of one use with the parameter written as `value` (a number, or ?)."""
-        return f"{self.name}({', '.join([value, *written(self._values())])})"
+        return f"{self.name}({', '.join([value, *argument_texts(self._values())])})"
 
     def mechanism(self, value: float) -> Mechanism:
         """Return the mechanism with this value of its parameter."""

@@ -46,7 +46,7 @@ class _Line(NamedTuple):
     deviation: float
 
 
-class Quick:
+class DeltaEstimate:
     """delta(epsilon) of a family of regions along the search; keeps the line between neighbouring regions."""
 
     def __init__(self, epsilon: float) -> None:

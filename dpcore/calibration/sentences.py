@@ -10,10 +10,10 @@ from dpcore.core.kinds import WORDS
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
-    from dpcore.calibration.answers import Answer, Question
+    from dpcore.calibration.answers import NoiseAnswer, Question
 
 
-def words(question: Question, answer: Answer) -> str:
+def words(question: Question, answer: NoiseAnswer) -> str:
     """Say what one noise answers."""
     if answer.trouble:
         return f"{answer.candidate.title}: no answer. {answer.trouble}"
@@ -21,11 +21,11 @@ def words(question: Question, answer: Answer) -> str:
     return f"{answer.candidate.title}: {' '.join(parts)}"
 
 
-def _noise_words(question: Question, answer: Answer) -> str:
+def _noise_words(question: Question, answer: NoiseAnswer) -> str:
     """Say the noise, and how far an answer is off."""
     symbol = answer.candidate.symbol
     up = answer.candidate.is_noise
-    value = f"{symbol} = {outward(answer.value, 5, up=up if question.wish is not None else not up)}"
+    value = f"{symbol} = {outward(answer.value, 5, up=up if question.requirement is not None else not up)}"
     each = value if answer.k == 1 else f"{value} per answer"
     if question.unknown == RECORDS and up:
         each += " on the sum"
@@ -42,7 +42,7 @@ def _noise_words(question: Question, answer: Answer) -> str:
     return f"{start}; {whose} is off by more than {outward(answer.error, 4)} in at most {of_100(question.probability)} cases."
 
 
-def _worth_words(question: Question, answer: Answer) -> str:
+def _worth_words(question: Question, answer: NoiseAnswer) -> str:
     """Say what all answers together are worth."""
     who = "It has" if answer.k == 1 else "All together have"
     epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {outward(answer.epsilon, 4)}"
@@ -52,10 +52,10 @@ def _worth_words(question: Question, answer: Answer) -> str:
     )
 
 
-def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
+def best(question: Question, found: tuple[NoiseAnswer, ...]) -> NoiseAnswer | None:
     """Return the answer to prefer: the least error, the least epsilon, the most answers or the fewest records."""
     known = [one for one in found if not one.trouble and not one.candidate.sampled]
-    if question.unknown == NOISE and question.wish is not None:
+    if question.unknown == NOISE and question.requirement is not None:
         known = [one for one in known if one.error is not None]
         return min(known, key=lambda one: one.error or math.inf, default=None)
     if question.unknown in (NOISE, PRIVACY):
@@ -65,7 +65,7 @@ def best(question: Question, found: tuple[Answer, ...]) -> Answer | None:
     return min(known, key=lambda one: one.n, default=None)
 
 
-def verdict(question: Question, found: tuple[Answer, ...]) -> str:
+def verdict(question: Question, found: tuple[NoiseAnswer, ...]) -> str:
     """Name the answer to prefer, and why."""
     known = [one for one in found if not one.trouble and not one.candidate.sampled]
     top = best(question, found)
@@ -77,11 +77,11 @@ def verdict(question: Question, found: tuple[Answer, ...]) -> str:
     return _verdict(question, top, known)
 
 
-def _verdict(question: Question, top: Answer | None, known: list[Answer]) -> str:
+def _verdict(question: Question, top: NoiseAnswer | None, known: list[NoiseAnswer]) -> str:
     if top is None:
         return "No noise has an answer to this question."
     name = top.candidate.title
-    if question.unknown == NOISE and question.wish is not None:
+    if question.unknown == NOISE and question.requirement is not None:
         return (
             f"{name} is off least: by more than {outward(top.error or 0.0, 4)} in at most "
             f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.calibration import quick
 from dpcore.calibration.search import Axis, Search
-from dpcore.calibration.targets import Profile
+from dpcore.calibration.targets import ProfileTarget
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.notices import collected
@@ -193,9 +193,9 @@ class Problem:
     def _begun(self, region: TradeOff) -> Search | None:
         """Begin with the root of the quick delta; None where there is none."""
         target = self.target
-        if not isinstance(target, Profile):
+        if not isinstance(target, ProfileTarget):
             return None
-        estimate = quick.Quick(target.epsilon)
+        estimate = quick.DeltaEstimate(target.epsilon)
         known: dict[float, float] = {}
 
         def gap(v: float) -> float:

@@ -48,7 +48,7 @@ def _log_ratio(value: float, asked: float) -> float:
 
 
 @dataclass
-class Profile:
+class ProfileTarget:
     """delta(epsilon) <= delta, with delta > 0; epsilon 0 is the advantage.
 
     A union (the two directions of a pair, say) is asked part by part: `lead` remembers which part was the largest,
@@ -134,7 +134,7 @@ class Pure:
 
 
 @dataclass
-class Attack:
+class AttackTarget:
     """The true-positive rate at a false-positive rate is at most `tpr`."""
 
     fpr: float
@@ -169,7 +169,7 @@ def _pair(bounds: tuple[Any, Any]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TargetNumbers:
     """The numbers given; None for those left out."""
 
     epsilon: float | None
@@ -179,7 +179,7 @@ class Asked:
     fpr: float | None
 
     @classmethod
-    def read(cls, **given: Any) -> Asked:
+    def read(cls, **given: Any) -> TargetNumbers:
         """Check the numbers and that they speak of one kind of target."""
         known = (LOSS, DELTA, ADVANTAGE, TPR, FPR)
         asked = cls(*(None if given[p.name] is None else p.check(given[p.name]) for p in known))
@@ -197,15 +197,15 @@ class Asked:
             if self.advantage == 0:
                 msg = "advantage must be above 0 to be calibrated, got 0.0: only perfect privacy has none."
                 raise DomainError(msg)
-            return Profile(0.0, self.advantage, "advantage")
+            return ProfileTarget(0.0, self.advantage, "advantage")
         if self.tpr is not None and self.fpr is not None:
             if self.tpr <= self.fpr:
                 msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
                 raise DomainError(msg)
-            return Attack(self.fpr, self.tpr)
+            return AttackTarget(self.fpr, self.tpr)
         if self.epsilon is not None and self.delta is not None:
             if self.delta > 0:
-                return Profile(self.epsilon, self.delta)
+                return ProfileTarget(self.epsilon, self.delta)
             if self.epsilon == 0:
                 msg = "epsilon and delta cannot both be 0: only perfect privacy has (0, 0)."
                 raise DomainError(msg)
@@ -213,7 +213,7 @@ class Asked:
         raise DomainError(_incomplete(self))
 
 
-def _incomplete(asked: Asked) -> str:
+def _incomplete(asked: TargetNumbers) -> str:
     pairs = (("epsilon", "delta"), ("delta", "epsilon"), ("tpr", "fpr"), ("fpr", "tpr"))
     for have, lack in pairs:
         if getattr(asked, have) is not None:

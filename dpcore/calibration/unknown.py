@@ -10,7 +10,16 @@ from dpcore.core import registry
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter
 from dpcore.language.build import build
-from dpcore.language.syntax import Both, Call, Items, Power, Product, Unknown, fill, unknowns
+from dpcore.language.syntax import (
+    CallNode,
+    IntersectionNode,
+    ListNode,
+    PowerNode,
+    ProductNode,
+    UnknownNode,
+    fill,
+    unknowns,
+)
 
 if TYPE_CHECKING:
     from dpcore.language.syntax import Argument, Region, Value
@@ -110,15 +119,15 @@ def locate(tree: Region, text: str) -> Place:
 
 def _find(tree: Value, whole: Region, text: str, copies: int) -> Place:
     match tree:
-        case Power(base, exponent):
-            if isinstance(exponent, Unknown):
+        case PowerNode(base, exponent):
+            if isinstance(exponent, UnknownNode):
                 return Place(COPIES, "", copies)
             return _find(base, whole, text, copies * exponent)
-        case Product(parts) | Both(parts):
+        case ProductNode(parts) | IntersectionNode(parts):
             return _find(next(part for part in parts if unknowns(part)), whole, text, copies)
-        case Call(name, arguments):
+        case CallNode(name, arguments):
             index, argument = next((i, a) for i, a in enumerate(arguments) if unknowns(a.value))
-            if not isinstance(argument.value, (Unknown, Items)):
+            if not isinstance(argument.value, (UnknownNode, ListNode)):
                 return _find(argument.value, whole, text, copies)
             return Place(_parameter(tree, index, argument, whole, text), name, copies)
         case _:
@@ -126,7 +135,7 @@ def _find(tree: Value, whole: Region, text: str, copies: int) -> Place:
             raise DomainError(msg)
 
 
-def _parameter(call: Call, index: int, argument: Argument, whole: Region, text: str) -> Parameter:
+def _parameter(call: CallNode, index: int, argument: Argument, whole: Region, text: str) -> Parameter:
     """Return the parameter that an argument is, refusing regions and texts."""
     known = {entry.name: entry for entry in registry.entries()}
     entry = known.get(call.name)

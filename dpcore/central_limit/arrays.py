@@ -38,7 +38,7 @@ LARGEST_N = 10**6
 COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", *FACTS)
 
 
-class Statement(NamedTuple):
+class RowStatement(NamedTuple):
     """What each mechanism of a row promises; a total variation of 1 says nothing."""
 
     epsilon: float
@@ -52,14 +52,14 @@ class Array:
 
     name: str
     goal: Goal
-    row: Callable[[int], Statement]
+    row: Callable[[int], RowStatement]
 
     @property
     def title(self) -> str:
         """What a legend calls it."""
         return TITLES[self.name]
 
-    def statement(self, n: int) -> Statement:
+    def statement(self, n: int) -> RowStatement:
         """Return what one mechanism of row n promises."""
         return self.row(COUNT.but(name="n", high=LARGEST_N).check(n))
 
@@ -89,17 +89,17 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     failing = LOSS.but(name="delta", high=20.0).check(delta)
     power = SHARE.but(name="c", high=0.5).check(c)
 
-    def pure(n: int) -> Statement:
-        return Statement(limit_mu / math.sqrt(n))
+    def pure(n: int) -> RowStatement:
+        return RowStatement(limit_mu / math.sqrt(n))
 
-    def with_failures(n: int) -> Statement:
-        return Statement(limit_mu / math.sqrt(n), min(1.0, failing / n))
+    def with_failures(n: int) -> RowStatement:
+        return RowStatement(limit_mu / math.sqrt(n), min(1.0, failing / n))
 
-    def with_variation(n: int) -> Statement:
+    def with_variation(n: int) -> RowStatement:
         epsilon = limit_mu * n**-power
         eta = limit_mu * n ** (power - 1.0) / 2
         # for few mechanisms eta may exceed what epsilon allows, and then says nothing
-        return Statement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
+        return RowStatement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
 
     goal = Goal(limit_mu)
     return (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions.guarantees import GDP, TV
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _solved(mu: FloatArray, goal: FloatArray) -> FloatArray:
 
 def _checked(epsilon: float, mu: float, goal: float) -> float:
     """Return an epsilon at which the curve itself is at most the goal: the guess, a little more, or a full search."""
-    curve = Gaussian(mu)
+    curve = GaussianCurve(mu)
     tries = epsilon * (1 + np.array([1e-15, 1e-13, 1e-11]))
     good = np.flatnonzero(curve.delta_bounds(tries)[1] <= goal)
     return float(tries[good[0]]) if good.size else float(curve.epsilon_bounds(np.array([goal]))[1][0]) * math.exp(1e-15)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpcore.utility import Dataset, Pair
-    from dpcore.utility.base import Measure
+    from dpcore.utility import Dataset, UtilityPair
+    from dpcore.utility.base import UtilityMeasure
 
 
 def bound_figure(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     side: str = "upper",
@@ -32,7 +32,7 @@ def bound_figure(
 
     Parameters
     ----------
-    pair, data, side, values, measure : Pair or Dataset or str or iterable of float
+    pair, data, side, values, measure : UtilityPair or Dataset or str or iterable of float
         As in `dpcore.utility.bounds.bound_table`.
     look : Look, default PLAIN
         Size, title and colours.
@@ -50,7 +50,7 @@ def bound_figure(
     return Figure(chart, table, takeaway, title, (*notes, *utility_notes(table, log_y=log)))
 
 
-def bound_takeaway(pair: Pair, table: pd.DataFrame, measure: Measure, data: Dataset, side: str) -> str:
+def bound_takeaway(pair: UtilityPair, table: pd.DataFrame, measure: UtilityMeasure, data: Dataset, side: str) -> str:
     """Say at which bound the total is smallest (largest for chances of success), and what it is at the current bound."""
     total = table[table["label"] == TOTAL].reset_index(drop=True)
     best = total.iloc[int(total["value"].argmax() if measure.larger_is_better else total["value"].argmin())]

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.theorems.composition.ways import Way
+    from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
-    Points = Callable[[Way], pd.DataFrame]
+    Points = Callable[[TheoremRegion], pd.DataFrame]
 
 _LEAST_DELTA = 1e-12  # where a profile leaves the picture
 
 
-def way_points(way: Way) -> pd.DataFrame:
+def way_points(way: TheoremRegion) -> pd.DataFrame:
     """Return the points drawn for one theorem; rates of a bound are marked as the safe side."""
     if way.region is None:
         msg = f"{way.title} has no region: {way.note}"
@@ -42,13 +42,13 @@ def way_points(way: Way) -> pd.DataFrame:
     return points
 
 
-def composition_table(ways: Iterable[Way], points: Points = way_points) -> pd.DataFrame:
+def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points) -> pd.DataFrame:
     """Return the points drawn for every theorem that applies.
 
     Parameters
     ----------
-    ways : iterable of Way
-        What `dpcore.theorems.composition.ways` returns.
+    ways : iterable of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns.
     points : Points, optional
         Returns the points of one theorem; for a caller that caches them.
 
@@ -72,7 +72,7 @@ def composition_table(ways: Iterable[Way], points: Points = way_points) -> pd.Da
     return table
 
 
-def composition_takeaway(ways: Iterable[Way], *, fpr: float = 0.05) -> str:
+def composition_takeaway(ways: Iterable[TheoremRegion], *, fpr: float = 0.05) -> str:
     """Say what the best attacker finds according to each theorem, the strongest promise first."""
     powers = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
     promises = sorted((entry for entry in powers if entry[2].kind != "approximate"), key=lambda entry: entry[0])
@@ -96,7 +96,7 @@ def _people(power: float) -> str:
 
 
 def composition_figure(
-    ways: Sequence[Way],
+    ways: Sequence[TheoremRegion],
     *,
     log: bool = False,
     look: Look = PLAIN,
@@ -107,8 +107,8 @@ def composition_figure(
 
     Parameters
     ----------
-    ways : sequence of Way
-        What `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
     look : Look, default PLAIN
@@ -131,14 +131,19 @@ def composition_figure(
 
 
 def composition_profile(
-    ways: Sequence[Way], *, delta: float = 1e-6, epsilon_max: float | None = None, look: Look = PLAIN, **options: Any
+    ways: Sequence[TheoremRegion],
+    *,
+    delta: float = 1e-6,
+    epsilon_max: float | None = None,
+    look: Look = PLAIN,
+    **options: Any,
 ) -> Figure:
     """Return delta(epsilon) of all theorems on one chart.
 
     Parameters
     ----------
-    ways : sequence of Way
-        What `dpcore.theorems.composition.ways` returns; those that do not apply are left out.
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
     delta : float, default 1e-06
         The delta of the sentence.
     epsilon_max : float, optional
@@ -172,14 +177,14 @@ def composition_profile(
     return Figure(chart, table, takeaway, look.title or "Profiles", tuple(left_out))
 
 
-def profile_end(ways: Sequence[Way]) -> float:
+def profile_end(ways: Sequence[TheoremRegion]) -> float:
     """Return where the profiles of the sharper theorems have left the picture, at most four times the first of these ends."""
     sharp = [way for way in ways if not way.rough] or list(ways)
     ends = [end for end in map(_own_end, sharp) if 0 < end < math.inf]
     return min(max(ends), 4 * min(ends)) if ends else 1.0
 
 
-def _own_end(way: Way) -> float:
+def _own_end(way: TheoremRegion) -> float:
     """Return a little more than the epsilon where delta is 1e-12 or no longer falls; inf for a single statement."""
     region = way.region
     if region is None or way.single:
@@ -192,7 +197,7 @@ def _own_end(way: Way) -> float:
     return 1.05 * end if limit == 0 and end > 0 else math.inf
 
 
-def _needs(way: Way, region: TradeOff, delta: float) -> str:
+def _needs(way: TheoremRegion, region: TradeOff, delta: float) -> str:
     """Say which epsilon a theorem needs for delta; a single statement is repeated as it is."""
     name = theme.short(way.title)
     if way.single:

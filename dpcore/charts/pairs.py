@@ -16,8 +16,8 @@ from dpcore.core.kinds import WORDS
 from dpcore.utility.simulate import moved, simulate
 
 if TYPE_CHECKING:
-    from dpcore.utility import Dataset, Pair
-    from dpcore.utility.base import Measure
+    from dpcore.utility import Dataset, UtilityPair
+    from dpcore.utility.base import UtilityMeasure
 
 COLUMNS = ("label", "parameter", "value", "kind", "low", "high", "theorem")
 POINTS = 41  # per line
@@ -31,7 +31,7 @@ _REACH = 20.0  # a parameter without a usual range is drawn from a 20th to 20 ti
 _LARGEST_N = 10**6
 
 
-def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -> list[float]:
+def pair_grid(pair: UtilityPair, data: Dataset, parameter: str, points: int = POINTS) -> list[float]:
     """Return the values of a parameter to evaluate: round numbers, even on the log scale, with its current value.
 
     Parameters
@@ -51,7 +51,7 @@ def pair_grid(pair: Pair, data: Dataset, parameter: str, points: int = POINTS) -
     return sorted({*inside, now})
 
 
-def _span(pair: Pair, data: Dataset, parameter: str) -> tuple[float, float, float, bool]:
+def _span(pair: UtilityPair, data: Dataset, parameter: str) -> tuple[float, float, float, bool]:
     """Return the ends of the axis, the current value, and whether only integers are allowed."""
     parameters = {p.name: p for p in pair.parameters()}
     if parameter not in parameters:
@@ -75,7 +75,7 @@ def _span(pair: Pair, data: Dataset, parameter: str) -> tuple[float, float, floa
 
 
 def pair_table(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     parameter: str | None = None,
@@ -87,7 +87,7 @@ def pair_table(
 
     Parameters
     ----------
-    pair, data : Pair or Dataset
+    pair, data : UtilityPair or Dataset
         Query with mechanism, and the data.
     parameter : str, optional
         The parameter on the axis; the pair's main one by default. ``n`` has closed forms only.
@@ -140,7 +140,7 @@ def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
 
 
 def _simulated(
-    pair: Pair, data: Dataset, name: str, measure: Measure, releases: int, seed: int
+    pair: UtilityPair, data: Dataset, name: str, measure: UtilityMeasure, releases: int, seed: int
 ) -> list[tuple[Any, ...]]:
     """Return a row for each value at which releases were simulated."""
     if not releases or name not in {p.name for p in pair.parameters()}:
@@ -190,7 +190,7 @@ def _theorems(table: pd.DataFrame) -> tuple[str, ...]:
 
 
 def pair_figure(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     *,
     parameter: str | None = None,

@@ -16,7 +16,7 @@ from dpcore.utility.choosing import Choosing
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.utility import Dataset, Pair
+    from dpcore.utility import Dataset, UtilityPair
 
 COLUMNS = ("answer", "true", "released", "difference")
 MOST_BARS = 60  # more coordinates than this are drawn as lines
@@ -24,7 +24,7 @@ OTHERS = 60  # further releases drawn small beside a single number
 TRUE, RELEASED = "true answer", "this release"
 
 
-def release_table(pair: Pair, data: Dataset, seed: int = 0) -> pd.DataFrame:
+def release_table(pair: UtilityPair, data: Dataset, seed: int = 0) -> pd.DataFrame:
     """Return one release beside the true answer, one row per coordinate: `answer, true, released, difference`."""
     truth = np.asarray(pair.answer(data), dtype=np.float64).ravel()
     release = np.asarray(pair.release(data, np.random.default_rng(seed), 1), dtype=np.float64)[0].ravel()
@@ -51,12 +51,12 @@ def release_takeaway(table: pd.DataFrame, title: str) -> str:
     )
 
 
-def release_figure(pair: Pair, data: Dataset, *, seed: int = 0, look: Look = PLAIN) -> Figure:
+def release_figure(pair: UtilityPair, data: Dataset, *, seed: int = 0, look: Look = PLAIN) -> Figure:
     """Return chart, table and sentence of one release.
 
     Parameters
     ----------
-    pair, data : Pair or Dataset
+    pair, data : UtilityPair or Dataset
         Query with mechanism, and the data.
     seed : int, default 0
         Of the release; the same seed gives the same release.

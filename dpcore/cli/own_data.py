@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.cli.options import Parser
-    from dpcore.utility.base import Pair
+    from dpcore.utility.base import UtilityPair
     from dpcore.utility.dataset import Dataset
-    from dpcore.utility.reading import Reading
+    from dpcore.utility.reading import ColumnReading
 
 MOVABLE = ("n", "lower", "upper")
 MOST_EXAMPLE = 10**6  # records
@@ -58,7 +58,7 @@ def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
     return {name: [_RECORDS.check(v) for v in values] if name == "n" else values for name, values in lists.items()}
 
 
-def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
+def dataset(pair: UtilityPair, arguments: argparse.Namespace) -> Dataset:
     """Return the column of the file, or example data, with the size and bounds of the options; of several, the first."""
     options = [f"--{name}" for name in ("data", *MOVABLE) if getattr(arguments, name) is not None]
     if options and not pair.uses_data:
@@ -78,7 +78,7 @@ def dataset(pair: Pair, arguments: argparse.Namespace) -> Dataset:
 
 
 def moved_table(
-    pair: Pair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
+    pair: UtilityPair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
 ) -> pd.DataFrame:
     """Return the table as the number of records or a bound changes."""
     from dpcore.utility.bounds import LEAK, bound_cases  # noqa: PLC0415  # pandas is slow to import
@@ -95,7 +95,7 @@ def moved_table(
     return bound_cases(pair, data, name, values, rng, arguments.releases)
 
 
-def _example(pair: Pair, n: int) -> Dataset:
+def _example(pair: UtilityPair, n: int) -> Dataset:
     return pair.example(_RECORDS.but(high=MOST_EXAMPLE).check(n))
 
 
@@ -105,7 +105,7 @@ def _first(data: Dataset, n: int) -> Dataset:
     return part(data, n=n)
 
 
-def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
+def _read(pair: UtilityPair, arguments: argparse.Namespace, *, silent: bool = False) -> Dataset:
     """Return the column of the file, and warn about lost records."""
     from dpcore.files.sheet import open_csv  # noqa: PLC0415  # needed with --data only
 
@@ -118,11 +118,11 @@ def _read(pair: Pair, arguments: argparse.Namespace, *, silent: bool = False) ->
     sheet = open_csv(Path(arguments.data).read_bytes())
     reading = _reading(pair, sheet, sheet.columns[0] if arguments.column is None else arguments.column, arguments)
     if not silent and (reading.dropped or any(reading.clipped) or reading.dataset.categories):
-        warnings.warn(" ".join(reading.told), DomainWarning, stacklevel=2)
+        warnings.warn(" ".join(reading.notes), DomainWarning, stacklevel=2)
     return reading.dataset
 
 
-def _reading(pair: Pair, sheet: Any, column: str, arguments: argparse.Namespace) -> Reading:
+def _reading(pair: UtilityPair, sheet: Any, column: str, arguments: argparse.Namespace) -> ColumnReading:
     """Read the column as numbers, or as answers that are declared or named by the query."""
     from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers  # noqa: PLC0415  # needed with --data only
 

@@ -27,7 +27,7 @@ from dpcore.curves.possible import ROUNDING
 from dpcore.engine import enumeration, profile
 from dpcore.engine.binomial import binomial_masses
 from dpcore.regions import gate
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,7 +126,7 @@ def conjectured(given: Constraints, k: int) -> Conjecture:
     corners = symmetric_hull(np.concatenate(losses), np.concatenate(deltas), floor)
     shape = polygon(corners, floor, "intersection of compositions of single statements")
     label = f"compositions of {k} single statements of {given.text}, intersected"
-    return Conjecture(Given(shape, label), used, total)
+    return Conjecture(CustomRegion(shape, label), used, total)
 
 
 def gap(exact: TradeOff, guess: Conjecture) -> Gap:

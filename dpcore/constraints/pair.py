@@ -13,7 +13,7 @@ from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.composition.delta_table import statements
-from dpcore.theorems.composition.ways import Way
+from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -67,5 +67,5 @@ def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
         `epsilon, delta, note, kind, theorem, neighbours`, epsilon ascending from 0; polygons with more corners than `longest` are thinned
         evenly (`note` says so), every row stays true.
     """
-    way = Way("exact", "exact", region, "exact", "")
+    way = TheoremRegion("exact", "exact", region, "exact", "")
     return labelled(statements([way], longest)[["epsilon", "delta", "kind", "note"]], region)

@@ -6,12 +6,11 @@ import math
 
 from dpcore.core.parameter import Parameter
 
-# Where doubles end. The exact numbers are promised to 1e-10, and a loss of 1e6 has a last place of 1e-10; a mu is squared;
-# scales are divided by each other and squared; what multiplies a probability must not vanish.
-_LARGEST_LOSS = 1e6
-_SMALLEST = 1e-300
-_SMALLEST_ROOT = 1e-100
-_SIZES = 1e-50, 1e50
+# The limits of doubles. Beyond them results overflow, vanish or lose the digits that are promised.
+_LARGEST_LOSS = 1e6  # exact numbers are promised to 1e-10, which is the last place of a loss of 1e6
+_SMALLEST = 1e-300  # a factor of a probability must not vanish
+_SMALLEST_ROOT = 1e-100  # a mu is squared
+_SIZES = 1e-50, 1e50  # scales are divided by each other and squared
 
 EPSILON = Parameter(
     "epsilon",
@@ -82,10 +81,10 @@ PROBABILITY = Parameter("p", low=0.0, high=1.0, label="p", meaning="a probabilit
 COUNT = Parameter("k", "integer", low=1, label="k", meaning="how many", example=2)
 REGION = Parameter("region", "region", label="region", meaning="any region of the language", example="dp(1)")
 
-# What functions are asked about, without the bounds that keep a region within doubles.
+# Arguments of questions, without the bounds that keep a region within doubles.
 LOSS = Parameter("epsilon", low=0.0, label="ε", meaning="a finite privacy loss")
 LOSS_OR_INF = LOSS.but(infinite=True, meaning="a privacy loss; inf is no promise")
-ANY_LOSS = LOSS_OR_INF.but(low=-math.inf, meaning="where delta is asked for: any loss, on either side of 0")
+ANY_LOSS = LOSS_OR_INF.but(low=-math.inf, meaning="any loss, on either side of 0")
 SHARE = PROBABILITY.but(low_open=True, meaning="a probability above 0")
 SLACK = SHARE.but(name="slack", label="δ~", meaning="what a theorem may add to delta")
 FPR = ALPHA.but(name="fpr")
@@ -93,12 +92,14 @@ TPR = ALPHA.but(name="tpr", meaning="true-positive rate of a test")
 ADVANTAGE = ALPHA.but(name="advantage", label="", meaning="true minus false positives of the best test")
 PRIOR = PROBABILITY.but(name="prior", low_open=True, high_open=True, meaning="a belief that is not certain")
 ORDER = Parameter(
-    "order", low=1.0, infinite=True, meaning="of a Rényi divergence: 1 is Kullback-Leibler, inf the largest loss"
+    "order", low=1.0, infinite=True, meaning="order of a Rényi divergence: 1 is Kullback-Leibler, inf the largest loss"
 )
 OPEN_ORDER = ORDER.but(low_open=True, infinite=False, meaning="a finite order above 1")
 POSITIVE = Parameter("size", low=0.0, low_open=True, meaning="a finite number above 0")
 REAL = Parameter("value", meaning="any finite number")
-COPIES = COUNT.but(high=10**300, meaning="how many, as a closed form takes them: k times a number stays a double")
-SEED = Parameter("seed", "integer", low=0, meaning="which random numbers are drawn")
-TOLERANCE = Parameter("tolerance", low=1e-12, high=1.0, high_open=True, meaning="relative width asked of a bracket")
-CONFIDENCE = Parameter("confidence", low=0.5, high=0.999999, meaning="of an audit: chosen before looking")
+COPIES = COUNT.but(high=10**300, meaning="how many copies in a closed form: k times a number stays a double")
+SEED = Parameter("seed", "integer", low=0, meaning="seed of the random numbers")
+TOLERANCE = Parameter("tolerance", low=1e-12, high=1.0, high_open=True, meaning="largest relative width of a bracket")
+CONFIDENCE = Parameter(
+    "confidence", low=0.5, high=0.999999, meaning="confidence of an audit, chosen before looking at the data"
+)

@@ -1,7 +1,7 @@
-"""How hard to work: the width asked of a bracket, the time, memory and operations allowed, and who receives progress.
+"""How hard to work: the width of a bracket, the time, memory and operations allowed, and the listener for progress.
 
-The settings live in a context variable, so that a page or a script states them once around a whole
-computation and no function has to hand them down.
+The settings live in a context variable, so a page or a script sets them once around a whole computation and no
+function has to pass them on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Settings in force: relative bracket width, absolute end time, memory cap, operations and progress listener."""
+    """The settings: relative width of brackets, end time, memory limit, operations and progress listener."""
 
     tolerance: float = 1e-6
     ends_at: float = float("inf")
@@ -63,7 +63,7 @@ def effort(
     Parameters
     ----------
     tolerance : float, optional
-        Asked relative width of a certified bracket, in [1e-12, 1); default 1e-6.
+        Largest relative width of a certified bracket, in [1e-12, 1); default 1e-6.
     deadline : float, optional
         Seconds from now after which the computation stops with a `BudgetError`.
     memory : int, optional
@@ -92,7 +92,7 @@ def effort(
 
 
 def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
-    """Set the effort of all that this thread or task computes from now on, in place of those in force.
+    """Replace the effort of everything that this thread or task computes from now on.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -
 
 
 def checkpoint(fraction: float | None = None) -> None:
-    """Tell the listener how far the work is, and stop it when the time is over.
+    """Report the progress to the listener, and stop the work when its time is over.
 
-    A deadline can only refuse: no answer depends on it. Work between two checkpoints takes a fifth of a second at most.
+    A deadline can only refuse: no answer depends on it. Work between two checkpoints takes at most a fifth of a second.
 
     Parameters
     ----------
     fraction : float, optional
-        Share of the work done, in [0, 1]; None, inside work whose share is not known, repeats the last one.
+        Share of the work done, in [0, 1]; None, where the share is unknown, repeats the last one.
     """
     now = current()
     if now.progress is None and now.ends_at == _NEVER:
@@ -127,30 +127,30 @@ def checkpoint(fraction: float | None = None) -> None:
 
 
 def spend(operations: float) -> None:
-    """Count operations, whether they were done now or kept from an earlier question, and stop when more are spent than allowed."""
-    allowed = current().work
-    if allowed is None:
+    """Count operations, also those whose result is cached from an earlier question, and stop once the allowance is spent."""
+    allowance = current().work
+    if allowance is None:
         return
-    allowed.left -= operations
-    if allowed.left < 0:
-        msg = f"It takes more than the {allowed.whole:.2g} operations allowed for it."
+    allowance.left -= operations
+    if allowance.left < 0:
+        msg = f"It takes more than the {allowance.whole:.2g} operations allowed for it."
         raise BudgetError(msg)
 
 
 @contextmanager
 def stage(begin: float, end: float) -> Iterator[None]:
-    """Count the fractions told inside the ``with`` block as the part from `begin` to `end` of the whole work."""
-    tell = current().progress
-    if tell is None:
+    """Map the fractions reported inside the ``with`` block to the part from `begin` to `end` of the whole work."""
+    listener = current().progress
+    if listener is None:
         yield
         return
-    with effort(progress=lambda fraction: tell(begin + (end - begin) * fraction)):
+    with effort(progress=lambda fraction: listener(begin + (end - begin) * fraction)):
         yield
 
 
-def claim(needed: float, what: str) -> None:
-    """Refuse, before it happens, an allocation of `needed` bytes above the memory allowed."""
-    allowed = current().memory
-    if needed > allowed:
-        msg = f"{what} would need {needed / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB are allowed."
+def claim(size: float, what: str) -> None:
+    """Refuse an allocation of more bytes than allowed before it happens."""
+    limit = current().memory
+    if size > limit:
+        msg = f"{what} would need {size / 1e9:.3g} GB of memory; {limit / 1e9:.3g} GB are allowed."
         raise BudgetError(msg)

@@ -1,4 +1,4 @@
-"""What can go wrong, in words: every message names the value and what is allowed."""
+"""The errors: every message names the value and what is allowed."""
 
 
 class DpcoreError(ValueError):
@@ -6,7 +6,7 @@ class DpcoreError(ValueError):
 
 
 class DomainError(DpcoreError):
-    """A value lies outside the domain of the theorem, guarantee or mechanism it was given to."""
+    """A value lies outside the domain of a theorem, guarantee or mechanism."""
 
 
 class ParseError(DpcoreError):
@@ -14,7 +14,7 @@ class ParseError(DpcoreError):
 
 
 class RelationError(DpcoreError):
-    """Parts of one product speak of different neighbouring relations."""
+    """Parts of one product have different neighbouring relations."""
 
 
 class BudgetError(DpcoreError):
@@ -22,11 +22,11 @@ class BudgetError(DpcoreError):
 
 
 class InternalError(DpcoreError):
-    """A number came out that cannot be true; it is not published, and the text names it and its expression."""
+    """A computed number cannot be true; it is not published, and the text names it and its expression."""
 
 
 class ImpossibleError(InternalError):
-    """The same, seen in a curve that does not know its expression; `dpcore.regions.gate` adds it."""
+    """The same, detected in a curve that does not know its expression; `dpcore.regions.gate` adds it."""
 
 
 class DomainWarning(UserWarning):

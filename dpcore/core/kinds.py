@@ -1,14 +1,14 @@
-"""What a number of a region is: one place decides it, and every table, sentence, chart and tooltip asks here.
+"""The kind of a number: decided here alone, for every table, sentence, chart and tooltip.
 
-A number comes with two sides between which the truth lies. It is ``exact`` where both are the same number; otherwise
-it is named by the side that is published, which is the safe one: ``upper`` for what an attacker gains (delta, epsilon,
-power, advantage), ``lower`` for the errors that remain to him (beta, the area under the curve).
+The truth lies between the two sides of a number. The number is ``exact`` where both are equal; otherwise it is named
+after the side that is published, the safe one: ``upper`` for what an attacker gains (delta, epsilon, power, advantage),
+``lower`` for the errors an attacker still makes (beta, the area under the curve).
 
-The sides of an exact curve differ by the rounding of its formula only. Up to `ROUNDING`, relative, they are published as
-one number; a formula that lost more digits than that is published as the bound it has become.
+The sides of an exact curve differ only by the rounding of its formula. Up to `ROUNDING`, relative, they are published as
+one number; a formula that loses more digits is published as a bound.
 
-Every table that holds a number of a region ends with the columns of `FACTS`, put there by `labelled`: what the number is,
-by which argument it holds, and for which neighbouring datasets.
+Every table of numbers of a region ends with the columns of `FACTS`, added by `labelled`: what the number is, by which
+argument it holds, and for which neighbouring datasets.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ WORDS = {
 }
 FACTS = ("kind", "theorem", "neighbours")
 HEADINGS = {"kind": "What it is", "theorem": "Theorem", "neighbours": "Neighbours"}
-"""The same columns where a table is read by people."""
+"""Headings of these columns in tables for people."""
 ROUNDING = 1e-10  # the largest relative error of a number that is called exact
 
 
 def settled(bounds: Bounds, safe: Side, *, exact: bool, scale: ArrayLike | None = None) -> Bounds:
-    """Return the two sides of some numbers, made one where an exact curve's differ by rounding alone.
+    """Return the two sides of some numbers, made equal where those of an exact curve differ by rounding alone.
 
     Parameters
     ----------
@@ -51,14 +51,19 @@ def settled(bounds: Bounds, safe: Side, *, exact: bool, scale: ArrayLike | None 
         Whether the curve itself is exact.
     scale : ArrayLike, optional
         What the rounding is relative to; the upper side by default.
+
+    Returns
+    -------
+    Bounds
+        Lower and upper sides.
     """
     lower, upper = bounds
     if not exact:
         return np.minimum(lower, upper), upper
     size = upper if scale is None else np.asarray(scale, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # infinity on both sides
-        one = (lower == upper) | (upper - lower <= ROUNDING * np.abs(size))
-    return (np.where(one, upper, lower), upper) if safe == "upper" else (lower, np.where(one, lower, upper))
+        equal = (lower == upper) | (upper - lower <= ROUNDING * np.abs(size))
+    return (np.where(equal, upper, lower), upper) if safe == "upper" else (lower, np.where(equal, lower, upper))
 
 
 def kinds(bounds: tuple[ArrayLike, ArrayLike], safe: Side) -> NDArray[np.str_]:
@@ -72,8 +77,8 @@ def kind(lower: float, upper: float, safe: Side) -> str:
     return EXACT if lower == upper else safe
 
 
-class Stated(Protocol):
-    """What says by which argument, and for which neighbours, its numbers hold: any region."""
+class FactSource(Protocol):
+    """Anything that knows by which argument and for which neighbours its numbers hold, such as a region."""
 
     @property
     def theorem(self) -> str:
@@ -84,28 +89,33 @@ class Stated(Protocol):
         """The neighbouring datasets."""
 
 
-def facts(region: Stated) -> dict[str, str]:
-    """Return the columns that say, after `kind`, by which argument and for which neighbours a number holds."""
+def facts(region: FactSource) -> dict[str, str]:
+    """Return the columns `theorem` and `neighbours` of a region's numbers."""
     return {"theorem": region.theorem, "neighbours": region.neighbours}
 
 
-def labelled(frame: pd.DataFrame, region: Stated | None = None, **columns: Any) -> pd.DataFrame:
+def labelled(frame: pd.DataFrame, region: FactSource | None = None, **columns: Any) -> pd.DataFrame:
     """Return a table that ends with `kind, theorem, neighbours`.
 
     Parameters
     ----------
     frame : DataFrame
-        The numbers; columns of these names that it has are moved to the end.
-    region : Stated, optional
-        Whose numbers they are; None where the columns say it row by row.
+        The numbers; columns with these names are moved to the end.
+    region : FactSource, optional
+        The region the numbers belong to; None where the columns name it row by row.
     columns : object
-        Any of the three, for all rows or row by row; they go before what the region says.
+        Any of the three, for all rows or row by row; they take precedence over the region.
+
+    Returns
+    -------
+    DataFrame
+        The table with the three columns at its end.
     """
     whole = frame.assign(**{**(facts(region) if region is not None else {}), **columns})
     return whole[[*(name for name in whole.columns if name not in FACTS), *FACTS]]
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the last columns of a table in the words of people: how they are headed, and what each kind is."""
+    """Return a table whose last columns have headings and kinds in plain words."""
     words = frame["kind"].map(lambda name: WORDS.get(name, name))
     return frame.assign(kind=words).rename(columns=HEADINGS)

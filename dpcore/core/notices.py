@@ -1,6 +1,6 @@
-"""What the library has to say beside an answer, such as that a value changes nothing.
+"""Notices beside an answer, such as that a value changes nothing.
 
-At a prompt or in a script a notice is an ordinary Python warning. Whoever wants it as a value collects it:
+At a prompt or in a script a notice is an ordinary Python warning. To get it as a value, collect it:
 
 >>> from dpcore import dptv
 >>> with collected() as notices:
@@ -8,8 +8,8 @@ At a prompt or in a script a notice is an ordinary Python warning. Whoever wants
 >>> notices  # doctest: +ELLIPSIS
 ['eta 0.9 is above 0.36218..., the total variation of dp(0.6, 0.1): it changes nothing.']
 
-Collecting belongs to the task or thread that does it. A filter of Python's warnings belongs to the whole process, where
-one visitor of the app would hear what was said to another.
+Collecting is local to a task or thread. A filter of Python's warnings applies to the whole process, where one visitor of
+the app would see the notices of another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _collector: ContextVar[list[str] | None] = ContextVar("notices", default=None)
 
 
 def notice(text: str, stacklevel: int = 1) -> None:
-    """Hand a notice to whoever collects here; without one it is a `DomainWarning`.
+    """Add a notice to the current collection; without one, warn with a `DomainWarning`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def notice(text: str, stacklevel: int = 1) -> None:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the notices of everything done inside the ``with`` block, in the order they come."""
+    """Collect the notices of everything inside the ``with`` block, in order."""
     notices: list[str] = []
     token = _collector.set(notices)
     try:

@@ -1,4 +1,4 @@
-"""The one checker of values: what a number, a list, a text or a region may be, and one sentence for what it is not."""
+"""The one checker of values: what a number, a list, a text or a region may be, and one sentence if it is not."""
 
 from __future__ import annotations
 
@@ -33,29 +33,23 @@ class Parameter:
     Parameters
     ----------
     name : str
-        What a message calls it.
+        Its name in messages.
     kind : str, default "number"
-        Str, default "number"
         One of number, integer, numbers, points, region, regions (any number of them) and text.
     default : object, default REQUIRED
-        Any
-        The value where none is given; `REQUIRED` if there is none.
+        The value of an omitted argument; `REQUIRED` if it may not be omitted.
     low, high : float
         Ends of the interval.
     low_open, high_open : bool, default False
-        Bool, default False
         Whether an end itself is excluded; integers include both.
     infinite : bool, default False
-        Bool, default False
-        Whether infinity is allowed, beyond a finite `high` too; minus infinity is where `low` is.
+        Whether infinity is allowed, even beyond a finite `high`; minus infinity is allowed if `low` is.
     least : float, default 0
-        Float, default 0.0
-        The smallest size a number other than 0 may have: below it products and squares leave the range of doubles.
+        The smallest size of a number other than 0: below it products and squares leave the range of doubles.
     fewest, most : int or float
-        Int, default 1 and no limit
-        How many items a list may have.
-    unit, label, meaning, example
-        What forms and documentation show.
+        How many items a list may have; by default at least 1, without an upper limit.
+    unit, label, meaning, example : str or object
+        Texts for forms and documentation.
     """
 
     name: str
@@ -82,7 +76,7 @@ class Parameter:
             and self.least <= abs(value) > 0.0
             and self.kind == "number"
         ):
-            return value  # most of what is checked
+            return value  # the common case
         return _CHECKS[self.kind](self, value)
 
     def array(self, values: Any) -> FloatArray:
@@ -93,7 +87,7 @@ class Parameter:
         >>> Parameter("alpha", low=0.0, high=1.0).array([0, 0.5]).tolist()
         [0.0, 0.5]
         """
-        items = _listed(values)
+        items = _as_items(values)
         if not len(items):
             raise self.refusal(values)
         if not self.fewest <= len(items) <= self.most:
@@ -102,19 +96,19 @@ class Parameter:
             numbers = np.asarray(items, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
             wrong = np.flatnonzero(~_inside(self, numbers)).tolist()
         else:
-            each = [_number(self, item) for item in items]
-            numbers = np.array(each, dtype=np.float64)
-            wrong = [place for place, number in enumerate(each) if number is None]
+            checked = [_number(self, item) for item in items]
+            numbers = np.array(checked, dtype=np.float64)
+            wrong = [place for place, number in enumerate(checked) if number is None]
         if wrong:
             raise self.refusal(items[wrong[0]], "" if len(items) == 1 else f" (number {wrong[0] + 1} of {len(items)})")
         return np.asarray(numbers, dtype=np.float64)
 
     def refusal(self, value: Any, place: str = "") -> DomainError:
         """Return the error about a bad value: the parameter, its domain, the value and, in a list, its place."""
-        given, words = _scalar(value), self.domain_words
-        if self.kind == "number" and self.high == math.inf and _too_large(given):
+        scalar, words = _scalar(value), self.domain_words
+        if self.kind == "number" and self.high == math.inf and _too_large(scalar):
             words += " within the range of doubles"
-        return DomainError(f"{self.name} must be {words}, got {shown(given)}{place}.")
+        return DomainError(f"{self.name} must be {words}, got {shown(scalar)}{place}.")
 
     @property
     def domain(self) -> str:
@@ -132,7 +126,7 @@ class Parameter:
 
     @property
     def domain_words(self) -> str:
-        """The domain, or what kind of thing is wanted."""
+        """The domain, or the kind of value."""
         words = {
             "region": "a region",
             "regions": "regions",
@@ -154,7 +148,7 @@ class Parameter:
         return self.default is REQUIRED
 
     def but(self, **changes: Any) -> Parameter:
-        """Return this parameter with some of its facts changed."""
+        """Return this parameter with some of its attributes changed."""
         return dataclasses.replace(self, **changes)
 
     def field(self, default: Any = REQUIRED, **changes: Any) -> Any:
@@ -167,7 +161,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Choice(Parameter):
-    """A parameter with a few named values: a text of kind ``text`` that must be one of `choices`."""
+    """A parameter with a few named values: kind ``text``, one of `choices`."""
 
     choices: tuple[str, ...] = ()
 
@@ -182,17 +176,28 @@ class Choice(Parameter):
 
     @property
     def domain_words(self) -> str:
-        """The values allowed."""
+        """The allowed values."""
         return "one of " + ", ".join(self.choices)
 
 
 def one_of(name: str, choices: Iterable[str]) -> Choice:
-    """Return the parameter whose values are these texts."""
+    """Return the parameter that may be any of these texts."""
     return Choice(name, "text", choices=tuple(choices))
 
 
 def shown(value: Any) -> str:
-    """Return a short text of any value, on one line, for an error message."""
+    """Return any value as a short text on one line, for an error message.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    str
+        Its `repr`, cut to 60 characters.
+    """
     try:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except ValueError:  # Python writes no whole number of more than 4300 digits
@@ -215,14 +220,14 @@ def _inside(parameter: Parameter, x: _Number) -> Any:
 
 
 def _scalar(value: Any) -> Any:
-    """Return numbers of numpy, and arrays without dimensions, as Python's own."""
+    """Return numpy scalars and arrays without dimensions as Python numbers."""
     if type(value) is float:
         return value
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
 def _number(parameter: Parameter, value: Any) -> float | None:
-    """Return a value as a number of the domain, None if it is none; truth values and texts are no numbers."""
+    """Return a value as a number of the domain, or None if it is not one; booleans and texts are not numbers."""
     value = _scalar(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
@@ -246,15 +251,15 @@ def _check_number(parameter: Parameter, value: Any) -> float:
 
 
 def _check_integer(parameter: Parameter, value: Any) -> int:
-    given = _scalar(value)
-    whole = isinstance(given, Integral) or (isinstance(given, float) and given.is_integer())
-    if isinstance(given, bool) or not whole or not parameter.low <= int(given) <= parameter.high:
+    scalar = _scalar(value)
+    whole = isinstance(scalar, Integral) or (isinstance(scalar, float) and scalar.is_integer())
+    if isinstance(scalar, bool) or not whole or not parameter.low <= int(scalar) <= parameter.high:
         raise parameter.refusal(value)
-    return int(given)
+    return int(scalar)
 
 
-def _listed(values: Any) -> FloatArray | list[Any]:
-    """Return one value or several as an array of numbers, or as a list where each has to be looked at."""
+def _as_items(values: Any) -> FloatArray | list[Any]:
+    """Return one value or several as an array of numbers, or as a list where each item must be checked."""
     raw = values
     if isinstance(values, (list, tuple)):
         if not set(map(type, values)) <= _PLAIN_TYPES:
@@ -263,7 +268,7 @@ def _listed(values: Any) -> FloatArray | list[Any]:
     elif hasattr(values, "__array__"):
         raw = np.asarray(values)
     elif isinstance(values, (Sequence, Iterator)) and not isinstance(values, (str, bytes)):
-        return _listed(list(values))
+        return _as_items(list(values))
     else:
         return [values]
     if raw.ndim <= 1 and raw.dtype.kind in "iuf":
@@ -279,7 +284,7 @@ def _items(parameter: Parameter, value: Any) -> list[Any]:
 
 
 def _sized(parameter: Parameter, value: Any) -> list[Any]:
-    """Return the items of a list that has as many as the parameter takes."""
+    """Return the items of a list, if the parameter takes that many."""
     items = _items(parameter, value)
     if not items:
         msg = f"{parameter.name} must have at least one item, got an empty list."
@@ -294,15 +299,15 @@ def _check_numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
 
 
 def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float], ...]:
-    one = parameter.but(kind="number")
-    out = []
+    rate = parameter.but(kind="number")
+    points = []
     for item in _sized(parameter, value):
         pair = _items(parameter, item)
         if len(pair) != 2:
             msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
             raise DomainError(msg)
-        out.append((one.check(pair[0]), one.check(pair[1])))
-    return tuple(out)
+        points.append((rate.check(pair[0]), rate.check(pair[1])))
+    return tuple(points)
 
 
 def _check_region(parameter: Parameter, value: Any) -> Any:

@@ -1,9 +1,9 @@
-"""One question at a time: what is worked out on the way to an answer ends with it.
+"""One question at a time: intermediate results live as long as the question.
 
 An answer is a function of the region, the question and the tolerance alone. Intermediate results whose last digits
-depend on what was asked together, such as the nodes of a contour, are therefore kept for one question and no longer:
-neither earlier questions nor other threads can change a digit. What is the same whoever asks (tables of saddle
-points, coefficients, lattices of a fixed step) may be kept with the region.
+depend on which values a question combines, such as the nodes of a contour, are therefore cached for one question only:
+neither earlier questions nor other threads can change a digit. Results that are the same for every question (tables of
+saddle points, coefficients, lattices of a fixed step) may be cached with the region.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-Kept = TypeVar("Kept")
+Result = TypeVar("Result")
 
-_notes: ContextVar[dict[Hashable, Any] | None] = ContextVar("notes", default=None)
+_cache: ContextVar[dict[Hashable, Any] | None] = ContextVar("cache", default=None)
 
 
 @contextmanager
 def question() -> Iterator[None]:
-    """Make everything asked inside the ``with`` block one question, whose parts share their intermediate results.
+    """Treat the ``with`` block as one question, whose parts share their intermediate results.
 
-    Inside another question it changes nothing. A question belongs to the thread that asks it.
+    Inside another question it changes nothing. A question belongs to one thread.
     """
-    if _notes.get() is not None:
+    if _cache.get() is not None:
         yield
         return
-    token = _notes.set({})
+    token = _cache.set({})
     try:
         yield
     finally:
-        _notes.reset(token)
+        _cache.reset(token)
 
 
-def shared(owner: Hashable, make: Callable[[], Kept]) -> Kept:
-    """Return what `make` returned earlier in this question for this owner; outside a question it is made each time."""
-    notes = _notes.get()
-    if notes is None:
+def shared(owner: Hashable, make: Callable[[], Result]) -> Result:
+    """Return the result of `make` for this owner, called once per question; outside a question it is called each time."""
+    cache = _cache.get()
+    if cache is None:
         return make()
-    if owner not in notes:
-        notes[owner] = make()
-    kept: Kept = notes[owner]
-    return kept
+    if owner not in cache:
+        cache[owner] = make()
+    result: Result = cache[owner]
+    return result

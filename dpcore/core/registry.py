@@ -51,7 +51,29 @@ RELATIONS: Final = ("any", "substitution", "add/remove")
 
 
 def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
-    """Return the sentence that answers a wrong name with the nearest one, or with all there are."""
+    """Return the sentence that answers a wrong name with the nearest one, or with all of them.
+
+    Parameters
+    ----------
+    what : str
+        The kind of thing: "parameter", "column".
+    name : object
+        The wrong name.
+    known : iterable of str
+        The right names.
+    owner : str, optional
+        The owner of the names.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Examples
+    --------
+    >>> unknown("parameter", "epsilo", ["epsilon", "delta"], "dp")
+    "dp has no parameter 'epsilo'; did you mean epsilon?"
+    """
     names = list(known)
     near = difflib.get_close_matches(str(name), names, 1, cutoff=0.5)
     whose = f"{owner} has no" if owner else "There is no"
@@ -60,7 +82,17 @@ def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
 
 
 def check_names(parameters: Iterable[Parameter], values: Iterable[str], owner: str) -> None:
-    """Refuse a name that is no parameter of `owner`."""
+    """Refuse a name that is not a parameter of `owner`.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter
+        The parameters.
+    values : iterable of str
+        The names to check.
+    owner : str
+        The owner of the parameters.
+    """
     names = [parameter.name for parameter in parameters]
     for name in values:
         if name not in names:
@@ -69,7 +101,19 @@ def check_names(parameters: Iterable[Parameter], values: Iterable[str], owner: s
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """A number known from elsewhere: `measure` of the entry at `arguments` is `value`, as `source` says."""
+    """A reference value: `measure` at `at`, of the entry with `arguments`, is `value` up to `tolerance`, by `source`.
+
+    Parameters
+    ----------
+    arguments : tuple
+        Arguments of the entry.
+    measure : str
+        A question to the region, such as delta or beta.
+    at, value, tolerance : float
+        The argument of the question, the answer and its allowed error.
+    source : str
+        Where the value comes from.
+    """
 
     arguments: tuple[Any, ...]
     measure: str
@@ -81,7 +125,23 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Everything the rest of the house needs to know of one name of the language."""
+    """The description of one name of the language.
+
+    Parameters
+    ----------
+    name, title, group, symbol : str
+        The name in the language, its title, one of guarantee, mechanism and operation, and its symbol in LaTeX.
+    parameters : tuple of Parameter
+        Its parameters, in order.
+    formula, meaning, assumptions, neighbours, reference, kind : str
+        Facts for forms, tables and documentation.
+    oracles : tuple of Oracle
+        Reference values, each of which is a test.
+    factory : callable
+        Makes the region.
+    also_accepts : tuple of Parameter
+        Parameters by name only, in place of `parameters`.
+    """
 
     name: str
     title: str
@@ -96,15 +156,15 @@ class Entry:
     kind: str
     oracles: tuple[Oracle, ...]
     factory: Callable[..., TradeOff]
-    also_accepts: tuple[Parameter, ...] = ()  # by name only, in the place of `parameters`
+    also_accepts: tuple[Parameter, ...] = ()
 
     def build(self, *args: Any, **kwargs: Any) -> TradeOff:
-        """Return the region with these arguments; what is missing, unknown or given twice is named."""
+        """Return the region with these arguments; an error names a missing, unknown or repeated one."""
         args, kwargs = self.bind(args, kwargs)
         return self.factory(*args, **kwargs)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments as the factory takes them; what is missing, unknown or given twice is named."""
+        """Return the arguments as the factory takes them; an error names a missing, unknown or repeated one."""
         if len(args) == len(self.parameters) and not kwargs and not self.also_accepts:
             return args, kwargs
         names = [p.name for p in self.parameters]
@@ -127,9 +187,9 @@ class Entry:
             return args, kwargs
         return (*args, *(self._value(p, kwargs) for p in self.parameters[len(args) :])), {}
 
-    def _value(self, parameter: Parameter, given: dict[str, Any]) -> Any:
-        if parameter.name in given:
-            return given[parameter.name]
+    def _value(self, parameter: Parameter, kwargs: dict[str, Any]) -> Any:
+        if parameter.name in kwargs:
+            return kwargs[parameter.name]
         if parameter.required:
             msg = f"{self.name} needs {parameter.name}: {parameter.domain_words}."
             raise DomainError(msg)
@@ -142,7 +202,7 @@ class Entry:
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """Names that may be given as keyword."""
+        """Names of its keyword arguments."""
         return tuple(p.name for p in (*self.parameters, *self.also_accepts))
 
 
@@ -164,9 +224,22 @@ def register(  # noqa: PLR0913  one argument per fact of an entry
     kind: str = "exact",
     oracles: tuple[Oracle, ...] = (),
 ) -> Callable[[type[_T]], type[_T]]:
-    """Describe a dataclass of the language and make it known under `name`."""
+    """Register a dataclass under its name in the language, with the facts of its `Entry`.
 
-    def keep(cls: type[_T]) -> type[_T]:
+    Parameters
+    ----------
+    name, title, group, symbol, formula, meaning, reference, assumptions, neighbours, kind : str
+        Facts of the entry.
+    oracles : tuple of Oracle
+        Reference values.
+
+    Returns
+    -------
+    callable
+        The decorator of the class.
+    """
+
+    def add(cls: type[_T]) -> type[_T]:
         parameters = tuple(
             f.metadata["parameter"]
             for f in dataclasses.fields(cls)  # type: ignore[arg-type]  # register is only used on dataclasses
@@ -193,21 +266,54 @@ def register(  # noqa: PLR0913  one argument per fact of an entry
         cls.entry = entry  # type: ignore[attr-defined]  # nodes carry their own description
         return cls
 
-    return keep
+    return add
 
 
 def knows(name: str) -> bool:
-    """Whether a name is described."""
+    """Return whether a name is registered.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    bool
+        True if it is.
+    """
     return name in _entries
 
 
 def entries(group: str | None = None) -> tuple[Entry, ...]:
-    """Return all entries, or those of one group, in the order they were described."""
+    """Return all entries, or those of one group, in the order of their registration.
+
+    Parameters
+    ----------
+    group : str, optional
+        One of guarantee, mechanism and operation.
+
+    Returns
+    -------
+    tuple of Entry
+        The entries.
+    """
     return tuple(e for e in _entries.values() if group is None or e.group == group)
 
 
 def lookup(name: str) -> Entry:
-    """Return the entry of a name; an unknown name is answered with the nearest known one."""
+    """Return the entry of a name; the error for an unknown name suggests the nearest one.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    Entry
+        Its entry.
+    """
     if name in _entries:
         return _entries[name]
     near = difflib.get_close_matches(name, _entries, 1, cutoff=0.5)

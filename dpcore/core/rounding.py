@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # the unit roundoff of doubles
 _SMALLEST = math.ulp(0.0)
 _SCALE = 1074  # every finite float is an integer multiple of 2^-1074
 

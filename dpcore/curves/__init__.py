@@ -1,1 +1,1 @@
-"""Regions as numbers: curves know their deltas and betas, and nothing of names or texts."""
+"""Regions as numbers: curves compute deltas and betas and know no names or texts."""

@@ -1,4 +1,4 @@
-"""The numeric side of a region: what every curve can answer.
+"""The numeric side of a region: the questions that every curve answers.
 
 A curve is a pair of distributions (P0, P1) seen through their loss L = log dP1/dP0. It answers with brackets
 ``(lower, upper)``; for an exact curve both are the same number.
@@ -27,6 +27,7 @@ ComplexArray = NDArray[np.complex128]
 Bounds = tuple[FloatArray, FloatArray]
 
 _FORMULA, _BY_DUALITY = 0.2, 30.0
+"""Work of one beta: by a formula, and as a number of deltas by duality. Estimates, which change no number."""
 
 
 class Curve(ABC):
@@ -39,7 +40,7 @@ class Curve(ABC):
     exact : bool, default True
         Lower and upper bounds are one number, right to rounding.
     certified : bool, default False
-        A numeric bracket that is meant to be as narrow as the tolerance in force asks.
+        A numeric bracket whose width should be within the tolerance.
     q_inf, p_inf : float, default 0
         Mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
     min_loss, max_loss : float
@@ -47,19 +48,19 @@ class Curve(ABC):
     proved : bool, default False
         Every single number is proved by its own bracket, betas and deltas from one constraint.
     one_sum : bool, default False
-        Deltas and betas are sums over the same masses; a beta is dear beside a delta.
+        Deltas and betas are sums over the same masses; a beta is expensive compared with a delta.
     method : str, default "closed form"
-        How the numbers come about, in a few words.
+        The method of computation, in a few words.
     work : float, default 0.5
-        Of one delta, in points of a transform (half a microsecond or so); known before anything is computed.
+        Work of one delta, in points of a transform (half a microsecond or so), estimated in advance.
     leads : bool, default False
-        No delta of the inverse at an epsilon >= 0 exceeds the curve's own.
+        At every epsilon >= 0 the delta of the inverse is at most that of the curve.
     is_product : bool, default False
-        A product that is known by the losses of its factors.
+        A product described by the losses of its factors.
     gaussian_mu : float, optional
-        Mu where the curve is exactly that of mu-Gaussian privacy, None where it is another.
+        Mu if the curve is exactly that of mu-Gaussian privacy, otherwise None.
     laplace_epsilon : float, optional
-        Epsilon where the curve is exactly that of one Laplace answer, None where it is another.
+        Epsilon if the curve is exactly that of one Laplace answer, otherwise None.
     """
 
     symmetric: bool = True
@@ -88,20 +89,20 @@ class Curve(ABC):
         """Return (lower, upper) of delta(epsilon) = sup_S P1(S) - e^epsilon P0(S), for every real epsilon."""
 
     def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
-        """Return bounds of delta and of 1 - delta; override where a small 1 - delta has digits of its own."""
+        """Return bounds of delta and of 1 - delta; override where a small 1 - delta can keep its digits."""
         lower, upper = self.delta_bounds(epsilon)
         return (lower, upper), (1.0 - upper, 1.0 - lower)
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
-        """Return an upper bound of delta at epsilon >= 0, as cheap as there is one; 1 says nothing."""
+        """Return a cheap upper bound of delta at epsilon >= 0; 1 where there is none."""
         return np.ones(np.shape(epsilon))
 
     def outline(self) -> Outline | None:
-        """Return a rough picture of the profile where one costs next to nothing: where to look, never an answer."""
+        """Return a rough sketch of the profile if one costs next to nothing: a starting point, never an answer."""
         return None
 
     def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
-        """Return the profile around an even grid of epsilons >= 0, where that is cheaper than many single values."""
+        """Return the profile around an even grid of epsilons >= 0, if that is cheaper than many single values."""
         return None
 
     @abstractmethod
@@ -131,7 +132,7 @@ class Curve(ABC):
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the attacker's true-positive rate 1 - beta; override where 1 - beta loses digits."""
         lower, upper = self.beta_bounds(alpha)
-        # no attacker is worse than blind guessing, which a difference of roundings may be
+        # no attacker is worse than blind guessing, but a rounded difference may be
         return np.maximum(1.0 - upper, alpha), np.maximum(1.0 - lower, alpha)
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
@@ -141,20 +142,20 @@ class Curve(ABC):
         return epsilon_bounds(self, delta)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log E_P1[exp(s L); L finite]; curves without it are put between two polygons to be composed."""
+        """Return log E_P1[exp(s L); L finite]; curves without it are composed between two polygons."""
         raise NotImplementedError
 
     def log_decay(self, c: float, y: float) -> float:  # noqa: ARG002  the bound 0 holds for every pair
-        """Return an upper bound of log(|M(c + iY)| / M(c)), valid for every |Y| >= y; 0 says nothing."""
+        """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y; 0 always holds."""
         return 0.0
 
     @property
     def has_far_jumps(self) -> bool:
-        """Whether `trimmed` has something to take out."""
+        """Whether `trimmed` has something to remove."""
         return False
 
     def trimmed(self, mass: float) -> Factor:  # noqa: ARG002  most curves have nothing to trim
-        """Return the pair with rare far losses, at most `mass` of P1, moved to infinity, where that eases composition."""
+        """Return the pair with rare far losses, at most `mass` of P1, moved to infinity, if that eases composition."""
         return self
 
     @property
@@ -162,8 +163,8 @@ class Curve(ABC):
         """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form."""
         return 2.0
 
-    def transform_effort(self, copies: int) -> float:  # noqa: ARG002  few curves are harder in small numbers
-        """Return about how many operations the transform takes where `copies` of the curve are composed (see `effort`)."""
+    def transform_effort(self, copies: int) -> float:  # noqa: ARG002  for most curves the number does not matter
+        """Return about how many operations the transform takes for a composition of `copies` (see `dpcore.regions.cost`)."""
         return 3e6
 
     @property
@@ -173,11 +174,11 @@ class Curve(ABC):
 
 
 SMALLEST_SHIFT, LARGEST_SHIFT = 1e-306, 1e12
-"""Sizes of a loss or mu that a curve in closed form is built for; parameters are checked before, ratios and sums here."""
+"""Range of a loss or mu of a curve in closed form: below, doubles lose digits; above, its exponentials have none left."""
 
 
 def check_shift(what: str, value: float, least: float = SMALLEST_SHIFT) -> float:
-    """Return a positive size, or say that doubles end there."""
+    """Return a positive size; refuse one beyond the reach of doubles."""
     if not least <= value <= LARGEST_SHIFT:
         msg = f"{what} is {value!r}; in double precision it must be from {least:g} to {LARGEST_SHIFT:g}."
         raise BudgetError(msg)
@@ -185,10 +186,10 @@ def check_shift(what: str, value: float, least: float = SMALLEST_SHIFT) -> float
 
 
 def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the sum of losses, each taken so many times, as the largest loss of a product: never too small by rounding.
+    """Return the sum of (loss, count) pairs, the largest loss of a product, never too small by rounding.
 
-    Numbers are read as they are written: 0.1 is a tenth, so that 0.1 + 0.7 is at least 0.8 (a sum of doubles is less), and a
-    hundred times 0.01 is 1 (a hundred times the double next to 0.01 is more). A sum of doubles that is larger stays.
+    Numbers mean what their shortest decimal says: 0.1 is a tenth, so 0.1 + 0.7 is at least 0.8 (a sum of doubles is less),
+    and a hundred times 0.01 is 1 (a hundred times the double next to 0.01 is more). A larger sum of doubles is kept.
     """
     pairs = list(parts)
     rough = float(sum(count * loss for loss, count in pairs))
@@ -196,15 +197,15 @@ def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
         return rough
     with localcontext() as context:
         context.prec, context.rounding = 40, ROUND_CEILING
-        written = sum((int(count) * Decimal(repr(float(loss))) for loss, count in pairs), Decimal(0))
-        total = float(written)
-        if Decimal(repr(total)) < written:
+        decimal = sum((int(count) * Decimal(repr(float(loss))) for loss, count in pairs), Decimal(0))
+        total = float(decimal)
+        if Decimal(repr(total)) < decimal:
             total = nextafter(total, inf)
     return max(total, rough)
 
 
 def mass_at_infinity(masses: Iterable[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k without losing small masses; a mass within rounding of 1 leaves nothing."""
+    """Return 1 - prod (1 - mass)^k without losing small masses; 1 if a mass is 1."""
     pairs = list(masses)
     if any(mass >= 1.0 for mass, _ in pairs):
         return 1.0

@@ -1,4 +1,4 @@
-r"""Rényi divergence of two coins, with relative accuracy from 1e-300 to 1, and the roots it asks for.
+r"""Rényi divergence of two coins, with relative accuracy from 1e-300 to 1, and its roots.
 
 A test with error rates (x, y) is a pair of coins: x = P0(reject), p = 1 - y = P1(reject). With the two
 losses u = log(p/x) >= 0 and -v = log((1-p)/(1-x)) <= 0 the divergence of order a is
@@ -7,8 +7,8 @@ losses u = log(p/x) >= 0 and -v = log((1-p)/(1-x)) <= 0 the divergence of order 
 
 .. math:: g_a(l) = \frac{e^{al} - 1 - a (e^l - 1)}{a-1} = e^l\,\frac{e^{(a-1)l} - 1}{a-1} - (e^l - 1) \ge 0.
 
-The linear part of g sums to zero over the two outcomes. Subtracting it leaves positive terms only, so that
-nothing cancels when the divergence is tiny; at a = 1 the same formula is the Kullback-Leibler divergence.
+The linear part of g sums to zero over the two outcomes. Subtracting it leaves positive terms only, so nothing
+cancels when the divergence is tiny; at a = 1 the same formula is the Kullback-Leibler divergence.
 Everything is compared as log T_a - log T_limit, with T_limit = (e^((a-1) epsilon) - 1)/(a-1).
 """
 
@@ -29,8 +29,8 @@ FloatArray = NDArray[np.float64]
 
 ULP = 2.0**-52
 _TERMS = 19  # the series of g at a|l| <= 1 is then complete to 1e-18
-_ROUNDS = 90
-_WIDENINGS = 14
+_ROUNDS = 90  # steps to a root: bisection alone exhausts the doubles in about 60; fewer only widen brackets
+_WIDENINGS = 14  # doublings of the step around a root, to 16 000 times the first; fewer only widen brackets
 _SMALLEST = -708.0  # logarithm of the smallest v, about 3e-308
 _FACTORIALS = np.cumprod(np.arange(1.0, _TERMS + 3.0))[1:]  # 2!, 3!, ...
 
@@ -55,7 +55,7 @@ def decay_mean(t: FloatArray) -> FloatArray:
 class Statement:
     """Constraints D_order <= epsilon + tail, one or one per element.
 
-    `tail` is what the sum behind epsilon lost to rounding and `blur` bounds, in `ULP`, what is still unknown of it;
+    `tail` is the rounding error of the sum that gives epsilon, and `blur` bounds the rest of its error in `ULP`;
     `log_limit` is log T_limit - excess * epsilon.
     """
 
@@ -146,7 +146,7 @@ class Pair:
 
 
 def from_below(shape: FloatArray, log_x: FloatArray, log_rest: FloatArray) -> Pair:
-    """Return the pair with P0 side x given and p - x = s (1-x), where `shape` is the logit of s."""
+    """Return the pair with P0(reject) = x and p - x = s (1-x), where `shape` is the logit of s."""
     log_s = -softplus(-shape)
     v = softplus(shape)
     u = softplus(log_s + log_rest - log_x)
@@ -157,7 +157,7 @@ def from_below(shape: FloatArray, log_x: FloatArray, log_rest: FloatArray) -> Pa
 
 
 def from_above(shape: FloatArray, log_p: FloatArray, log_rest: FloatArray) -> Pair:
-    """Return the pair with P1 side p given and p - x = s p, where `shape` is the logit of s."""
+    """Return the pair with P1(reject) = p and p - x = s p, where `shape` is the logit of s."""
     log_s = -softplus(-shape)
     u = softplus(shape)
     v = softplus(log_s + log_p - log_rest)
@@ -170,16 +170,16 @@ def from_losses(u: FloatArray, v: FloatArray) -> Pair:
     """Return the pair with the losses u and -v."""
     whole = log1mexp(u + v)
     log_p = log1mexp(v) - whole
-    none = np.zeros_like(u)
-    return Pair(log_p - u, log_p, log1mexp(u) - whole, u, v, np.abs(log_p) + 2.0 * np.abs(whole) + 4.0, none, none)
+    zero = np.zeros_like(u)
+    return Pair(log_p - u, log_p, log1mexp(u) - whole, u, v, np.abs(log_p) + 2.0 * np.abs(whole) + 4.0, zero, zero)
 
 
 def overshoot(statement: Statement, pair: Pair) -> tuple[FloatArray, FloatArray]:
     """Return log T - log T_limit and a bound of its rounding error.
 
-    x e^(a u) is taken as p e^((a-1) u), and (a-1) u - (a-1) epsilon as one product. The error bound follows the
-    formula: each logarithm and product adds its own size in `ULP`, an error of u weighs 2 + (a-1) u besides what it
-    does to p, one of v at most 2. The two terms count with their share of T.
+    x e^(a u) is computed as p e^((a-1) u), and (a-1) u - (a-1) epsilon as one product. The error bound follows the
+    formula: each logarithm and product adds its own size in `ULP`, an error of u counts 2 + (a-1) u times in addition to
+    its effect on p, one of v at most twice. The two terms count with their share of T.
     """
     limit = statement.excess * statement.epsilon
     log_gain = np.log(statement.gain(pair.u))
@@ -203,8 +203,8 @@ def find_root(
 ) -> FloatArray:
     """Return where an increasing function changes sign, elementwise (Chandrupatla 1997).
 
-    Inverse quadratic interpolation where the last three points allow it, bisection elsewhere: never slower
-    than bisection by more than a factor. Without a change of sign the nearer end is returned.
+    Inverse quadratic interpolation where the last three points allow it, bisection elsewhere: slower than bisection
+    by at most a constant factor. Without a change of sign the nearer end is returned.
 
     References
     ----------
@@ -216,11 +216,11 @@ def find_root(
     b, fb = np.where(fa <= 0.0, a, b), np.where(fa <= 0.0, 0.0, fb)
     t = np.full_like(a, 0.5)
     for k in range(_ROUNDS):
-        done = (np.abs(b - a) <= tolerance * (1.0 + np.abs(a))) | (fa == 0.0) | (fb == 0.0)
-        if np.all(done):
+        settled = (np.abs(b - a) <= tolerance * (1.0 + np.abs(a))) | (fa == 0.0) | (fb == 0.0)
+        if np.all(settled):
             break
         checkpoint(k / _ROUNDS)
-        x = np.where(done, a, a + t * (b - a))
+        x = np.where(settled, a, a + t * (b - a))
         fx = function(x)
         same = (fx > 0.0) == (fa > 0.0)
         c, fc = np.where(same, a, b), np.where(same, fa, fb)
@@ -238,7 +238,7 @@ def find_root(
 def certify(
     measure: Callable[[FloatArray], tuple[FloatArray, FloatArray]], root: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return points below and above a root where the sign exceeds its own error; `low` and `high` where none do."""
+    """Return points below and above a root where the sign is certain in spite of its error, else `low` and `high`."""
     reach = 1e-6
     slope = (measure(root + reach)[0] - measure(root - reach)[0]) / (2.0 * reach)
     step = 1.5 * measure(root)[1] / np.maximum(slope, 1e-12) + 4.0 * ULP * (1.0 + np.abs(root))
@@ -261,7 +261,7 @@ def touching_delta(u: FloatArray, v: FloatArray, lead: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Where a line of slope e^epsilon touches {D_order <= limit}: log v certified inside and outside."""
+    """Where a line of slope e^epsilon touches {D_order <= limit}: values of log v certified inside and outside."""
 
     statement: Statement
     epsilon: FloatArray
@@ -283,7 +283,7 @@ class Touch:
         return lower, touching_delta(self.epsilon + w, v, full) * (1.0 + 16.0 * ULP)
 
     def shrunk(self, measure: Callable[[Pair], tuple[FloatArray, FloatArray]]) -> FloatArray:
-        """Return a lower delta from the point moved inwards until `measure` certifies it."""
+        """Return a lower delta from the inside point, moved inwards until `measure` certifies it."""
         place, step = self.inside, 64.0 * ULP * np.ones_like(self.inside)
         for _ in range(_WIDENINGS + 20):
             v = np.exp(place)
@@ -294,14 +294,14 @@ class Touch:
             if np.all(allowed):
                 break
             place, step = np.where(allowed, place, place - step), 2.0 * step
-        # u as rounded is what was certified, so its own lead u - epsilon counts
+        # the rounded u is certified, so its own lead u - epsilon counts
         return np.where(allowed, touching_delta(u, v, u - self.epsilon) * (1.0 - 16.0 * ULP), 0.0)
 
 
 def _lead(statement: Statement, epsilon: FloatArray, v: FloatArray) -> FloatArray:
-    """Return w = u - epsilon such that the slope at losses u and -v is e^epsilon, less a hair: w = lead(u + v).
+    """Return w = u - epsilon such that the slope at losses u and -v is just below e^epsilon: w = lead(u + v).
 
-    `lead` rises by at most 1/2 per unit, so that Newton's iteration contracts from anywhere. The hair (1e-14) puts
+    `lead` rises by at most 1/2 per unit, so Newton's iteration contracts from anywhere. The factor 1 - 1e-14 keeps
     the slope at or below e^epsilon in spite of rounding.
     """
     w = statement.lead(epsilon + v)
@@ -317,8 +317,8 @@ def _lead(statement: Statement, epsilon: FloatArray, v: FloatArray) -> FloatArra
 def _touch_measure(statement: Statement, epsilon: FloatArray, log_v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log T - log T_limit and its error at slope e^epsilon, arranged around epsilon - limit.
 
-    x e^(a u) / T_limit needs (a-1)(w + epsilon - limit) only: at large orders the products a u and (a-1) limit
-    would lose what their difference keeps.
+    x e^(a u) / T_limit needs only (a-1)(w + epsilon - limit): at large orders the products a u and (a-1) limit
+    would lose digits that their difference keeps.
     """
     v = np.exp(log_v)
     w = _lead(statement, epsilon, v)
@@ -332,7 +332,7 @@ def _touch_measure(statement: Statement, epsilon: FloatArray, log_v: FloatArray)
     value = np.logaddexp(first, second)
     share = np.exp(first - value)
     quiet = np.where(np.isfinite(log_loss), np.abs(log_loss), 0.0)
-    # w carries up to 1e-14 of its own: 64 ulp
+    # w has a relative error of up to 1e-14: 64 ulp
     error_first = statement.excess * (64.0 * w + 2.0 * np.abs(ahead)) + np.abs(log1mexp(v)) + np.abs(log_gain)
     error = 40.0 + share * error_first + (1.0 - share) * (quiet + 2.0 * limit)
     return value, ULP * (error + 2.0 * np.abs(whole) + 2.0 * np.abs(statement.log_limit))

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def _known(bounds: Callable[[FloatArray], Bounds], at: FloatArray) -> Bounds | None:
-    """Return what an inner curve answers; the safe side does without it where the engine cannot answer."""
+def _attempt(question: Callable[[FloatArray], Bounds], at: FloatArray) -> Bounds | None:
+    """Return the answer of an inner curve, None where the engine has none: the safe side does not need it."""
     try:
-        return bounds(at)
+        return question(at)
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time is over
         return None
 
 
 class Outer(Curve):
-    """`outer` is safe to publish; every curve of `inner` is attained by some mechanism, so the truth is above it."""
+    """A bound: `outer` is safe to publish, and the truth contains every curve of `inner`, which some mechanism attains."""
 
     exact = False
 
@@ -39,28 +39,28 @@ class Outer(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the best attained delta and the safe one."""
         upper = self.outer.delta_bounds(epsilon)[1]
-        attained = [found[0] for curve in self.inner if (found := _known(curve.delta_bounds, epsilon)) is not None]
+        attained = [bounds[0] for curve in self.inner if (bounds := _attempt(curve.delta_bounds, epsilon)) is not None]
         lower = np.maximum.reduce([np.maximum(-np.expm1(np.minimum(epsilon, 0.0)), 0.0), *attained])
         return np.minimum(lower, upper), upper
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the safe beta and the best attained one."""
         lower = self.outer.beta_bounds(alpha)[0]
-        attained = [found[1] for curve in self.inner if (found := _known(curve.beta_bounds, alpha)) is not None]
+        attained = [bounds[1] for curve in self.inner if (bounds := _attempt(curve.beta_bounds, alpha)) is not None]
         upper = np.minimum.reduce([1.0 - np.asarray(alpha), *attained])
         return lower, np.maximum(upper, lower)
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the best attained power and the safe one."""
         upper = self.outer.power_bounds(alpha)[1]
-        attained = [found[0] for curve in self.inner if (found := _known(curve.power_bounds, alpha)) is not None]
+        attained = [bounds[0] for curve in self.inner if (bounds := _attempt(curve.power_bounds, alpha)) is not None]
         lower = np.maximum.reduce([np.asarray(alpha, dtype=np.float64), *attained])
         return np.minimum(lower, upper), upper
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return the largest attained epsilon and the safe one."""
         upper = self.outer.epsilon_bounds(delta)[1]
-        attained = [found[0] for curve in self.inner if (found := _known(curve.epsilon_bounds, delta)) is not None]
+        attained = [bounds[0] for curve in self.inner if (bounds := _attempt(curve.epsilon_bounds, delta)) is not None]
         lower = np.maximum.reduce([np.zeros(np.shape(delta)), *attained])
         return np.minimum(lower, upper), upper
 
@@ -72,30 +72,30 @@ class Outer(Curve):
 
 
 def published(curve: Curve) -> Curve:
-    """Return the curve whose numbers are published: the safe side of a bound, any other curve itself."""
+    """Return the curve whose numbers are published: the safe side of a bound, otherwise the curve itself."""
     while isinstance(curve, Outer):
         curve = curve.outer
     return curve
 
 
 def floors(curve: Curve) -> tuple[Curve, ...]:
-    """Return the curves known to lie inside the truth: those of a bound, any other curve itself."""
+    """Return the curves that lie inside the truth: those of a bound, otherwise the curve itself."""
     if not isinstance(curve, Outer):
         return (curve,)
     deeper = () if not isinstance(curve.outer, Outer) else floors(curve.outer)
-    return tuple(inner for known in (*curve.inner, *deeper) for inner in floors(known))
+    return tuple(inner for floor in (*curve.inner, *deeper) for inner in floors(floor))
 
 
 def lifted(operation: Callable[[list[Curve]], Curve], curves: Sequence[Curve]) -> Curve:
     """Apply an operation that keeps the order of regions to both sides of every bound among its parts.
 
-    What contains the parts is mapped to what contains the result, and what lies inside them to what lies inside it; the
-    j-th floor of the result is made of the j-th floor of every part, or of its last one.
+    Curves that contain the parts are mapped to one that contains the result, and curves inside the parts to one inside the
+    result; the j-th floor of the result is made of the j-th floor of every part, or of its last one.
     """
     if not any(isinstance(curve, Outer) for curve in curves):
         return operation(list(curves))
-    known = [floors(curve) for curve in curves]
+    levels = [floors(curve) for curve in curves]
     outer = operation([published(curve) for curve in curves])
-    inner = [operation([own[min(j, len(own) - 1)] for own in known]) for j in range(max(map(len, known)))]
+    inner = [operation([own[min(j, len(own) - 1)] for own in levels]) for j in range(max(map(len, levels)))]
     reasons = dict.fromkeys(curve.method for curve in curves if isinstance(curve, Outer))
     return Outer(outer, inner, f"{outer.method}, safe: {'; '.join(reasons)}")

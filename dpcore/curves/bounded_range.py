@@ -17,8 +17,8 @@ from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, Curve, FloatArray, largest_loss, mirrored_delta
 
-_LOST = 1e-14
-"""Rounding of one step: about ten roundings of terms up to e^h times their sum, with cells of width h <= 1."""
+_ROUNDING = 1e-14
+"""Relative rounding of one step: about ten operations on terms up to e^h times their sum, with cells of width h <= 1."""
 
 
 class BoundedRange(Curve):
@@ -98,7 +98,7 @@ class _Recursion:
             q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
             rest = np.expm1(j * h) / np.expm1(self.epsilon)
             np.maximum(best, q * self._shifted(room, j, step) + rest * self._shifted(room, j - m, step), out=best)
-        return best * (1 - _LOST)
+        return best * (1 - _ROUNDING)
 
     def _upper_step(self, delta: FloatArray, step: int) -> FloatArray:
         """Bound the maximum over each cell of t from above.
@@ -115,7 +115,7 @@ class _Recursion:
         for j in range(1, m + 1):
             checkpoint()
             u = float(np.exp(-j * h))
-            # u - r and 1 - u, both without a difference: for a small epsilon they are all that is left of 1
+            # u - r and 1 - u, without subtracting: for a small epsilon the difference would lose all digits
             above, below = r * np.expm1(self.epsilon - j * h), -np.expm1(-j * h)
             left = (u, self._shifted(room, j, step) / u, (r / u) * self._shifted(room, j - m, step))
             width, a, b = u * np.expm1(h), left[1], left[2]
@@ -128,17 +128,17 @@ class _Recursion:
             inner = constant + top * (linear + top * square)
             best = np.maximum(best, np.maximum(np.maximum(constant, constant + linear + square), inner) / whole)
             right = left
-        return np.asarray(np.minimum(best * (1 + _LOST), 1.0), dtype=np.float64)
+        return np.asarray(np.minimum(best * (1 + _ROUNDING), 1.0), dtype=np.float64)
 
 
 class AdaptiveRange(Curve):
-    """k choices, each made after seeing the others: a bracket, the grid halved while the tolerance asks and the work allows."""
+    """k choices, each made after seeing the earlier ones: a bracket, on a grid halved until it is narrow or the work too much."""
 
     exact, certified = False, True
-    LARGEST_K: ClassVar[int] = 256
+    LARGEST_K: ClassVar[int] = 256  # where the first grid has 9 cells to an epsilon, close to the fewest allowed
     LARGEST_EPSILON: ClassVar[float] = 300.0  # chords divide by e^-epsilon
-    _WORK: ClassVar[float] = 6e6
-    _MOST_WORK: ClassVar[float] = 1.5e8
+    _WORK: ClassVar[float] = 6e6  # (k cells)^2 of the first grid, a tenth of a second or so
+    _MOST_WORK: ClassVar[float] = 1.5e8  # of the finest grid, a few seconds; less work means wider brackets
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k
@@ -150,17 +150,17 @@ class AdaptiveRange(Curve):
 
     @classmethod
     def _cells(cls, epsilon: float, k: int) -> int:
-        """Return how many cells an epsilon is cut into at first: what some work allows, none wider than 1."""
+        """Return the number of cells per epsilon of the first grid: what the work allows, none wider than 1."""
         return max(int(np.clip(np.sqrt(cls._WORK) / k, 8, 600)), int(np.ceil(min(epsilon, 1e9))))
 
     @classmethod
     def fits(cls, epsilon: float, k: int) -> bool:
-        """Whether the recursion can be done: its first grid is within the most work, and its steps are doubles."""
-        known = k <= cls.LARGEST_K and epsilon <= cls.LARGEST_EPSILON
-        return known and (k * cls._cells(epsilon, k)) ** 2 <= cls._MOST_WORK
+        """Whether the recursion is feasible: its first grid is within the most work, and its steps are doubles."""
+        small = k <= cls.LARGEST_K and epsilon <= cls.LARGEST_EPSILON
+        return small and (k * cls._cells(epsilon, k)) ** 2 <= cls._MOST_WORK
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the bracket of each epsilon, from the first of ever finer grids that is as narrow as the tolerance asks."""
+        """Return the bracket of each epsilon, from the first of ever finer grids that meets the tolerance."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         cells = self._coarsest
         lower, upper = self._bracket(self._recursion(cells), epsilon)
@@ -174,13 +174,13 @@ class AdaptiveRange(Curve):
         return lower, upper
 
     def _recursion(self, cells: int) -> _Recursion:
-        """Return the recursion on one grid; grids are kept, and do not depend on who asked for them."""
+        """Return the recursion on one grid; cached, since it does not depend on the question."""
         if cells not in self._recursions:
             self._recursions[cells] = _Recursion(self.epsilon, self.k, cells)
         return self._recursions[cells]
 
     def _bracket(self, recursion: _Recursion, epsilon: FloatArray) -> Bounds:
-        """Return chords above, the grid's next smaller value below; negative epsilon by symmetry."""
+        """Return chords as the upper side, extended chords as the lower one; negative epsilon by symmetry."""
         e = np.abs(np.asarray(epsilon, dtype=np.float64))
         x, low, high = recursion.tables
         upper = self._on_chords(x, high, e)

@@ -1,4 +1,4 @@
-"""Regions made of other regions, smooth ones included: either, both, groups, erasure, exchange."""
+"""Curves made of other curves, smooth ones included: union, intersection, groups, erasure."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 _TRIALS = 60.0
-"""Betas tried for one delta of a curve known through its betas."""
+"""Betas tried for one delta of a curve defined by its betas; an estimate that changes no number."""
 
 _FENCES, _FARTHEST = 14, 8.0
-"""Gains tried on either side of an optimum, and the farthest of them in -log alpha."""
+"""Gains tried on either side of an optimum, and the farthest of them in -log alpha; fewer only widen the bracket."""
 
 _UNIT, _ROUNDINGS = 2.0**-53, 16.0
-"""Rounding of one power, relative, in units of the last place."""
+"""Unit roundoff, and the rounding of one power in these units: a few library calls."""
 
 _MOST_WORK = 1e10
-"""Most work of one call, in points of a transform: an hour or so. What is less is ended by a deadline."""
+"""Most work of one call, in points of a transform: an hour or so. Less work is stopped by a deadline."""
 
 
 class Either(Curve):
-    """The union: whichever part is the truth. Its profile is the maximum of the parts' profiles."""
+    """The union: any part may be the truth. Its profile is the maximum of the parts' profiles."""
 
     def __init__(self, parts: Sequence[Curve], *, symmetric: bool, method: str = "union", pair: bool = False) -> None:
         self.parts = tuple(parts)
@@ -49,7 +49,7 @@ class Either(Curve):
         self.method = method
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the largest delta of the parts; one whose ceiling lies below what is already proved is left out."""
+        """Return the largest delta of the parts; a part whose ceiling lies below a proved delta is skipped."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         lower, upper = self.parts[0].delta_bounds(epsilon)
         for part in self.parts[1:]:
@@ -64,12 +64,12 @@ class Either(Curve):
         return lower, upper
 
     def _open(self, part: Curve, epsilon: FloatArray, lower: FloatArray) -> NDArray[np.bool_]:
-        """Return where a part may reach what is proved: at epsilon 0 a pair and its inverse agree."""
+        """Return where a part may exceed the proved deltas: at epsilon 0 a pair and its inverse agree."""
         if not part.certified:
             return np.ones(epsilon.size, dtype=np.bool_)
         up = epsilon >= 0
-        known = self.pair & (epsilon == 0) & part.certified
-        return np.asarray(~up | (~known & (part.ceiling(np.maximum(epsilon, 0.0)) > lower)), dtype=np.bool_)
+        settled = self.pair & (epsilon == 0) & part.certified
+        return np.asarray(~up | (~settled & (part.ceiling(np.maximum(epsilon, 0.0)) > lower)), dtype=np.bool_)
 
     def outline(self) -> Outline | None:
         """Return that of the first part, of a pair and its inverse."""
@@ -82,10 +82,10 @@ class Either(Curve):
         return Either([part.inverse() for part in self.parts], symmetric=False, method=self.method)
 
 
-class Led(Either):
-    """The closure of a pair whose own direction has the larger delta at every epsilon >= 0: the other is never asked.
+class LeadingClosure(Either):
+    """The closure of a pair whose own direction has the larger delta at every epsilon >= 0: the other is not computed.
 
-    Asking both would double the work with every level of nesting.
+    Computing both would double the work with every level of nesting.
     """
 
     def __init__(self, curve: Curve, method: str) -> None:
@@ -108,28 +108,28 @@ def closed(curve: Curve, method: str | None = None) -> Curve:
     if curve.symmetric:
         return curve
     if curve.leads:
-        return Led(curve, method or curve.method)
+        return LeadingClosure(curve, method or curve.method)
     return Either([curve, curve.inverse()], symmetric=True, method=method or curve.method, pair=True)
 
 
 class ByBeta(Curve):
-    """A curve known through its betas: delta(e) = sup over alpha of power(alpha) - e^e alpha.
+    """A curve defined by its betas: delta(e) = sup over alpha of power(alpha) - e^e alpha.
 
     Every alpha tried gives a valid lower delta; the gain is concave in alpha, so three gains that fence the optimum
     in give the upper one. A gain is a difference: its rounding, which is that of the power, is counted on both sides.
-    Powers are concave and not negative, so that a relative error of an alpha is at most that of its power, and the steps of
-    an orbit add theirs.
+    Powers are concave and not negative, so a relative error of an alpha causes at most the same error of its power, and
+    the errors along an orbit add up.
     """
 
     exact = False
     steps = 1
-    """Curves that were asked one after the other for one power."""
+    """Number of powers evaluated one after the other for one power."""
 
     def _power(self, alpha: FloatArray, side: int) -> FloatArray:
         return self.power_bounds(alpha)[side]
 
     def _afford(self, times: int) -> None:
-        """Refuse, before it begins, work that would take hours."""
+        """Refuse work that would take hours before it starts."""
         if self.work * times > _MOST_WORK:
             msg = (
                 f"{times} values of this {self.method} need about {self.work * times:.2g} operations; "
@@ -182,9 +182,9 @@ class ByBeta(Curve):
     def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
         """Bracket the largest gain around -log alpha = u.
 
-        A concave gain lies below every chord, extended beyond its ends: left of u below all those that begin at u and go
-        right, and the other way round. How far to go is known from a gain below that at u on the same side, or else from the
-        ends 0 and e^-epsilon, above which no gain is positive.
+        Outside its interval a concave gain lies below the extended chord: left of u below all chords that start at u and go
+        right, and the other way round. How far to extend them follows from a gain below that at u on the same side, or else
+        from the ends 0 and e^-epsilon, above which no gain is positive.
         """
         middle = np.exp(-u)
         lower, free = self._rounded_gains(u, epsilon)
@@ -215,7 +215,7 @@ class ByBeta(Curve):
         return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
 
     def _rounded_gains(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
-        """Return gains that rounding cannot have made too large, and such that it cannot have made too small."""
+        """Return gains rounded down and gains rounded up."""
         checkpoint()
         price = np.exp(np.minimum(epsilon - u, 700.0))
         shift = (4.0 + np.minimum(np.abs(epsilon - u), 700.0)) * price
@@ -255,7 +255,7 @@ class Both(ByBeta):
         return np.minimum.reduce([low for low, _ in bounds]), np.minimum.reduce([high for _, high in bounds])
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the bracket; no part's own delta is ever exceeded."""
+        """Return the bracket, never above the delta of a part."""
         lower, upper = super().delta_bounds(epsilon)
         least = np.minimum.reduce([part.delta_bounds(np.asarray(epsilon))[1] for part in self.parts])
         upper = np.minimum(upper, least)
@@ -286,7 +286,7 @@ class Grouped(ByBeta):
 
     @property
     def rate_work(self) -> float:
-        """That of the base, once for each record."""
+        """That of the base, for each record."""
         return self.size * self.base.rate_work
 
     def _orbit(self, alpha: FloatArray, side: int) -> FloatArray:
@@ -309,7 +309,7 @@ class Grouped(ByBeta):
         return 1.0 - high, 1.0 - low
 
     def inverse(self) -> Grouped:
-        """Return itself: built from a symmetric curve."""
+        """Return itself: the base is symmetric."""
         return self
 
 

@@ -21,16 +21,15 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_table import Outline
 
-_CELLS = 4_000_000
-_SPLINE_SECONDS = 3.0
-_SPLINE_MOST = 5_000
-_SPLINE_ALWAYS = 0.012
+_CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
+# Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
+_SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 _TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the masses that may be left out
-_SPARE = 0.02
-_VERY_WIDE, _ASKED = 1e-4, 1e-18  # widths and deltas that are worth a lattice
+_SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
+_VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
 _CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
-_TALLEST, _SHORT = 1e5, -20.0  # see `Certified.by_contour`
+_TALLEST, _SHORT = 1e5, -20.0  # the contour is used if log |M| at this height is below: else it needs too many nodes
 
 
 class Directed(Curve):
@@ -154,8 +153,8 @@ class Sum(Curve):
 class Certified(Curve):
     """Any product of curves, as a certified bracket.
 
-    Where every part has a known moment generating function the bracket is a contour integral; otherwise the product is
-    computed between two lattice products, made from the profiles of the parts.
+    If every part has a moment generating function the bracket is a contour integral; otherwise the product lies between
+    two lattice products, made from the profiles of the parts.
     """
 
     exact = False
@@ -177,7 +176,7 @@ class Certified(Curve):
         self.method = f"tensor product, certified {engine}"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return a bracket, of relative width at most the tolerance in force where that can be reached."""
+        """Return a bracket, of relative width at most the tolerance where that can be reached."""
         return self.two_sided(epsilon)[0]
 
     def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
@@ -206,18 +205,18 @@ class Certified(Curve):
 
     def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
         if self.by_contour:
-            found = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
-            return self._laid_on_a_lattice(epsilon, tolerance, found)
+            bounds = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
+            return self._refined_on_lattice(epsilon, tolerance, bounds)
         low, high = self._sandwich.delta_bounds(epsilon, tolerance)
         low = np.minimum(low, high)
         return (low, high), (1.0 - high, 1.0 - low)
 
-    def _retried(self, epsilon: FloatArray, tolerance: float, found: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
-        """Try brackets that are too wide once more, without the far jumps of their parts.
+    def _retried(self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+        """Retry brackets that are too wide without the far jumps of the parts.
 
         How much may be left out follows from a lower bound of delta: a product is never more private than a part.
         """
-        (low, high), rest = found
+        (low, high), rest = bounds
         for _ in range(_TRIALS):
             wide = np.flatnonzero(high - low > tolerance * high)
             if not wide.size or not any(curve.has_far_jumps for curve, _ in self.parts):
@@ -226,20 +225,20 @@ class Certified(Curve):
             least = np.maximum(low[wide], alone)
             copies = sum(k for _, k in self.parts)
             level = np.floor(np.log10(np.maximum(_SPARE * tolerance * least / copies, 1e-290)) / _LEVELS) * _LEVELS
-            for one in np.unique(level):
-                at = wide[level == one]
-                engine = self._trimmed_engine(10.0**one, tolerance)
+            for exponent in np.unique(level):
+                at = wide[level == exponent]
+                engine = self._trimmed_engine(10.0**exponent, tolerance)
                 lower, upper = engine.delta_bounds(epsilon[at])
                 low[at] = np.maximum(low[at], lower - engine.product.delta_inf * (1 + 1e-12))
                 high[at] = np.minimum(high[at], upper)
         return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
 
-    def _laid_on_a_lattice(
-        self, epsilon: FloatArray, tolerance: float, found: tuple[Bounds, Bounds]
+    def _refined_on_lattice(
+        self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]
     ) -> tuple[Bounds, Bounds]:
-        """Narrow what the contour left very wide: a narrow core with far jumps suits a lattice better."""
-        (low, high), rest = found
-        wide = np.flatnonzero((high - low > max(tolerance, _VERY_WIDE) * high) & (high > _ASKED))
+        """Narrow very wide brackets of the contour: a narrow core with far jumps suits a lattice better."""
+        (low, high), rest = bounds
+        wide = np.flatnonzero((high - low > max(tolerance, _VERY_WIDE) * high) & (high > _WORTHWHILE))
         if wide.size and all(curve.has_far_jumps for curve, _ in self.parts):
             lower, upper = self._sandwich.delta_bounds(epsilon[wide], tolerance)
             low[wide], high[wide] = np.maximum(low[wide], np.minimum(lower, upper)), np.minimum(high[wide], upper)
@@ -254,7 +253,7 @@ class Certified(Curve):
     def _engine(self, tolerance: float) -> contour.Contour:
         engine = self._engines.get(tolerance)
         if engine is None:
-            # the saddle points of an exchanged pair are always those of the pair it was made from, whichever is asked first
+            # an exchanged pair always uses the saddle points of its original, whichever of them is computed first
             other = self._first._engine(tolerance) if self._first is not None else None
             engine = self._engines[tolerance] = contour.Contour(self.parts, tolerance, other)
         return engine
@@ -275,7 +274,7 @@ class Certified(Curve):
 
     @Lazy
     def by_contour(self) -> bool:
-        """Whether the transform is known and, where it fades, fades soon enough for the nodes one can afford."""
+        """Whether the transform is known and, with far jumps, fades soon enough for a feasible number of nodes."""
         if not self.has_mgf:
             return False
         if self._first is not None:
@@ -331,12 +330,12 @@ def _exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bound
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
-    """Return what the splines would cost, inf where they do not reach or the estimate itself would take long."""
+    """Return the estimated time of the splines, inf where they are out of reach or the estimate itself would take long."""
     return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST and splines.reach(epsilon, k) else np.inf
 
 
 class LaplaceFold(Curve):
-    """k answers with Laplace noise of the same epsilon: exact splines while they are cheap, else the contour."""
+    """k answers with Laplace noise of the same epsilon: exact splines if they are cheap, otherwise the contour."""
 
     one_sum = True
     is_product = True
@@ -377,11 +376,9 @@ class LaplaceFold(Curve):
         down = epsilon < 0
         if not down.any():
             return pair
-        kept = _stacked(pair)
-        kept[:, down] = _stacked(
-            _exchanged(epsilon[down], ((kept[0, down], kept[1, down]), (kept[2, down], kept[3, down])))
-        )
-        return (kept[0], kept[1]), (kept[2], kept[3])
+        out = _stacked(pair)
+        out[:, down] = _stacked(_exchanged(epsilon[down], ((out[0, down], out[1, down]), (out[2, down], out[3, down]))))
+        return (out[0], out[1]), (out[2], out[3])
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation of the contour."""
@@ -392,11 +389,11 @@ class LaplaceFold(Curve):
         return None if self.exact or grid[-1] >= self.max_loss else self._engine(current().tolerance).expanded(grid)
 
     def beta_safe(self, alpha: FloatArray) -> FloatArray:
-        """Return the exact point, or the safe side alone."""
+        """Return the exact beta, or the safe side alone."""
         return self.beta_bounds(alpha)[0] if self.exact else duality.beta_safe(self, alpha)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return the point of the curve: exact from the splines' tail masses, else by duality."""
+        """Return beta: exact from the tail masses of the splines, otherwise by duality."""
         if not self.exact:
             return super().beta_bounds(alpha)
         value = self._tails.beta(np.asarray(alpha, dtype=np.float64))

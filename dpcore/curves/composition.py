@@ -1,8 +1,8 @@
 """Composition of curves: which exact method applies, and the certified engine where none does.
 
-Order of preference, each exact unless said otherwise: Gaussians add their mu^2; polygons on a common lattice convolve;
-small polygons are enumerated; up to about forty two-point pairs meet in the middle; a polygon with one known profile
-is a finite sum; equal Laplace steps are splines. Everything else is a contour integral with a certified bracket.
+Order of preference, all exact: Gaussians add their mu^2; polygons on a common lattice convolve; small polygons are
+enumerated; up to about forty two-point pairs meet in the middle; a polygon with one other profile is a finite sum; equal
+Laplace steps are splines. Everything else is a contour integral with a certified bracket.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.registry import shown
 from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.two_halves import TwoHalves
 from dpcore.engine import binomial, enumeration, lattice
@@ -30,22 +30,23 @@ if TYPE_CHECKING:
 Parts = list[tuple[Curve, int]]
 Polygons = list[tuple[Polygon, int]]
 
-LARGEST_K = 10**9
-LARGEST_CLOSED_K = 10**15
-_ENUMERATED = 300_000
-_FEW = 5_000
-_SUMMED = 100_000
-_SUMMED_PROFILES = 2_000
-_SUMMED_BRACKETS = 64
-_HALF_SIZE = 2**20
-_MOST_COPIES = 40
-_SAME = 1e-13
+LARGEST_K = 10**9  # copies on a lattice or contour: k times the unit roundoff is then 1e-7, below the default tolerance
+LARGEST_CLOSED_K = 10**15  # copies in closed form: k is still an exact double
+# The next ones choose between exact methods by their time and memory; none changes a number beyond rounding.
+_ENUMERATED = 300_000  # combinations that are listed one by one, 7 MB
+_FEW = 5_000  # combinations up to which a list is used even on a lattice
+_SUMMED = 100_000  # losses of a polygon summed over another curve: in closed form,
+_SUMMED_PROFILES = 2_000  # with another profile,
+_SUMMED_BRACKETS = 64  # with a certified bracket on a lattice
+_HALF_SIZE = 2**20  # losses of each half that meets in the middle, 24 MB
+_MOST_COPIES = 40  # as many copies of two losses make two halves of that size
+_SAME = 1e-13  # relative difference of losses that rounding explains; larger would join different losses
 _BINOMIAL_ROUNDING, _LATTICE_ROUNDING = 1e3, 1e5
-"""Relative errors of masses of `binomial` (1e-13) and of `lattice` (1e-11), in units of 2^-53."""
+"""Relative errors of the masses of `binomial` (1e-13) and of `lattice` (1e-11), in units of 2^-53."""
 
 
 def directed(parts: Sequence[tuple[Curve, int]]) -> Curve:
-    """Compose each direction separately; a polygon carries both."""
+    """Return the product with each direction composed separately; a polygon holds both."""
     if all(curve.symmetric for curve, _ in parts):
         return compose(parts)
     forward = compose(parts)
@@ -57,7 +58,7 @@ def directed(parts: Sequence[tuple[Curve, int]]) -> Curve:
 
 
 def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
-    """Return the curve of the product of curves, each taken k times, in their own direction."""
+    """Return the product of (curve, k) pairs in their own direction."""
     if any(curve.q_inf >= 1.0 for curve, _ in parts):
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     _check_count(parts, LARGEST_CLOSED_K)
@@ -79,8 +80,8 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     return Certified([*rest, *others])
 
 
-def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygons, Parts]:
-    """Split into one Gaussian, polygons (perfect ones left out) and the rest, equal Laplace steps joined."""
+def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, Polygons, Parts]:
+    """Split into one Gaussian, the polygons without perfect ones, and the rest with equal Laplace steps joined."""
     square = 0.0
     polygons: Polygons = []
     others: Parts = []
@@ -94,12 +95,12 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[Gaussian | None, Polygo
             laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
-    others += [(Laplace(epsilon), k) for epsilon, k in laplace.items()]
-    gaussian = Gaussian(math.sqrt(square), "Gaussian composition") if square > 0 else None
-    telling = [(p, k) for p, k in polygons if not _perfect(p)]
-    if not telling and polygons and gaussian is None and not others:
-        telling = [(polygons[0][0], 1)]
-    return gaussian, telling, others
+    others += [(LaplaceCurve(epsilon), k) for epsilon, k in laplace.items()]
+    gaussian = GaussianCurve(math.sqrt(square), "Gaussian composition") if square > 0 else None
+    informative = [(p, k) for p, k in polygons if not _perfect(p)]
+    if not informative and polygons and gaussian is None and not others:
+        informative = [(polygons[0][0], 1)]
+    return gaussian, informative, others
 
 
 def _repeated(polygon: Polygon, k: int) -> Polygon:
@@ -122,16 +123,16 @@ def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
 
 
 def _most_summed(smooth: Curve) -> int:
-    """Return how many losses of a polygon may be summed over: many where a delta of the other curve is cheap."""
+    """Return how many losses of a polygon may be summed over: many if a delta of the other curve is cheap."""
     if smooth.gaussian_mu or smooth.laplace_epsilon or (smooth.is_product and smooth.exact):
         return _SUMMED
     if smooth.is_product or smooth.certified:
-        # the contour takes polygons as they are, a lattice does not
+        # the contour takes polygons directly, a lattice does not
         return 0 if smooth.has_mgf else _SUMMED_BRACKETS
     return _SUMMED_PROFILES
 
 
-def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
+def _smooth(gaussian: GaussianCurve | None, others: Parts) -> Curve:
     if gaussian is not None and not others:
         return gaussian
     if gaussian is None and len(others) == 1:
@@ -148,7 +149,7 @@ def _smooth(gaussian: Gaussian | None, others: Parts) -> Curve:
 
 
 def _polygons(parts: Polygons) -> Curve | None:
-    """Return the exact product of polygons, or None where no exact method is small enough."""
+    """Return the exact product of polygons, or None if no exact method is feasible."""
     if not parts:
         return None
     if len(parts) == 1 and parts[0][1] == 1:
@@ -158,14 +159,14 @@ def _polygons(parts: Polygons) -> Curve | None:
     at_minus = at_plus if minus == plus else mass_at_infinity(minus)
     symmetric = all(p.symmetric for p, _ in parts)
     tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
-    # Most products without a lattice are known by their largest losses.
+    # most products without a lattice are recognised by their largest losses
     possible = not tops or _divisor(tops, sum(p.size for p, _ in parts)) is not None
     step = lattice_step([p.loss for p, _ in parts]) if possible else None
     if step is not None and (_binary(parts, step) or _count(parts) > _FEW):
         try:
             return _on_lattice(parts, step, at_minus, at_plus, symmetric)
         except Irregular:
-            # windows of the lattice disagree: a law too ragged for transforms goes to the certified engine
+            # windows of the lattice disagree: a law too irregular for transforms goes to the certified engine
             return None
     if _count(parts) <= _ENUMERATED:
         lists = [(p.loss, p.p, p.q) if k == 1 else _power(p, k) for p, k in parts]
@@ -184,7 +185,7 @@ def _ends(parts: Polygons) -> tuple[float, float]:
 
 
 def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
-    """Return ascending losses whose first and last are the ends where they differ from those by rounding alone."""
+    """Return ascending losses, the first and last replaced by the ends if they differ from them by rounding alone."""
     out = loss.copy()
     for place, end in zip((0, -1), ends, strict=True):
         if abs(out[place] - end) <= _SAME * abs(end):
@@ -206,7 +207,7 @@ def _count(parts: Polygons) -> float:
 
 
 def lattice_step(losses: list[FloatArray]) -> float | None:
-    """Return the step of which all losses are whole multiples (to rounding), or None; 0 if all losses are 0."""
+    """Return the step of which all losses are integer multiples (to rounding), or None; 0 if all losses are 0."""
     values = np.sort(np.abs(np.concatenate(losses)))
     values = values[values > 0]
     if not values.size:
@@ -225,7 +226,7 @@ def lattice_step(losses: list[FloatArray]) -> float | None:
 def _divisor(values: list[float], count: int) -> float | None:
     """Return the greatest common divisor of positive ascending numbers, or None where it is far too small.
 
-    Any numbers are nearly multiples of a tiny one: it must be 1e-4 of the last, or as small as `count` even losses have it.
+    Any numbers are nearly multiples of a tiny one: it must be at least 1e-4 of the last, or half the step of `count` even losses.
     """
     step, least = values[0], min(1e-4, 0.5 / count) * values[-1]
     for value in values[1:]:
@@ -236,7 +237,7 @@ def _divisor(values: list[float], count: int) -> float | None:
 
 
 def _common(a: float, b: float) -> float:
-    """Return the greatest common divisor of two positive numbers, remainders below 1e-9 taken as 0."""
+    """Return the greatest common divisor of two positive numbers; remainders below 1e-9 of the larger count as 0."""
     top = max(a, b)
     while b > 1e-9 * top:
         a, b = b, math.fmod(a, b)

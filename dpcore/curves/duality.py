@@ -1,8 +1,8 @@
-"""From deltas to betas, for any curve that knows its deltas.
+"""From deltas to betas, for any curve that computes its deltas.
 
 Duality: beta(alpha) = sup over real epsilon of 1 - delta(epsilon) - e^epsilon alpha. Every epsilon tried gives a
 valid lower (safe) beta, so a poor optimum costs width, never truth. With delta(e) = 1 - e^e + e^e d(-e), d the
-inverse's delta, the same supremum reads e^e (1 - alpha - d(-e)); it keeps its digits where beta is tiny.
+inverse's delta, the same supremum reads e^e (1 - alpha - d(-e)), which keeps its digits where beta is tiny.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.engine.contour_local import Local
 
-_TABLE = 400
-_ROUNDS = 7
+# All of these shape the search for an optimum: other values cost time or width, never truth.
+_TABLE = 400  # epsilons of the table for a first guess
+_ROUNDS = 7  # rounds that refine it where the rate changes by more than half a logit
 _NODES, _APART = 80, 1e-9
-_UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # a few roundings, and a gain that underflows
-_FAR, _LOST = 600.0, 2.0**-52  # where exponentials end, and the rounding of a difference against the sum of its terms
-_COARSE, _HALVINGS = 65, 60
+_UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # factor for a few roundings, and the smallest double, for a gain that underflows
+_FAR, _ROUNDING = 600.0, 2.0**-52  # largest exponent, and the rounding of a difference relative to the sum of its terms
+_COARSE, _HALVINGS = 65, 60  # first grid of a pinch, and its rounds: a kink costs one for each binary digit
 
 
 def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
@@ -38,7 +39,7 @@ def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
 
 
 def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
-    """Return the lower, safe side of beta alone: a third of the work where the curve sketches itself."""
+    """Return the lower, safe side of beta alone: a third of the work if the curve has an outline."""
     return _at_rates(curve, alpha, lambda dual: (dual.safe(), np.zeros(dual.alpha.size)))[0]
 
 
@@ -64,7 +65,7 @@ class _Dual:
         self.local: Local | None = None
 
     def bounds(self) -> Bounds:
-        """Bracket each beta; what stays wider than asked, as at a kink, is pinched."""
+        """Bracket each beta; a bracket wider than the tolerance, as at a kink, is pinched."""
         lower, upper = self._sketched()
         wide = np.flatnonzero(upper - lower > current().tolerance * upper)
         if wide.size:
@@ -76,12 +77,12 @@ class _Dual:
     def _sketched(self) -> Bounds:
         """Find the optimum, then bracket it from both sides."""
         width = float(np.sqrt(current().tolerance))
-        sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
-        if sketched is None:
+        optima = sketch.optima(self.curve, self.alpha, self.both_sides)
+        if optima is None:
             centre, scale = self._optimum()
             return self._bracket(centre, scale * width / 8)
-        self.local = sketched.local
-        low, high, fenced = self.fence(sketched.centre, 0.7 * width * sketched.length)
+        self.local = optima.local
+        low, high, fenced = self.fence(optima.centre, 0.7 * width * optima.length)
         guess = 1.0 - self.alpha
         if fenced.all():
             lower = self._fit(low)
@@ -97,20 +98,20 @@ class _Dual:
         return lower, np.asarray(np.maximum(upper, lower), dtype=np.float64)
 
     def safe(self) -> FloatArray:
-        """Return the gain at the optimum found, or at a finite end of the losses where that is better.
+        """Return the gain at the optimum of the search, or at a finite end of the losses if that is better.
 
-        Where deltas cost little both sides are found, and with them the kinks.
+        If deltas cost little both sides are computed, and with them the kinks.
         """
-        sketched = sketch.optima(self.curve, self.alpha, self.both_sides)
-        if sketched is None and not self.curve.certified:
+        optima = sketch.optima(self.curve, self.alpha, self.both_sides)
+        if optima is None and not self.curve.certified:
             return self.bounds()[0]
-        if sketched is not None:
-            self.local = sketched.local
-        centre = sketched.centre if sketched is not None else self._optimum()[0]
+        if optima is not None:
+            self.local = optima.local
+        centre = optima.centre if optima is not None else self._optimum()[0]
         return self._fit(np.maximum(self.gains(centre[None])[0][0], self._corner_gain()))
 
     def _corner_gain(self) -> FloatArray:
-        """Return the gain at known corners: a finite end of the losses, and 0 for a closure."""
+        """Return the gain at the corners known in advance: a finite end of the losses, and 0 for a closure."""
         out = np.zeros(self.alpha.size)
         if np.isfinite(self.curve.max_loss):
             price = np.exp(min(self.curve.max_loss, 709.0)) * self.alpha
@@ -125,8 +126,8 @@ class _Dual:
     def _optimum(self) -> tuple[FloatArray, FloatArray]:
         """Return the best epsilon of each alpha and a length on which the gain changes.
 
-        Many alphas share the work: the optimum is a smooth function of logit alpha, found on an even grid of it and
-        interpolated; a sample of the results is tried, and if it can be improved all are found one by one.
+        Many alphas share the work: the optimum is a smooth function of logit alpha, computed on an even grid of it and
+        interpolated; if a sample of the results can be improved, all are computed one by one.
         """
         if self.alpha.size <= 2 * _NODES:
             return self._one_by_one()
@@ -154,7 +155,7 @@ class _Dual:
         return centre, scale
 
     def _ends(self, centre: FloatArray) -> FloatArray:
-        """Return the nearer end of the losses where it is finite: a corner there is an optimum no parabola finds."""
+        """Return the nearer end of the losses if it is finite: no parabola finds an optimum at a corner there."""
         ends = [e for e in (self.curve.min_loss, self.curve.max_loss) if np.isfinite(e)]
         if not ends:
             return centre
@@ -162,20 +163,20 @@ class _Dual:
         return np.asarray(table[np.abs(centre[:, None] - table).argmin(axis=1)], dtype=np.float64)
 
     def _fit(self, beta: FloatArray) -> FloatArray:
-        """Keep a beta between 0 and the line of blind guessing."""
+        """Clip betas to the range between 0 and the line of blind guessing."""
         return np.asarray(np.minimum(np.maximum(beta, 0.0), 1.0 - self.alpha), dtype=np.float64)
 
     def gains(self, epsilon: FloatArray) -> Bounds:
         """Return 1 - delta(epsilon) - e^epsilon alpha, with the upper delta (safe) and with the lower one."""
-        known = self.local.gains(self.alpha, epsilon) if self.local is not None else None
-        return known if known is not None else self._general_gains(epsilon)
+        gains = self.local.gains(self.alpha, epsilon) if self.local is not None else None
+        return gains if gains is not None else self._general_gains(epsilon)
 
     def _unit(self, centre: FloatArray) -> FloatArray:
-        """Return the logarithm of what gains near a centre are divided by; a profile known around a grid needs none."""
+        """Return the logarithm of the divisor of gains near a centre; a profile expanded around a grid needs none."""
         return np.minimum(centre, 0.0) if self.local is None else np.zeros(centre.size)
 
     def _gains_over(self, centre: FloatArray, points: FloatArray) -> Bounds:
-        """Return gains over e^centre: where they underflow all would be 0, and any of them the best."""
+        """Return gains over e^centre: underflowing gains would all be 0, and any of them the best."""
         return self._general_gains(points, self._unit(centre)) if self.local is None else self.gains(points)
 
     def _general_gains(self, epsilon: FloatArray, unit: FloatArray | float = 0.0) -> Bounds:
@@ -194,27 +195,27 @@ class _Dual:
         small = up | (alpha < 0.5)
         price = np.where(up, weight * alpha, np.where(small, alpha, 1.0 - alpha))
         safe = np.where(small, least - price, price - high)
-        # the free side is a ceiling: it carries the rounding of its terms and of what underflows
-        free = np.where(small, most - price + _LOST * (most + price), price - low + _LOST * (price + low))
+        # the free side is a ceiling: it includes the rounding of its terms and underflow
+        free = np.where(small, most - price + _ROUNDING * (most + price), price - low + _ROUNDING * (price + low))
         scale = np.exp(np.minimum(np.minimum(epsilon, 0.0) - unit, _FAR))
         with np.errstate(over="ignore"):  # far to the right of the unit a gain is minus infinity, and no optimum
             return scale * safe, scale * free + _SMALLEST
 
     def _pinched(self) -> Bounds:
-        """Bracket the optimum of each alpha by halving an interval that holds it, for optima no parabola finds.
+        """Bracket the optimum of each alpha by halving an interval that contains it, where no parabola finds it.
 
         The gain is concave in e^epsilon: the best of several points lies between two that are certainly worse, and between
-        those the gain stays below the chords prolonged over it. A kink costs a round for each binary digit.
+        those the gain stays below the extended chords. A kink costs a round for each binary digit.
         """
         three, safe, free = self._three()
         lower, upper, todo = np.zeros(self.alpha.size), 1.0 - self.alpha, np.arange(self.alpha.size)
-        for done in range(_HALVINGS):
-            checkpoint(done / _HALVINGS)
+        for number in range(_HALVINGS):
+            checkpoint(number / _HALVINGS)
             between = 0.5 * (three[:-1] + three[1:])
             points, (low, high) = _woven(three, between), _Dual(self.curve, self.alpha[todo]).gains(between)
-            best, ceiling, kept = _closer(points, low := _woven(safe, low), high := _woven(free, high))
+            best, ceiling, nearest = _closer(points, low := _woven(safe, low), high := _woven(free, high))
             lower[todo], upper[todo] = np.maximum(lower[todo], best), np.minimum(upper[todo], ceiling)
-            three, safe, free = (np.take_along_axis(rows, kept, axis=0) for rows in (points, low, high))
+            three, safe, free = (np.take_along_axis(rows, nearest, axis=0) for rows in (points, low, high))
             open_ = upper[todo] - lower[todo] > 0.5 * current().tolerance * upper[todo]
             open_ &= three[2] - three[0] > 1e-15 * np.abs(three[1])
             todo, three, safe, free = todo[open_], three[:, open_], safe[:, open_], free[:, open_]
@@ -223,10 +224,10 @@ class _Dual:
         return self._fit(lower), upper
 
     def _three(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return for each alpha the best point of a grid between the nearest certainly worse ones, and bounds of their gains."""
+        """Return for each alpha the best point of a grid, the nearest certainly worse ones around it, and bounds of their gains."""
         low, high = self._range()
-        known = [e for e in (self.curve.min_loss, self.curve.max_loss, 0.0) if low <= e <= high]
-        grid = np.unique(np.concatenate((np.linspace(low, high, _COARSE), known)))
+        corners = [e for e in (self.curve.min_loss, self.curve.max_loss, 0.0) if low <= e <= high]
+        grid = np.unique(np.concatenate((np.linspace(low, high, _COARSE), corners)))
         grid = np.concatenate(([low - 1.0], grid, [high + 1.0]))
         delta, rest = self.both_sides(grid, grid >= 0)
         (a, b), (c, d) = delta, rest
@@ -236,11 +237,11 @@ class _Dual:
         place = np.arange(grid.size)[:, None]
         left = np.where(worse & (place < best), place, 0).max(axis=0)
         right = np.where(worse & (place > best), place, grid.size - 1).min(axis=0)
-        kept = np.stack((left, best, right))
-        return grid[kept], np.take_along_axis(safe, kept, axis=0), np.take_along_axis(free, kept, axis=0)
+        three = np.stack((left, best, right))
+        return grid[three], np.take_along_axis(safe, three, axis=0), np.take_along_axis(free, three, axis=0)
 
     def both_sides(self, e: FloatArray, up: NDArray[np.bool_]) -> tuple[Bounds, Bounds]:
-        """Return bounds of delta and 1 - delta at epsilons >= 0, of the inverse's at minus the others."""
+        """Return bounds of delta and 1 - delta at epsilons >= 0, and those of the inverse at minus the negative ones."""
         checkpoint()
         if self.inverse is self.curve or up.all():
             return self.curve.two_sided(np.abs(e))
@@ -252,13 +253,13 @@ class _Dual:
         return (out[0], out[1]), (out[2], out[3])
 
     def _range(self) -> tuple[float, float]:
-        """Return an interval that holds every optimum: P0(L > e) <= e^-e, and the mirror for the other end."""
+        """Return an interval that contains every optimum: P0(L > e) <= e^-e, and the mirror for the other end."""
         high = min(self.curve.max_loss, -float(np.log(self.alpha.min())))
         least = 1.0 - float(self.alpha.max())
         low = -1.0
         # eight times as far each round: at most seven
         while low > max(self.curve.min_loss, -1e6):
-            # a few at a time: far beyond the answer a delta may be tiny and dear
+            # a few at a time: far beyond the answer a delta may be tiny and expensive
             reach = -low * np.array([1.0, 2.0, 4.0])
             small = self.inverse.delta_bounds(reach)[1] <= 0.63 * least
             low = -float(reach[np.argmax(small)]) if small.any() else low * 8
@@ -268,7 +269,7 @@ class _Dual:
         return (low, high) if low < high else (high - 1.0, high)
 
     def _deltas(self, grid: FloatArray) -> FloatArray:
-        """Return delta at epsilons >= 0 and the inverse's delta at minus the others."""
+        """Return delta at epsilons >= 0 and the inverse's delta at minus the negative ones."""
         return self.both_sides(grid, grid >= 0)[0][1]
 
     def _guess(self) -> tuple[FloatArray, FloatArray]:
@@ -276,8 +277,8 @@ class _Dual:
         low, high = self._range()
         grid = np.linspace(low, high, 65)
         value = self._deltas(grid)
-        for done in range(_ROUNDS):
-            checkpoint(done / _ROUNDS)
+        for number in range(_ROUNDS):
+            checkpoint(number / _ROUNDS)
             middle, score = _score(grid, value)
             wide = np.flatnonzero(np.abs(np.diff(score)) > 0.5)
             if grid.size > _TABLE or wide.size == 0:
@@ -288,8 +289,8 @@ class _Dual:
             value = np.concatenate((value, self._deltas(more)))[order]
             grid = np.concatenate((grid, more))[order]
         middle, score = _score(grid, value)
-        wanted = np.log1p(-self.alpha) - np.log(self.alpha)
-        centre = np.interp(wanted, np.maximum.accumulate(score), middle)
+        logit = np.log1p(-self.alpha) - np.log(self.alpha)
+        centre = np.interp(logit, np.maximum.accumulate(score), middle)
         spacing = np.interp(centre, middle, np.gradient(middle) if middle.size > 1 else np.ones(1))
         return np.asarray(centre, dtype=np.float64), np.asarray(np.maximum(spacing, 1e-12), dtype=np.float64)
 
@@ -307,15 +308,15 @@ class _Dual:
         """Return the best gain (safe) and, by concavity of the gain in e^epsilon, a ceiling for all gains.
 
         Three gains fence the optimum in when the middle one, taken low, exceeds the outer two, taken high. The
-        fence widens until it holds; where it never does the ceiling is the chord between proved ones.
+        fence widens until it holds; if it never does, the ceiling is the chord between proved ones.
         """
         lower = np.zeros(centre.size)
         upper = 1.0 - self.alpha
         todo = np.arange(centre.size)
         corner = self._ends(centre)
         centre = np.where(np.abs(corner - centre) < reach, corner, centre)
-        for done in range(12):
-            checkpoint(done / 12)
+        for number in range(12):
+            checkpoint(number / 12)
             part = _Dual(self.curve, self.alpha[todo])
             low, high, fenced = part.fence(centre[todo], reach[todo])
             lower[todo] = np.maximum(lower[todo], low)
@@ -329,7 +330,7 @@ class _Dual:
         return lower, np.asarray(np.maximum(np.minimum(upper, 1.0 - self.alpha), lower), dtype=np.float64)
 
     def _chords(self, good: NDArray[np.int64], upper: FloatArray) -> FloatArray:
-        """Return the ceiling that convexity gives from proved ceilings and the two ends of the curve."""
+        """Return the ceiling that follows by convexity from proved ceilings and the two ends of the curve."""
         x = np.concatenate(([0.0], self.alpha[good], [1.0 - self.curve.p_inf]))
         y = np.concatenate(([1.0 - self.curve.q_inf], upper[good], [0.0]))
         order = np.argsort(x, kind="stable")
@@ -339,13 +340,13 @@ class _Dual:
         """Return the safe gain, the ceiling, and whether the ceiling is proved, for one width of the fence."""
         points = centre[None, :] + reach[None, :] * np.array([-1.0, 0.0, 1.0])[:, None]
         safe, free = self._gains_over(centre, points)
-        # in e^epsilon the left step is e^-reach times the right one; a chord prolonged over the other step
+        # in e^epsilon the left step is e^-reach times the right one; a chord extended over the other step
         y = np.exp(np.minimum(reach, 50.0))
         with np.errstate(over="ignore", invalid="ignore"):  # a fence so wide proves nothing
             rise = np.maximum((free[1] - safe[2]) / y, (free[1] - safe[0]) * y)
             ceiling = (free[1] + np.maximum(rise, 0.0)) * _UP
         fenced = (safe[1] >= free[0]) & (safe[1] >= free[2]) & (reach < _FAR)
-        # the gain is concave in e^epsilon and 0 at 0: below 0 here it has its top before, below e^centre
+        # the gain is concave in e^epsilon and 0 at 0: if it is negative here, its top lies before, below e^centre
         tiny = (free[1] < 0.0) & (centre < -_FAR)
         ceiling = np.where(tiny, 1.0, np.minimum(ceiling, 1e300))
         size = np.exp(self._unit(centre))
@@ -360,15 +361,15 @@ def _woven(outer: FloatArray, inner: FloatArray) -> FloatArray:
 def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
     """Return the best gain, a ceiling of all gains, and the rows of three of five points around the best.
 
-    The outer two are the nearest to the best whose gains are certainly not larger, or the ends.
+    The outer two are the nearest points whose gains are certainly not larger, or the ends.
     """
     column = np.arange(points.shape[1])
     best = 1 + np.argmax(safe[1:4], axis=0)
     worse, place = free <= safe[best, column], np.arange(5)[:, None]
     left = np.where(worse & (place < best), place, 0).max(axis=0)
     right = np.where(worse & (place > best), place, 4).min(axis=0)
-    kept = np.stack((left, best, right))
-    three = np.take_along_axis(points, kept, axis=0)
+    rows = np.stack((left, best, right))
+    three = np.take_along_axis(points, rows, axis=0)
     # lengths of the two sides in e^epsilon, over the middle
     peak = free[best, column]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -378,7 +379,7 @@ def _closer(points: FloatArray, safe: FloatArray, free: FloatArray) -> tuple[Flo
     rise = np.maximum(
         np.where(np.isfinite(to_left), to_left, np.inf), np.where(np.isfinite(to_right), to_right, np.inf)
     )
-    return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, kept
+    return safe.max(axis=0), (peak + np.maximum(rise, 0.0)) * _UP + _SMALLEST, rows
 
 
 def _score(grid: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:

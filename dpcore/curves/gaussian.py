@@ -8,11 +8,11 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 from dpcore.core.effort import checkpoint
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
 
-_LEGENDRE = np.polynomial.legendre.leggauss(20)
-_MANY = 100_000  # numbers, as a lattice asks for them: a round over so many takes milliseconds
+_LEGENDRE = np.polynomial.legendre.leggauss(20)  # leaves only rounding where two Mills ratios share more than a digit
+_MANY = 100_000  # numbers, as for a lattice: a round over so many takes milliseconds
 
 
-class Gaussian(Curve):
+class GaussianCurve(Curve):
     r"""The curve :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1-\alpha) - \mu)`, mu in (0, inf).
 
     Its profile is :math:`\delta(\varepsilon) = \Phi(\mu/2-\varepsilon/\mu) - e^\varepsilon\Phi(-\mu/2-\varepsilon/\mu)`.
@@ -33,8 +33,8 @@ class Gaussian(Curve):
 
     def _delta(self, epsilon: FloatArray) -> FloatArray:
         """Return delta for epsilon >= 0 as phi(x) (R(-x) - R(y)), Mills ratios R, so that tails keep their digits."""
-        half, centre, missed = self.mu / 2, epsilon / self.mu, self._remainder(epsilon)
-        x = (half - centre) - missed
+        half, centre, remainder = self.mu / 2, epsilon / self.mu, self._remainder(epsilon)
+        x = (half - centre) - remainder
         y = half + centre
         with np.errstate(under="ignore", over="ignore", invalid="ignore"):
             # epsilon + log Phi(-y) with both of the order y^2: the tail of Phi cancels epsilon in closed form
@@ -46,9 +46,9 @@ class Gaussian(Curve):
         return np.asarray(np.where(np.isposinf(epsilon), 0.0, value), dtype=np.float64)
 
     def _remainder(self, epsilon: FloatArray) -> FloatArray:
-        """Return what the rounded quotient epsilon / mu leaves out, so that mu/2 - epsilon/mu keeps its digits near 0.
+        """Return the rounding error of the quotient epsilon / mu, so that mu/2 - epsilon/mu keeps its digits near 0.
 
-        Where the quotient is beyond 1e150 delta is 0 whatever is left out, and the products here would overflow.
+        Beyond a quotient of 1e150 delta is 0 in any case, and the products here would overflow.
         """
         finite = np.where(epsilon <= 1e150 * self.mu, epsilon, 0.0)
         quotient = finite / self.mu
@@ -72,13 +72,13 @@ class Gaussian(Curve):
             value = ndtr(ndtri(np.clip(alpha, 0.0, 1.0)) + self.mu)
         return value, value
 
-    def inverse(self) -> Gaussian:
+    def inverse(self) -> GaussianCurve:
         """Return itself: the curve is symmetric."""
         return self
 
-    def group(self, size: int) -> Gaussian:
+    def group(self, size: int) -> GaussianCurve:
         """Return the curve of size * mu."""
-        return Gaussian(self.mu * size)
+        return GaussianCurve(self.mu * size)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return mu^2 (s^2 + s) / 2."""
@@ -107,7 +107,7 @@ def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _mills_difference(centre: FloatArray, half: float, x: FloatArray) -> FloatArray:
-    r"""Return R(-x) - R(centre + half) without cancellation, x = half - centre known to more digits than these two.
+    r"""Return R(-x) - R(centre + half) without cancellation; x = half - centre has more digits than these two.
 
     :math:`R(a) - R(b) = \int_a^b -R'(t)\,dt` with :math:`-R'(t) = 1 - tR(t) > 0`; where the two ratios share
     more than a digit the integral (Gauss-Legendre) is used, elsewhere the difference.
@@ -139,11 +139,6 @@ def _slope(t: FloatArray) -> FloatArray:
     return out
 
 
-def mu_at(alpha: float, beta: float) -> float:
-    """Return the mu whose curve passes through (alpha, beta), both in (0, 1) with alpha + beta <= 1."""
-    return float(-ndtri(alpha) - ndtri(beta))
-
-
 def log_beta(mu: float, log_alpha: FloatArray) -> FloatArray:
-    """Return log G_mu(alpha) from log alpha, for rates far below the smallest double."""
+    """Return log G_mu(alpha) from log alpha, also for rates far below the smallest double."""
     return np.asarray(log_ndtr(-ndtri_exp(log_alpha) - mu), dtype=np.float64)

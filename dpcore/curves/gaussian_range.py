@@ -1,17 +1,17 @@
-r"""The best Gaussian curve below a curve of unbounded loss, on a stated range of false-positive rates.
+r"""The best Gaussian curve below a curve of unbounded loss, on a range of false-positive rates.
 
-Near alpha = 0 no finite number of tangents decides whether a Gaussian curve stays below another one, so the question is
-asked for alpha in [alpha_0, 1/2]. There :math:`G_\mu \le f` exactly if
+Near alpha = 0 no finite number of tangents decides whether a Gaussian curve stays below another one, so alpha is
+restricted to [alpha_0, 1/2]. There :math:`G_\mu \le f` exactly if
 
 .. math:: \mu \ge m(\alpha) = \Phi^{-1}(1-f(\alpha)) - \Phi^{-1}(\alpha)
 
 at every alpha, and the smallest mu is the supremum of m. Both curves are their own inverses, so m takes the same value
-at alpha and at f(alpha): only alphas up to the diagonal alpha = f(alpha) are looked at, down to alpha_0 or to f(1/2),
-whichever is smaller.
+at alpha and at f(alpha): only alphas up to the diagonal alpha = f(alpha) matter, down to alpha_0 or to f(1/2), whichever
+is smaller.
 
 Upper side: tangents of f bound it by a polygon from below; a Gaussian curve is convex, so it lies below the polygon
-where it does at the corners, and at the end of the range. Lower side: m at single alphas, by the lower side of the power.
-Two distances say how much is lost by the Gaussian curve, both for alpha in the range. The regret is the largest vertical one,
+if it does at the corners and at the end of the range. Lower side: m at single alphas, by the lower side of the power.
+Two distances measure what the Gaussian curve loses, both for alpha in the range. The regret is the largest vertical one,
 :math:`f-G_\mu`. The divergence is the smallest :math:`\kappa` with :math:`f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)`: both rates
 are off by at most that. Between two alphas f lies under its chord and :math:`G_\mu` over its tangent, both linear, so the ends of
 the cell bound them. References: Dong, Roth, Su (2022), Definition 2.6; Kaissis et al. (2024) and Kulynych et al. (2025) for the
@@ -36,18 +36,19 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
 
 ALPHA = 1e-12
-_TANGENTS = 129
+# Every tangent and every alpha gives a valid side: more of them cost time and narrow the bracket.
+_TANGENTS = 129  # of each of the two first grids, over the whole range and up to 4
 _MOST_TANGENTS = 3000
-_ROUNDS = 12
-_CLOSE = 1e-7  # relative; finer than the widths that are asked of a certified delta
-_TRIED = 5  # alphas at which the lower side is taken: those with the largest m, and the end of the range
+_ROUNDS = 12  # of refinement, each to a quarter of a cell
+_CLOSE = 1e-7  # relative; finer than the default width of a certified delta
+_CANDIDATES = 5  # alphas for the lower side: those with the largest m, and the end of the range
 _WINDOW = np.linspace(-0.02, 0.02, 41)  # around the best epsilon: convexity loses about the square of the step
-_FAN = np.linspace(0.0, 1.0, 17)
-_FANS = 5
-_CELLS = 1201
-_HALVINGS = 50
+_FAN = np.linspace(0.0, 1.0, 17)  # each fan narrows the best epsilon to an eighth
+_FANS = 5  # 8^-5 of the range, some 1e-3, which the window covers
+_CELLS = 1201  # alphas of the distances, on a geometric and on an even grid
+_HALVINGS = 50  # of a shift in [0, 1], to 1e-15
 _SLACK = 1e-10  # covers the rounding of quantiles, which is below 1e-13
-_ROUNDING = 1e-13
+_ROUNDING = 1e-13  # absolute rounding of a quantile or a difference of rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class BestGaussian:
 def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
     """Return the smallest mu whose Gaussian curve lies below a symmetric curve on [alpha, 1/2], and its distances.
 
-    None where no finite mu does: the curve reaches 0 on the range. The distances are those of the upper mu, which is the
-    one to publish.
+    None if no finite mu does: the curve reaches 0 on the range. The distances are those of the upper mu, which is
+    published.
     """
     middle = float(betas(curve, np.array([0.5]))[0][0])
     start = min(alpha, middle)
@@ -79,7 +80,7 @@ def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
 
 
 def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
-    """Return a mu that is large enough, and the alphas where the polygon of tangents asks for the most.
+    """Return a mu that is large enough, and the alphas where the polygon of tangents needs the largest.
 
     P0(L > e) <= exp(-e), so no tangent steeper than 1 / start touches the curve on the range.
     """
@@ -98,7 +99,7 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
         epsilon, log_alpha, log_power = epsilon[inside], log_alpha[inside], log_power[inside]
         value = gaussian_through(log_alpha, log_power, _log_rest(log_power))
         before, best = best, min(best, max(at_start, float(value.max())))
-        at = np.exp(log_alpha[np.argsort(value)[-_TRIED:]])
+        at = np.exp(log_alpha[np.argsort(value)[-_CANDIDATES:]])
         # a cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu)
         doubt = np.minimum(width * width / (4.0 * np.maximum(value, 1e-3)), value)
         floor = max(at_start, float((value - doubt).max()))
@@ -120,8 +121,8 @@ def _lower_mu(curve: Curve, alpha: float) -> float:
     """Return a mu below which the Gaussian curve lies above the other at this alpha."""
     if not 0.0 < alpha <= 0.5:
         return 0.0
-    found = max(_lower_power(curve, alpha), float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
-    log_power = np.log(np.array([found]))
+    power_floor = max(_lower_power(curve, alpha), float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
+    log_power = np.log(np.array([power_floor]))
     with np.errstate(divide="ignore"):
         log_beta = np.log(-np.expm1(log_power) + 4e-16)
     value = float(gaussian_through(np.full(1, math.log(alpha)), log_power, log_beta)[0])
@@ -129,10 +130,10 @@ def _lower_mu(curve: Curve, alpha: float) -> float:
 
 
 def _lower_power(curve: Curve, alpha: float) -> float:
-    r"""Return a lower bound of the power at alpha that keeps the digits of a small one; 0 where none is found.
+    r"""Return a lower bound of the power at alpha that keeps the digits of a small one; 0 if there is none.
 
     The power is the least :math:`g(x)+\alpha x` with :math:`x=e^\varepsilon` and g the profile, convex in x: between two points g
-    lies above the chords of the cells next to it, prolonged.
+    lies above the extended chords of the neighbouring cells.
     """
     low, high = 0.0, min(curve.max_loss, 1.0 - math.log(alpha))
     try:
@@ -143,17 +144,17 @@ def _lower_power(curve: Curve, alpha: float) -> float:
         epsilon = np.unique(np.maximum(0.5 * (low + high) + _WINDOW, 0.0))
         least, most = deltas(curve, epsilon)
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time is over
         return 0.0
     x = np.exp(epsilon)
     step = np.diff(x)
     falls = (
         (most[1:] - least[:-1]) / step + alpha,
         (least[1:] - most[:-1]) / step + alpha,
-    )  # slopes, each on its safe side
+    )  # slopes, rounded up and down
     if not falls[0][1] <= 0.0 <= falls[1][-2]:
-        return 0.0  # the least may lie in the first or last cell or outside the window, and these have no neighbours
-    # lines through the ends of the cells before and after; their largest at any x of the cell between is a lower bound
+        return 0.0  # the least may lie outside the window or in its first or last cell, which lack a neighbour
+    # the extended chords of the cells before and after; at any x of the cell between, the larger one is a lower bound
     left = (least[1:-2], falls[1][:-2], x[1:-2])
     right = (least[2:-1], (most[3:] - least[2:-1]) / step[2:] + alpha, x[2:-1])
     values = [line[0] + alpha * line[2] for line in (left, right)]
@@ -204,7 +205,7 @@ class _Cells:
         return self._smallest(0) * (1.0 - _SLACK), self._smallest(1) * (1.0 + _SLACK) + _ROUNDING
 
     def _smallest(self, side: int) -> float:
-        """Return the smallest shift that one side of the bound allows: from below one that fails, from above one that fits."""
+        """Return the smallest shift for one side of the bound: for the lower side one that fails, for the upper one that fits."""
         fails, fits = 0.0, 1.0
         for _ in range(_HALVINGS):
             shift = 0.5 * (fails + fits)

@@ -8,7 +8,7 @@ from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_sh
 from dpcore.engine import laplace_mgf
 
 
-class Laplace(Curve):
+class LaplaceCurve(Curve):
     r"""The curve of Lap(1/eps) against its shift by 1.
 
     beta is 1 - e^eps a below a = e^-eps/2, then e^-eps/(4a) up to a = 1/2, then e^-eps (1 - a); the profile is
@@ -38,20 +38,20 @@ class Laplace(Curve):
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return e^eps a while that is small, 1 - beta after it."""
+        """Return e^eps a on the first piece, 1 - beta after it."""
         a = np.asarray(alpha, dtype=np.float64)
         shrink = np.exp(-self.epsilon)
         grow = np.exp(np.minimum(self.epsilon, 709.0))
         value = np.where(a < shrink / 2, grow * np.minimum(a, shrink / 2), 1.0 - self.beta_bounds(a)[0])
         return value, value
 
-    def inverse(self) -> Laplace:
+    def inverse(self) -> LaplaceCurve:
         """Return itself: the curve is symmetric."""
         return self
 
-    def group(self, size: int) -> Laplace:
+    def group(self, size: int) -> LaplaceCurve:
         """Return the curve of size * epsilon."""
-        return Laplace(largest_loss([(self.epsilon, size)]))
+        return LaplaceCurve(largest_loss([(self.epsilon, size)]))
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s), M = e^(-eps/2) (cosh(z eps) + sinh(z eps)/(2z)), z = s + 1/2."""
@@ -66,11 +66,11 @@ class Laplace(Curve):
         return laplace_mgf.log_decay(c, y, self.epsilon)
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
-        """Return the two losses that carry mass of their own, with their P1 masses: the contour engine splits them."""
+        """Return the two losses with an atom and their P1 masses: the contour engine splits them off."""
         return np.array([self.epsilon, -self.epsilon]), np.array([0.5, 0.5 * np.exp(-self.epsilon)]) * (1 - 1e-15)
 
     @property
     def area(self) -> float:
-        """Area under the trade-off, the three pieces integrated."""
+        """Area under the trade-off: the integral of its three pieces."""
         shrink = np.exp(-self.epsilon)
         return float(shrink / 2 * (1 - 0.25) + shrink * self.epsilon / 4 + shrink / 8)

@@ -5,7 +5,7 @@ With standard deviation g of the normal part, Mills ratio :math:`R(z)=\Phi(-z)/\
 .. math:: f(x) = \tfrac12\varphi(z)\,[R(g-z)+R(g+z)],\qquad
           S(x) = \Phi(-z) + \tfrac12\varphi(z)\,[R(g-z)-R(g+z)].
 
-f is strictly log-concave with exponential tails, so the loss of a move by s rises from -s to s and never gets there.
+f is strictly log-concave with exponential tails, so the loss of a move by s rises from -s to s without reaching either.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
 
-_STEPS = 64
+_STEPS = 64  # bisections of a logarithm, more than exhaust a double
 _SMALL = 80.0  # a loss nearer to 0 than e^-80 of its scale is at s/2 for every double
-_NEWTON = 60
+_NEWTON = 60  # steps at most; a few suffice, and the loop ends by itself
 _FAR = 40.0  # the normal tail beyond 40 standard deviations is below every double
-_LEGENDRE = np.polynomial.legendre.leggauss(16)
+_LEGENDRE = np.polynomial.legendre.leggauss(16)  # exact to rounding over a move of at most a quarter of the spread
 
 
-class NormalLaplace(SymmetricNoise):
+class NormalLaplaceCurve(SymmetricNoise):
     """The curve of N(0, spread^2) + Lap(1) against its move by `shift`."""
 
     work = 10.0
@@ -58,10 +58,10 @@ class NormalLaplace(SymmetricNoise):
     def tail(self, x: FloatArray) -> FloatArray:
         """Return the probability that the noise exceeds x."""
         x = np.asarray(x, dtype=np.float64)
-        away = np.minimum(np.abs(x), 800.0 + self.spread * (_FAR + self.spread))
-        first, second = self._log_halves(away)
+        size = np.minimum(np.abs(x), 800.0 + self.spread * (_FAR + self.spread))
+        first, second = self._log_halves(size)
         with np.errstate(under="ignore"):
-            above = ndtr(-away / self.spread) + 0.5 * (np.exp(first) - np.exp(second))
+            above = ndtr(-size / self.spread) + 0.5 * (np.exp(first) - np.exp(second))
         return np.where(x >= 0, above, 1.0 - above)
 
     def _place(self, rate: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ class NormalLaplace(SymmetricNoise):
         x = self._beyond(target)
         for _ in range(_NEWTON):
             tail = self._log_tail(x)
-            # the density itself may be below every double where the noise is very wide
+            # the density itself may be below every double if the noise is very wide
             step = (tail - target) * np.exp(tail - self.log_density(x))
             x = np.maximum(x + step, 0.0)
             if np.all(np.abs(step) <= 4e-16 * x):
@@ -106,7 +106,7 @@ class NormalLaplace(SymmetricNoise):
         s, g = self.shift, self.spread
         main = 0.5 * np.exp(g * g / 2 - t + s) * -np.expm1(epsilon - s)
         if s < 0.25 * g:
-            # of a small move the difference of two corrections would be rounding
+            # for a small move the difference of two corrections would be mere rounding
             factor = np.expm1(np.minimum(epsilon, 600.0))
             return np.asarray(main + self._correction_window(t) - factor * self._correction(t, 0.0), dtype=np.float64)
         return np.asarray(main + self._correction(t - s, 0.0) - self._correction(t, epsilon), dtype=np.float64)
@@ -141,10 +141,10 @@ class NormalLaplace(SymmetricNoise):
         return np.asarray(np.exp(log_factor - z * z / 2) / np.sqrt(2 * np.pi) * ratio, dtype=np.float64)
 
     def _loss_place(self, epsilon: FloatArray) -> FloatArray:
-        """Return t with loss epsilon by bisection; delta is flat there, so that half of the digits are enough.
+        """Return t with loss epsilon by bisection; delta is flat there, so half of the digits are enough.
 
         Far from the middle the loss changes on the scale g of the normal part, or on g^2, which may be many powers of
-        ten larger: the logarithm of the way beyond s/2 is halved.
+        ten larger, so the bisection is in the logarithm of the distance beyond s/2.
         """
         s, g = self.shift, self.spread
         low = np.full(epsilon.size, np.log(min(s, g)) - _SMALL)
@@ -157,7 +157,7 @@ class NormalLaplace(SymmetricNoise):
         return np.asarray(s / 2 + np.exp(0.5 * (low + high)), dtype=np.float64)
 
     def _loss_below(self, way: FloatArray, epsilon: FloatArray) -> NDArray[np.bool_]:
-        """Whether the loss at s/2 + way is below epsilon: by its distance from s where both places lie beyond g^2."""
+        """Return whether the loss at s/2 + way is below epsilon: by its distance from s if both places lie beyond g^2."""
         s, square = self.shift, self.spread**2
         place = s / 2 + way
         inside, far = place <= square, place - s > square
@@ -172,7 +172,7 @@ class NormalLaplace(SymmetricNoise):
     def _loss_inside(self, way: FloatArray) -> FloatArray:
         """Return the loss where both places lie within g^2.
 
-        The squares z^2/2 of two places differ by s way / g^2: far out their own difference would be rounding.
+        The squares z^2/2 of two places differ by s way / g^2: far out, subtracting them would leave mere rounding.
         """
         s, g = self.shift, self.spread
         before, here = (_mills(g - z) + _mills(g + z) for z in (np.abs(way - s / 2) / g, (way + s / 2) / g))

@@ -1,6 +1,6 @@
 """Piecewise-linear regions, exact: a finite list of losses with their masses under P0 and P1.
 
-Masses are kept, not coordinates: 1 - delta forgets a delta of 1e-20, a mass does not. The trade-off curve has one
+Masses are stored, not coordinates: 1 - delta forgets a delta of 1e-20, a mass does not. The trade-off curve has one
 segment per loss L, of width p (P0 mass), drop q (P1 mass) and slope -e^L.
 """
 
@@ -20,12 +20,12 @@ from dpcore.engine import profile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CELLS = 2_000_000
+_CELLS = 2_000_000  # values of s times losses in memory at once, 32 MB
 _UNIT = 2.0**-53
 _LITTLE = 64.0
-"""Rounding of M, in units of 2^-53, that is not worth telling more closely."""
+"""Rounding of M, in units of 2^-53, that needs no closer bound."""
 _FEW, _NARROW, _NEAR = 64, 1e-2, 0.1
-"""Losses and their size from which on M is told by its difference from M(0), where abs(s L) is at most the last."""
+"""With at most so many losses of at most this size, M is computed from its difference from M(0) if abs(s L) is at most the last."""
 
 
 class Polygon(Curve):
@@ -38,17 +38,20 @@ class Polygon(Curve):
     p_inf, q_inf : float, default 0
         P0 mass at loss -inf and P1 mass at loss +inf.
     symmetric : bool, optional
-        State it when known; otherwise it is found from the masses.
-    corners, ends : int or tuple of (float
-        How many corners the region has and its smallest and largest loss, if `loss` leaves out some
-        whose masses are below the smallest double.
+        Whether the polygon is its own inverse; determined from the masses by default.
+    method : str, default "exact polygon"
+        The method of computation, in a few words.
+    corners : int, optional
+        Number of corners, if `loss` leaves out some whose masses are below the smallest double.
+    ends : tuple of (float, float), optional
+        Smallest and largest loss, for the same reason.
     rounding : float, default 4
         Relative error of the masses, in units of 2^-53.
     """
 
     one_sum = True
 
-    def __init__(  # noqa: PLR0913  masses, and what is known of them
+    def __init__(  # noqa: PLR0913  the masses and their properties
         self,
         loss: FloatArray | Sequence[float],
         p: FloatArray | Sequence[float],
@@ -156,7 +159,7 @@ class Polygon(Curve):
         beta = np.concatenate((np.cumsum(self.q)[::-1], [0.0]))
         alpha = np.minimum(alpha, 1.0)
         beta = np.minimum(beta, 1.0)
-        # the finite masses are told by their sum where it is small, by what is missing where that is
+        # the total of the finite masses comes from their sum or from the mass at infinity, whichever is smaller
         if self.q_inf <= 0.5:
             beta[0] = 1.0 - self.q_inf
         if self.p_inf <= 0.5:
@@ -168,7 +171,7 @@ class Polygon(Curve):
         return np.asarray(alpha, dtype=np.float64), np.asarray(beta, dtype=np.float64)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return beta on the segment that holds alpha: its lower end plus e^L times the way back to it."""
+        """Return beta on the segment that contains alpha: its lower end plus e^L times the distance to it."""
         corner, beta_at = self.vertices
         right = np.clip(np.searchsorted(corner, alpha, side="left"), 1, max(1, corner.size - 1))
         if corner.size == 1:
@@ -178,7 +181,7 @@ class Polygon(Curve):
         share = np.divide(corner[right] - alpha, width, out=np.zeros_like(alpha), where=width > 0)
         value = beta_at[right] + np.clip(share, 0.0, 1.0) * (beta_at[right - 1] - beta_at[right])
         value = np.where(alpha <= 0.0, beta_at[0], np.where(alpha >= 1.0, 0.0, value))
-        # rates of corners are rounded sums near 1; more than that above blind guessing is an error, which shows
+        # rates of corners are rounded sums near 1; a larger excess over blind guessing is an error and is not hidden
         guessing = 1.0 - alpha
         value = np.where(value <= guessing + 8 * _UNIT, np.minimum(value, guessing), value)
         return value, value
@@ -188,13 +191,13 @@ class Polygon(Curve):
         alpha = np.asarray(alpha, dtype=np.float64)
         corner = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
         height = self.q_inf + np.concatenate(([0.0], np.cumsum(self.q[::-1])))
-        # losses whose P0 mass underflows still need a rate above 0
+        # losses whose P0 mass underflows still require a rate above 0
         value = np.where(alpha > 0.0, np.interp(alpha, corner, height), self.q_inf)
         value = np.clip(value, 0.0, 1.0)
         return value, value
 
     def corners(self) -> tuple[FloatArray, FloatArray]:
-        """Return the (epsilon, delta) statements at the losses (from 0 upwards if the region is symmetric)."""
+        """Return the (epsilon, delta) statements at the losses, only from 0 upwards if the region is symmetric."""
         epsilon = self.loss[self.loss >= 0] if self.symmetric else self.loss
         return epsilon, self.delta_bounds(epsilon)[1] + 0.0
 
@@ -205,12 +208,12 @@ class Polygon(Curve):
         return float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
-        """Return the losses with their P1 masses, rounded down: the contour engine splits them."""
+        """Return the losses with their P1 masses, rounded down: the contour engine splits them off."""
         return self.loss, self.q * (1 - 1e-15 - _UNIT * self.rounding)
 
     @Lazy
     def _logs(self) -> tuple[FloatArray, FloatArray]:
-        """Losses that have a mass, and the logarithms of their P1 masses."""
+        """Losses with a mass above 0, and the logarithms of their P1 masses."""
         use = (self.q > 0) | (self.p > 0)
         loss = self.loss[use]
         with np.errstate(divide="ignore"):
@@ -218,16 +221,16 @@ class Polygon(Curve):
 
     @Lazy
     def _operations(self) -> float:
-        """Count the roundings of one term of M but for its exponent, in units of 2^-53: mass, exponential, place in the sum."""
+        """Bound the rounding of one term of M except for its exponent, in units of 2^-53: mass, exponential, summation."""
         return self.rounding + 3.0 + min(float(self.size), 20.0 + math.log2(self.size + 1.0))
 
     @Lazy
     def mgf_rounding(self) -> float:
-        """Bound the rounding error of M(s) in units of 2^-53 M(Re s): log q is rounded, added to s L and put under a maximum."""
+        """Bound the rounding error of M(s) in units of 2^-53 M(Re s): log q is rounded, added to s L and reduced by the maximum."""
         return self._operations + 3.0 * float(np.abs(self._logs[1]).max(initial=0.0))
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray | float:
-        """Return the same at the nodes of a line, a line a row: a large table has most of M(c) in masses that are not small.
+        """Return the same at the nodes of lines, one per row: in a large table most of M(c) comes from masses that are not small.
 
         Where M is near its value at 0 (see `_near`), the terms q (e^(sL) - 1) are at most 1.11 abs(sL) q and M(c) at least
         0.9 of all masses.
@@ -253,11 +256,11 @@ class Polygon(Curve):
 
     @Lazy
     def _narrow(self) -> bool:
-        """Whether M is near its value at 0 wherever a product of many copies is computed."""
+        """Whether M is near its value at 0 wherever a product of many copies needs it."""
         return self.size <= _FEW and self._reach <= _NARROW
 
     def _near(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) for small abs(s L) from what it differs by from log M(0), so that many copies keep their digits."""
+        """Return log M(s) for small abs(s L) from its difference from log M(0), so that many copies keep their digits."""
         change = (np.expm1(s[:, None] * self.loss) @ self.q) / (1.0 - self.q_inf)
         x, y = change.real, change.imag
         out = np.empty(s.shape, dtype=np.complex128)

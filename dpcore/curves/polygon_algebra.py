@@ -34,16 +34,20 @@ _ROUNDING = 2.0**-53
 _SAME_LOSS = 1e-14
 """Losses that differ by this share of themselves are one loss: a few roundings. A loss of 0 equals no other."""
 _SAME_DELTA = 1e-15
+"""Relative difference of two deltas at 0 that counts as rounding."""
 _SMALL_LOSS = 1e-2
 """Below this loss a mass from differences of deltas has lost more digits than one from the sum of all masses."""
-_LOST_MASS = 1e-12
-_LOOKS = 4096  # corners between two looks at the clock
+_MISSING_MASS = 1e-12
+"""Total mass that rounding may add or remove; a larger gap is put to the loss 0."""
+_CHECKPOINTS = 4096  # corners between two checkpoints
 _TWICE_PRECISE = 2.0**-100
-"""What is left, per term, of a sum of doubles that is 0, added in twice the precision."""
+"""Remainder, per term, of a sum of doubles that is 0, added in twice the precision."""
+_LOST_MASS = 1e-9  # of a group: a total mass too small by more is not rounding
+_MOST_GROUPED = 705  # logarithm of the largest ratio of two normal doubles near 1
 
 
 def union(parts: Sequence[Polygon]) -> Polygon:
-    """Return the region that holds whichever part is the truth: the maximum of the profiles."""
+    """Return the union, any part of which may be the truth: the maximum of the profiles."""
     return reduce(lambda a, b: _combine(a, b, _union_corners), parts)
 
 
@@ -62,8 +66,8 @@ def closure(polygon: Polygon) -> Polygon:
 
 
 def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
-    """Return the symmetric polygon whose half with losses >= 0 is given."""
-    if q_inf >= 1.0:  # what is left of 1 is below rounding: nothing is promised
+    """Return the symmetric polygon with these losses >= 0 and their masses."""
+    if q_inf >= 1.0:  # the rest is below rounding: nothing is promised
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up = loss > 0
     p = q * np.exp(-loss)
@@ -79,12 +83,12 @@ def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Poly
 
 
 def from_half(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
-    """Return the symmetric polygon whose half with losses >= 0 is known but for the rounding of masses at small losses."""
+    """Return the symmetric polygon with these losses >= 0, after correcting the masses of small losses for rounding."""
     return mirrored(*_balanced(loss, _completed(loss, q, q_inf), q_inf), q_inf, method)
 
 
 def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
-    """Build the half with losses >= 0 from the profiles and the other half from the inverse profiles."""
+    """Return the polygon of two: losses >= 0 from the profiles, the other half from the inverse profiles."""
     loss, q, q_inf = _upper_half(a, b, corners)
     if a.symmetric and b.symmetric:
         return from_half(loss, q, q_inf, "exact polygon")
@@ -99,23 +103,22 @@ def _combine(a: Polygon, b: Polygon, corners: Corners) -> Polygon:
 
 
 def _balanced(loss: FloatArray, q: FloatArray, q_inf: float) -> tuple[FloatArray, FloatArray]:
-    """Return losses >= 0 and their masses, the one at 0 from what the others and their mirror images leave of 1.
+    """Return losses >= 0 and their masses, the one at 0 as the rest of 1 after the others and their mirror images.
 
-    Deltas at two losses that are next to nothing differ by less than their rounding: what is lost of the masses there is put
-    to 0, where it belongs to rounding. Where deltas of large losses round to 1 masses can add up to more than 1: the largest
-    losses keep theirs.
+    Deltas at two tiny losses differ by less than their rounding: mass that is lost there goes to the loss 0, which is the same
+    up to rounding. Where deltas of large losses round to 1 masses can add up to more than 1: the largest losses keep theirs.
     """
     up = loss > 0
     both = 1.0 + np.exp(-loss[up])
     rest = 1.0 - q_inf - float(np.sum(q[up] * both))
-    if abs(rest - float(np.sum(q[~up]))) <= _LOST_MASS:
+    if abs(rest - float(np.sum(q[~up]))) <= _MISSING_MASS:
         return loss, q
-    kept = q[up]
-    if rest < -_LOST_MASS:
-        above = np.concatenate((np.cumsum((kept * both)[::-1])[::-1][1:], [0.0]))
-        kept = np.clip(kept, 0.0, np.maximum(1.0 - q_inf - above, 0.0) / both)
+    mass = q[up]
+    if rest < -_MISSING_MASS:
+        above = np.concatenate((np.cumsum((mass * both)[::-1])[::-1][1:], [0.0]))
+        mass = np.clip(mass, 0.0, np.maximum(1.0 - q_inf - above, 0.0) / both)
         rest = 0.0
-    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], kept))
+    return np.concatenate(([0.0], loss[up])), np.concatenate(([max(rest, 0.0)], mass))
 
 
 def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, FloatArray, float]:
@@ -126,10 +129,10 @@ def _upper_half(a: Polygon, b: Polygon, corners: Corners) -> tuple[FloatArray, F
 
 
 def _completed(loss: FloatArray, q: FloatArray, q_inf: float) -> FloatArray:
-    """Return the masses of the half with losses >= 0 of a symmetric polygon, the first one made to complete them to 1.
+    """Return the masses of the half with losses >= 0 of a symmetric polygon, the first one completing them to 1.
 
-    A mass is a difference of deltas over a difference of losses: beside a small loss that is mostly rounding, and what is
-    missing to 1 is not. No delta beyond that loss depends on it.
+    A mass is a difference of deltas over a difference of losses: near a small loss that is mostly rounding, while the rest
+    to 1 is not. No delta beyond that loss depends on it.
     """
     if loss.size == 0 or loss[0] >= _SMALL_LOSS:
         return q
@@ -139,10 +142,9 @@ def _completed(loss: FloatArray, q: FloatArray, q_inf: float) -> FloatArray:
 
 
 def _joined(up: tuple[FloatArray, FloatArray], down: tuple[FloatArray, FloatArray], p_inf: float) -> FloatArray:
-    """Return the P0 masses of the losses below 0 that belong to the P1 masses of those above.
+    """Return the P0 masses of the losses below 0 that match the P1 masses of those above.
 
-    Both halves know the edge between them, each with its own rounding: where it is short, the mass below it is what is
-    missing to 1.
+    Both halves contain the edge between them, each with its own rounding: if it is short, the mass below it is the rest to 1.
     """
     (loss, q), (other, p) = up, down
     if not (loss.size and other.size and loss[0] + other[0] < _SMALL_LOSS):
@@ -155,7 +157,7 @@ def _edge_tails(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon])
     """Return the tail mass above every edge in units of its upper and of its lower end.
 
     An edge of a parent has the tail of the parent, a sum; only one that bridges two parents has a difference of deltas over
-    one of losses, which is mostly rounding where that is small.
+    one of losses, which is mostly rounding if the latter is small.
     """
     gap, drop = np.diff(loss), -np.diff(delta)
     with np.errstate(over="ignore"):
@@ -164,7 +166,7 @@ def _edge_tails(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon])
     for parent in parents:
         own = _on(loss, delta, parent)
         edge = own[:-1] & own[1:]
-        # asked inside the edge: a loss of the parent may be a rounding beside its corner
+        # evaluated inside the edge: a loss of the parent may be a rounding away from its corner
         for tail, end, way in ((upper, loss[1:], half), (lower, loss[:-1], -half)):
             at = edge & np.isfinite(end)
             tail[at] = parent.tail_above(end[at] - way[at]) * np.exp(way[at])
@@ -172,7 +174,7 @@ def _edge_tails(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon])
 
 
 def _on(loss: FloatArray, delta: FloatArray, parent: Polygon) -> NDArray[np.bool_]:
-    """Return which corners lie on the profile of a parent; before all losses every profile is 1."""
+    """Return which corners lie on the profile of a parent; below all losses every profile is 1."""
     own = np.ones(loss.size, dtype=np.bool_)
     own[1:-1] = delta[1:-1] == parent.delta_bounds(loss[1:-1])[0]
     own[-1] = delta[-1] == parent.q_inf
@@ -182,12 +184,12 @@ def _on(loss: FloatArray, delta: FloatArray, parent: Polygon) -> NDArray[np.bool
 def masses(loss: FloatArray, delta: FloatArray, parents: Sequence[Polygon] = ()) -> FloatArray:
     """Return q of every corner; the list starts at -inf (delta = 1) and ends at +inf (delta = q_inf).
 
-    Each edge has one tail, which both its corners use: what a bridge gets wrong moves mass between two losses that are next
-    to each other, and none is lost. A corner between two edges of one parent has that parent's own mass.
+    Each edge has one tail, which both its corners use: the error of a bridge moves mass between two neighbouring losses, and
+    none is lost. A corner between two edges of one parent has that parent's own mass.
     """
     upper, lower = _edge_tails(loss, delta, parents)
     left, right = upper[:-1], lower[1:]
-    # below rounding of the deltas a mass is an artefact of a corner that is none
+    # below the rounding of the deltas a mass is an artefact, not a corner
     q = np.zeros(loss.size)
     q[1:-1] = np.where(left - right > 8e-16 * np.maximum(left, right), left - right, 0.0)
     for parent in parents:
@@ -216,22 +218,22 @@ def _new(loss: FloatArray) -> NDArray[np.bool_]:
 def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[FloatArray, FloatArray, float]:
     """Return losses, masses and mass at infinity of max(delta_a, delta_b): kinks of the larger one, and crossings.
 
-    `meet` says that the profiles are equal at 0, as those of a polygon and its inverse are; rounding would put their
-    crossing somewhere beside it, and the mirrored half would hold it twice.
+    `meet` states that the profiles are equal at 0, like those of a polygon and its inverse; rounding would put their
+    crossing next to it, and the mirrored half would contain it twice.
 
     The slope of a profile in e^epsilon is minus a tail mass, so the mass of a corner is the difference of the tail
     masses of the parts that are larger on its left and on its right: no differences of deltas are divided.
     """
-    # no two losses are joined here: a mass that sits an ulp beside the corner of the other part must not be lost
+    # no two losses are merged here: a mass an ulp away from the corner of the other part must not be lost
     loss = np.unique(np.concatenate((a.loss, b.loss, [0.0])))
-    one, other = a.delta_bounds(loss)[0], b.delta_bounds(loss)[0]
-    gap = one - other
-    gap[(loss == 0.0) & (meet | (np.abs(gap) <= _SAME_DELTA * one))] = 0.0
+    delta_a, delta_b = a.delta_bounds(loss)[0], b.delta_bounds(loss)[0]
+    gap = delta_a - delta_b
+    gap[(loss == 0.0) & (meet | (np.abs(gap) <= _SAME_DELTA * delta_a))] = 0.0
     cross = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[cross] / (gap[cross] - gap[cross + 1])
     way = np.expm1(loss[cross + 1] - loss[cross])
     crossing = loss[cross] + np.log1p(way * share)
-    # a crossing at a loss comes out as a rounding of it, beside it; it is one corner, and 0 belongs to both halves
+    # a crossing at a loss comes out a rounding away from it; it is one corner, and 0 belongs to both halves
     crossing = np.where(
         share <= _SAME_LOSS, loss[cross], np.where(1.0 - share <= _SAME_LOSS, loss[cross + 1], crossing)
     )
@@ -241,7 +243,7 @@ def _union_corners(a: Polygon, b: Polygon, *, meet: bool = False) -> tuple[Float
     left = np.where(first[:-1], a.tail_from(corner), b.tail_from(corner))
     right = np.where(first[1:], a.tail_above(corner), b.tail_above(corner))
     q = np.maximum(left - right, 0.0)
-    # below rounding a mass is an artefact of a corner that is none
+    # below rounding a mass is an artefact, not a corner
     q = np.where(q <= 8e-16 * np.maximum(left, right), 0.0, q)
     corner, q, _ = merge_equal(corner, q, q)
     return corner, q, max(a.q_inf, b.q_inf)
@@ -255,7 +257,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
     points = [(-np.inf, 1.0), *zip(loss.tolist(), delta.tolist(), strict=True), (np.inf, floor)]
     hull: list[tuple[float, float]] = []
     for place, point in enumerate(points):
-        if place % _LOOKS == 0:
+        if place % _CHECKPOINTS == 0:
             checkpoint()
         while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point):
             hull.pop()
@@ -266,7 +268,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
 
 
 def _not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
-    """Whether corner j does not lie strictly below the chord from i to k (slopes compared times e^L_j)."""
+    """Return whether corner j does not lie strictly below the chord from i to k (slopes compared times e^L_j)."""
     with np.errstate(over="ignore"):
         left = (i[1] - j[1]) / -np.expm1(i[0] - j[0])
         right = (j[1] - k[1]) / np.expm1(k[0] - j[0])
@@ -274,7 +276,7 @@ def _not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, f
 
 
 def erase(polygon: Polygon, share: float) -> Polygon:
-    """Return the region when the output is replaced by a mark with probability `share`."""
+    """Return the region of an output that is replaced by a mark with probability `share`."""
     keep = 1.0 - share
     loss, p, q = polygon.loss, polygon.p * keep, polygon.q * keep
     if share > 0:
@@ -303,7 +305,7 @@ def mixed_in(polygon: Polygon, share: float) -> Polygon:
     p, q = polygon.p, keep * polygon.p + share * polygon.q
     with np.errstate(over="ignore"):
         move = share * np.expm1(polygon.loss)
-    # log(1 + move) where that keeps its digits; elsewhere neither e^loss nor a rest of 1 - share may be lost
+    # log(1 + move) where that keeps its digits; elsewhere neither e^loss nor 1 - share may be lost
     far = np.logaddexp(np.log(keep), np.log(share) + polygon.loss)
     loss = np.where(np.abs(move) < 0.5, np.log1p(np.maximum(move, -0.5)), far)
     if polygon.p_inf > 0:
@@ -325,24 +327,20 @@ def merge_equal(loss: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatAr
     return loss[index], np.add.reduceat(p, index), np.add.reduceat(q, index)
 
 
-_LOST = 1e-9  # mass that no rounding explains
-_MOST_GROUPED = 705  # the logarithm of the largest ratio of two normal doubles near 1
-
-
 def group(polygon: Polygon, size: int) -> Polygon:
     """Return 1 - (1 - f)^(o size) for a symmetric f: the region for groups of `size` records.
 
     With h = 1 - f, losses add along the orbit alpha, h(alpha), h(h(alpha)), ...; the half with loss >= 0 is built
-    and mirrored. An orbit goes up and down the same losses, so that many sums are 0 or equal by construction: the losses
-    are mirrored exactly first and added in twice the precision, where such sums differ by nothing that counts.
+    and mirrored. An orbit goes up and down the same losses, so many sums are 0 or equal by construction: the losses are
+    first mirrored exactly and then added in twice the precision, where the differences of such sums are negligible.
     """
     slope = 0.5 * (polygon.loss[::-1] - polygon.loss)
     drop = 0.5 * (polygon.q[::-1] + polygon.p)
     corner = np.concatenate(([0.0], np.cumsum(0.5 * (polygon.p[::-1] + polygon.q))))
     height = polygon.q_inf + np.concatenate(([0.0], np.cumsum(drop)))
     alpha, value, loss, rest = corner, height, slope, np.zeros(slope.size)
-    for done in range(size - 1):
-        checkpoint(done / size)
+    for number in range(size - 1):
+        checkpoint(number / size)
         inner = corner[(corner > value[0]) & (corner < value[-1])]
         cut = _distinct(np.concatenate((alpha, np.interp(inner, value, alpha))))
         middle = 0.5 * (cut[1:] + cut[:-1])
@@ -359,13 +357,13 @@ def group(polygon: Polygon, size: int) -> Polygon:
     keep = (loss >= 0) & (q > 0)
     order = np.argsort(loss[keep], kind="stable")
     top = largest_loss([(polygon.max_loss, size)])
-    if not keep.any() and value[0] >= 1.0 - _LOST:
+    if not keep.any() and value[0] >= 1.0 - _LOST_MASS:
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
     if up.size and abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
-    if whole < 1.0 - _LOST:  # the rest belongs to rates below the smallest double
+    if whole < 1.0 - _LOST_MASS:  # the rest belongs to rates below the smallest double
         msg = (
             f"A group of {size} records with a largest loss of {polygon.max_loss:.6g} each has error rates below the smallest "
             f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {top:.6g}."
@@ -375,13 +373,13 @@ def group(polygon: Polygon, size: int) -> Polygon:
 
 
 def _distinct(alpha: FloatArray) -> FloatArray:
-    """Return rates in order, those that agree to rounding once: a sliver between two of them has no slope of its own."""
+    """Return ascending rates, those that agree to rounding only once: the slope of a sliver between two means nothing."""
     alpha = np.unique(alpha)
     return alpha[np.concatenate(([True], np.diff(alpha) > 4 * _ROUNDING * alpha[1:]))]
 
 
 def _twice_precise_sum(high: FloatArray, low: FloatArray, more: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return high + low + more as a double and what it leaves over (Knuth's two-sum)."""
+    """Return high + low + more as a double and its remainder (Knuth's two-sum)."""
     total = high + more
     with np.errstate(invalid="ignore"):  # beyond the last corner the loss is -inf, and stays so
         back = total - high
@@ -392,7 +390,7 @@ def _twice_precise_sum(high: FloatArray, low: FloatArray, more: FloatArray) -> t
 
 
 def _steps(alpha: FloatArray, value: FloatArray, loss: FloatArray) -> FloatArray:
-    """Return the P1 mass of each segment, from whichever of its two extents loses fewer digits in the difference."""
+    """Return the P1 mass of each segment, from its width or its height, whichever difference loses fewer digits."""
     q, p = np.diff(value), np.diff(alpha)
     with np.errstate(over="ignore", invalid="ignore"):
         by_rate = p * np.exp(loss)
@@ -401,7 +399,7 @@ def _steps(alpha: FloatArray, value: FloatArray, loss: FloatArray) -> FloatArray
 
 
 def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:
-    """Return the convex lower envelope of measured or given points and the two blind guesses (0, 1), (1, 0)."""
+    """Return the convex lower envelope of points and the two blind guesses (0, 1), (1, 0)."""
     points = sorted({(0.0, 1.0), (1.0, 0.0), *zip(alpha.tolist(), beta.tolist(), strict=True)})
     hull: list[tuple[float, float]] = []
     for x, y in points:
@@ -426,5 +424,5 @@ def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:
 
 
 def _above_chord(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
-    """Whether point j lies on or above the chord from i to k."""
+    """Return whether point j lies on or above the chord from i to k."""
     return (j[1] - i[1]) * (k[0] - i[0]) >= (k[1] - i[1]) * (j[0] - i[0])

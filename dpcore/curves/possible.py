@@ -1,6 +1,6 @@
-"""What can be true of a curve: probabilities that fall, a lower side below its upper one, and nothing that is no number.
+"""What can be true of a curve: probabilities that fall, a lower side below the upper one, and no NaN.
 
-Functions that work on a curve alone ask it through `deltas` and `betas`; the gate names the region whose curve it was.
+Functions that work on a curve alone call `deltas` and `betas` here; the gate adds the name of the region to an error.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
 ROUNDING = 1e-12
-"""Relative error by which a number may miss what it must be."""
+"""Relative rounding allowed in these comparisons."""
 
 
 def deltas(curve: Curve, epsilon: FloatArray) -> Bounds:
-    """Return the bounds of delta, or refuse what no profile can be."""
-    found = curve.delta_bounds(epsilon)
-    refuse("delta", "epsilon", epsilon, found, 1.0)
-    return found
+    """Return the bounds of delta; refuse numbers that no profile has."""
+    bounds = curve.delta_bounds(epsilon)
+    refuse("delta", "epsilon", epsilon, bounds, 1.0)
+    return bounds
 
 
 def betas(curve: Curve, alpha: FloatArray) -> Bounds:
-    """Return the bounds of beta, or refuse what no trade-off can be."""
-    found = curve.beta_bounds(alpha)
-    refuse("beta", "alpha", alpha, found, 1.0)
-    below_guessing(alpha, found[0])
-    return found
+    """Return the bounds of beta; refuse numbers that no trade-off has."""
+    bounds = curve.beta_bounds(alpha)
+    refuse("beta", "alpha", alpha, bounds, 1.0)
+    below_guessing(alpha, bounds[0])
+    return bounds
 
 
 def below_guessing(alpha: FloatArray, beta: FloatArray, slack: float = 2.0**-52) -> None:
@@ -43,7 +43,7 @@ def below_guessing(alpha: FloatArray, beta: FloatArray, slack: float = 2.0**-52)
 
 
 def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -> None:
-    """Refuse what is no number of [0, most], a lower bound above its upper one, or an answer that grows along `at`."""
+    """Refuse numbers outside [0, most], a lower bound above its upper one, and answers that grow along `at`."""
     lower, upper = bounds
     if at.size == 1:
         low, high = float(lower[0]), float(upper[0])

@@ -7,9 +7,9 @@ As sinh(s l)/sinh(l/2) increases in l, **P1 against P0 is the larger divergence 
 where x <= y**. So the lower left half of the boundary needs one direction only and the other half is its mirror;
 they meet in the corner x = y, u = v.
 
-Numbers come as brackets: a root is found, then moved out on both sides until the sign of the constraint is
-larger than the bound of its own rounding error. The widths are a few 1e-14 in general; where beta itself is badly
-conditioned (just left of the corner, 1 - x e^epsilon with all digits gone) the bracket says so by its width.
+Numbers come as brackets: a root is computed, then moved out on both sides until the sign of the constraint is certain in
+spite of its rounding error. The widths are a few 1e-14 in general; where beta itself is badly conditioned (just left of
+the corner, where 1 - x e^epsilon loses all digits) the bracket is wide.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_LARGEST = 1e5
-_TINY = 5e-324
-_FAR = -740.0  # logarithm of the smallest v looked at
-_TRIES = 34
+_LARGEST = 1e5  # of a divergence; beyond it exponents lose more than 1e-11
+_TINY = 5e-324  # the smallest double, for underflow
+_FAR = -740.0  # logarithm of the smallest v considered, near the smallest double
+_TRIES = 34  # tripled steps to confirm an epsilon, to 1e3 of it; where they fail the bracket is [0, inf]
 _CHERNOFF = 1e-9  # share by which a Chernoff bound is raised; the rounding of its exponent is below 1e-11
 
 
@@ -67,7 +67,7 @@ class _Region(Curve):
 
     @abstractmethod
     def _binding(self, pair: Pair) -> Statement:
-        """Return the constraint that is nearest to be violated at each pair."""
+        """Return the constraint that is closest to being violated at each pair."""
 
     @abstractmethod
     def _most(self, log_p: FloatArray) -> FloatArray:
@@ -116,7 +116,7 @@ class _Region(Curve):
     def _settle(
         self, pair: Callable[[FloatArray], Pair], shape: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return shapes certified inside and outside; where rounding hides the sign, the ends of the search."""
+        """Return shapes certified inside and outside; the ends of the search where rounding hides the sign."""
         return certify(lambda s: self._measure(pair(s)), shape, low, high)
 
     def _below(self, log_x: FloatArray, log_rest: FloatArray) -> tuple[Callable[[FloatArray], Pair], Bounds]:
@@ -154,12 +154,12 @@ class _Region(Curve):
                 weak[right] = np.nextafter(1.0 - upper[right], 0.0)
                 strong[right] = np.nextafter(1.0 - lower[right], 2.0)
             both = left & right
-            kept, best = lower[both], strong[both]
+            safe, best = lower[both], strong[both]
             if np.any(left):
                 shift = np.where(right[left], 1.0 - 2.0 * slack[left], 1.0)
                 lower[left], upper[left], weak[left], strong[left] = self._left(a[left] * shift)
             # between the two certain sides beta is monotone: at most its value to the left, at least that to the right
-            lower[both], strong[both] = kept, best
+            lower[both], strong[both] = safe, best
         guess = np.minimum(np.nextafter(1.0 - a, 2.0), 1.0)
         upper = np.minimum(upper, np.where(a < 1.0, guess, 0.0))
         return np.clip(lower, 0.0, upper), upper, np.clip(weak, 0.0, 1.0), np.clip(strong, 0.0, 1.0)
@@ -178,7 +178,7 @@ class _Region(Curve):
         return np.maximum(lower, x), upper, weak - 4.0 * _TINY, strong + 4.0 * _TINY
 
     def _right(self, x: FloatArray) -> Bounds:
-        """Return bounds of beta right of the corner: the mirror, where p = 1 - alpha is known and beta is the P0 side."""
+        """Return bounds of beta right of the corner: the mirror, where p = 1 - alpha and beta is the P0 side."""
         p = 1.0 - x
         log_p, log_rest = np.log1p(-x), np.log(x)
         low = np.full_like(x, self._log_growth - 1e-12)
@@ -207,7 +207,7 @@ class _Region(Curve):
             smooth = ~flat & np.isfinite(t)
             if np.any(smooth):
                 low, high = self._interior(t[smooth])
-                # far out the tangent is lost in its own rounding
+                # far out the tangent is lost in rounding
                 high = np.fmin(high, np.exp(self._log_chernoff(t[smooth])) * (1.0 + _CHERNOFF))
                 lower[smooth], upper[smooth] = low - 4.0 * _TINY, high + 4.0 * _TINY
         negative = np.minimum(e, 0.0)
@@ -217,7 +217,7 @@ class _Region(Curve):
         return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
 
     def _boundary_at(self, log_v: FloatArray, tolerance: float) -> tuple[Pair, FloatArray]:
-        """Return the boundary pair left of the corner with the loss -v given, and its lead u - log(slope).
+        """Return the boundary pair left of the corner with the loss -v, and its lead u - log(slope).
 
         At fixed v a larger u spreads the ratio P1/P0 without moving its mean, so every divergence rises with u.
         """
@@ -233,7 +233,7 @@ class _Region(Curve):
 
     @Lazy
     def _table(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Log v along the boundary, with the epsilon and the log delta of each point: where to start a search."""
+        """Log v along the boundary, with the epsilon and the log delta of each point: starting points of a search."""
         end = np.log(self.corner[1])
         log_v = np.concatenate((np.linspace(_FAR, end - 41.0, 120), end - np.geomspace(40.0, 1e-3, 120), [end]))
         pair, lead = self._boundary_at(log_v, 1e-9)
@@ -249,8 +249,8 @@ class _Region(Curve):
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return (lower, upper = safe) of the smallest epsilon >= 0 with delta(epsilon) <= delta.
 
-        A boundary point knows its own epsilon (the logarithm of the slope) and its own delta, so that one search
-        over the loss v finds both; the answer is then moved until `delta_bounds` confirms it.
+        A boundary point determines its epsilon (the logarithm of the slope) and its delta, so one search over the loss v
+        finds both; the answer is then moved until `delta_bounds` confirms it.
         """
         d = np.asarray(delta, dtype=np.float64)
         at_zero = float(np.tanh(self.corner[1] / 2.0))
@@ -269,7 +269,7 @@ class _Region(Curve):
         return low, high
 
     def _epsilon(self, delta: FloatArray) -> FloatArray:
-        """Return the epsilon of the boundary point whose delta is given."""
+        """Return the epsilon of the boundary point with this delta."""
 
         def gap(log_v: FloatArray) -> FloatArray:
             pair, lead = self._boundary_at(log_v, 1e-13)
@@ -362,8 +362,8 @@ class Concentrated(_Region):
     when N <= 0 on (1, inf). N(1) = 0 and N'' = (u+v)^2 pi(1-pi) - 2 rho with the logistic pi of logit
     logit(x) + a (u+v): a single bump minus a constant. So N is concave, convex, concave, and N <= 0 everywhere if
     and only if N'(1) <= 0 (Kullback-Leibler, the limit of order 1) and N <= 0 at its maximum over the last concave
-    piece, which one Newton iteration finds. No grid of orders is involved: the safe side is a valid single order,
-    and the other side needs the maximum only to second order in its error, which is added to the error bound.
+    piece, which one Newton iteration finds. No grid of orders is needed: the safe side is a valid single order, and
+    for the other side the error of the maximum, of second order, is added to the error bound.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ class Concentrated(_Region):
         self._first = Statement.of(1.0, self.xi, self.rho)
 
     def _last_maximum(self, pair: Pair) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the order that maximises N on its last concave piece (1 if none), what N' misses there, and N''."""
+        """Return the order that maximises N on its last concave piece (1 if none), the remaining N' there, and N''."""
         spread = pair.u + pair.v
         logit = pair.log_x - pair.log_rest
         tilt = 2.0 * self.rho / spread
@@ -397,16 +397,16 @@ class Concentrated(_Region):
         z = np.maximum((spread + base) / tilt, floor)
         # concave and decreasing from `floor` on: Newton from the right never crosses the root
         for _ in range(60):
-            grown = 1.0 / (1.0 + np.exp(-z))
-            slope = spread * grown * np.exp(-z) * grown - tilt
-            new = np.maximum(z - np.where(slope < 0.0, (spread * grown + base - tilt * z) / slope, 0.0), floor)
-            done = np.abs(new - z) <= 1e-8 * np.abs(z)
+            logistic = 1.0 / (1.0 + np.exp(-z))
+            slope = spread * logistic * np.exp(-z) * logistic - tilt
+            new = np.maximum(z - np.where(slope < 0.0, (spread * logistic + base - tilt * z) / slope, 0.0), floor)
+            settled = np.abs(new - z) <= 1e-8 * np.abs(z)
             z = np.where(np.isfinite(new), new, z)
-            if np.all(done):
+            if np.all(settled):
                 break
-        grown = 1.0 / (1.0 + np.exp(-z))
-        rest = spread * grown + base - tilt * z
-        bend = spread * spread * grown * np.exp(-z) * grown - 2.0 * self.rho
+        logistic = 1.0 / (1.0 + np.exp(-z))
+        rest = spread * logistic + base - tilt * z
+        bend = spread * spread * logistic * np.exp(-z) * logistic - 2.0 * self.rho
         rest = np.where(z > floor, np.abs(rest), np.maximum(rest, 0.0))
         return np.maximum((z - logit) / spread, 1.0), rest, bend
 

@@ -1,4 +1,4 @@
-r"""Rényi divergences in closed form: what a mechanism contributes at a given order.
+r"""Rényi divergences in closed form.
 
 Each function returns :math:`D_a(P_1\|P_0)` in nats for an order a in [1, inf]; order 1 is the Kullback-Leibler
 divergence, infinite order the largest loss. The sums are arranged so that nothing cancels when the divergence is
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MU = LOSS_OR_INF.but(name="mu")
-_LARGE = 300.0  # beyond this exponent the leading term is all there is, up to exponentially small corrections
+_LARGE = 300.0  # beyond this exponent only the leading term and its first correction matter
 
 
 def _from_excess(order: float, total: float) -> float:
@@ -105,11 +105,11 @@ def pmf(first: Sequence[float], second: Sequence[float], order: float) -> float:
     a = ORDER.check(order)
     q, p = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if q.shape != p.shape or q.ndim != 1 or q.size == 0:
-        msg = f"the two vectors must have the same positive length, got shapes {q.shape} and {p.shape}."
+        msg = f"The two vectors must have the same positive length, got shapes {q.shape} and {p.shape}."
         raise DomainError(msg)
     for vector in (q, p):
         if not (np.all(vector >= 0.0) and abs(float(vector.sum()) - 1.0) <= 1e-9):
-            msg = f"probabilities must be non-negative and sum to 1, got {vector.tolist()!r}."
+            msg = f"Probabilities must be non-negative and sum to 1, got {vector.tolist()!r}."
             raise DomainError(msg)
     if np.any((p == 0.0) & (q > 0.0)):
         return math.inf

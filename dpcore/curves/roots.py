@@ -1,4 +1,4 @@
-"""From a delta to its epsilon, for any curve that knows its deltas: the root of a falling function, from both sides."""
+"""From a delta to its epsilon, for any curve that computes its deltas: the root of a falling function, from both sides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
-_FEWER = 3
+_SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
 
 
 def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
@@ -26,12 +26,12 @@ def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
         todo = np.array([root is None for root in roots], dtype=np.bool_)
         lower, upper = np.array([root or (0.0, np.inf) for root in roots]).reshape(-1, 2).T
         if todo.any():
-            lower[todo], upper[todo] = _searched(curve, delta[todo])
+            lower[todo], upper[todo] = _search(curve, delta[todo])
     return (upper, upper) if curve.exact else (np.minimum(lower, upper), upper)
 
 
-def _searched(curve: Curve, delta: FloatArray) -> Bounds:
-    """Return the bracket of each root without help: where delta(0) or the largest loss decides, and by bisection."""
+def _search(curve: Curve, delta: FloatArray) -> Bounds:
+    """Return the bracket of each root without a sketch: from delta(0) or the largest loss, and otherwise by bisection."""
     at_zero = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
     lower, upper = (np.where(delta >= edge, 0.0, np.inf) for edge in at_zero)
     if np.isfinite(curve.max_loss):
@@ -56,7 +56,7 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
     top = max(curve.max_loss, 0.0)
     low, high = 0.0, min(1.0, top)
     f_low, f_high = gaps(0.0)[1], gaps(high)[1]
-    # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the delta asked
+    # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the target
     while f_high > 0 and high < top:
         low, f_low = high, f_high
         high = min(2 * high, top)
@@ -104,8 +104,8 @@ def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> flo
 
 
 def _halved(enough: Callable[[float], bool], least: float, most: float) -> float:
-    """Return a width that is enough, between one that may not be and one that is, a few halvings of their ratio nearer."""
-    for _ in range(_FEWER):
+    """Return a width that is enough, after a few halvings of the ratio of `most`, which is, and `least`, which may not be."""
+    for _ in range(_SHORTENINGS):
         middle = float(np.sqrt(least * most))
         least, most = (least, middle) if enough(middle) else (middle, most)
     return most

@@ -1,7 +1,7 @@
-"""Where to look on a curve that sketches itself: the optimum of each alpha, and the root of a delta.
+"""Where to look on a curve with an outline: the optimum of each alpha, and the root of a delta.
 
-A sketch (`Curve.outline`) is a few per cent off and costs next to nothing. What is found here is as good as certified
-deltas make it, but only those that ask prove it.
+An outline (`Curve.outline`) is a few per cent off and costs next to nothing. Certified deltas refine the places here, but
+only the callers prove them.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.engine.contour_local import Local
 
-_SECANTS = 8
-_SMALLEST, _LOG_NOTHING = 5e-324, -746.0
+_SECANTS = 8  # steps to a root before the general search takes over
+_SMALLEST, _LOG_ZERO = 5e-324, -746.0  # the smallest double, and a number below its logarithm
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
-"""Chebyshev points: where, in units of a reach, delta is asked around the place an outline gives."""
+"""Chebyshev points: where, in units of a reach, delta is computed around the place of an outline."""
 
 _REACH, _STEEPEST = 0.7, 0.1
-"""Largest change of log delta, and of epsilon relative to itself, between the place an outline gives and these points."""
+"""Largest change of log delta, and of epsilon relative to itself, between the place of an outline and these points."""
 
-_TABLE = 400
+_TABLE = 400  # points of the grid at most; beyond, the general search is as fast
 _SPACING, _MARGIN, _HALF = 0.25, 1.1, 3
 """Step and margin of the grid in standard deviations of the tilted loss, and half the width of the differences."""
 
 _FINEST = 1e-12
-"""Smallest step of the grid as a share of its epsilons: beyond, neighbouring points are one double."""
+"""Smallest step of the grid as a share of its epsilons: below it the grid loses its digits."""
 
 _LONGEST = 15.0
 """Largest length of an optimum in these deviations: the fence around it stays within reach of the grid's series."""
 
-_STENCIL = np.array([1.0, -9.0, 45.0, 0.0, -45.0, 9.0, -1.0]) / 60.0
+_STENCIL = np.array([1.0, -9.0, 45.0, 0.0, -45.0, 9.0, -1.0]) / 60.0  # first derivative of sixth order
 
 
 def log_delta(delta: FloatArray) -> FloatArray:
     """Return log delta; where delta is 0, a number below the logarithm of every double."""
-    return np.where(delta > 0, np.log(np.maximum(delta, _SMALLEST)), _LOG_NOTHING)
+    return np.where(delta > 0, np.log(np.maximum(delta, _SMALLEST)), _LOG_ZERO)
 
 
 def root(curve: Curve, delta: float) -> tuple[float, float] | None:
-    """Bracket the root by secants from where the curve's own outline puts it; None where that leads nowhere."""
+    """Bracket the root by secants from its place in the outline of the curve; None if they fail."""
     outline = curve.outline() if curve.q_inf < delta else None
     if outline is None:
         return None
@@ -56,9 +56,9 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
     x = float(np.interp(-goal, -outline.log_delta, outline.epsilon))
     near = np.interp([0.98 * x, 1.02 * x], outline.epsilon, outline.log_delta)
     slope = float(near[1] - near[0]) / max(0.04 * x, 1e-300)
-    found = _interpolated(curve, goal, x, slope)
-    if found is not None:
-        certain = _around(curve, delta, found, close)
+    estimate = _interpolated(curve, goal, x, slope)
+    if estimate is not None:
+        certain = _around(curve, delta, estimate, close)
         if certain is not None:
             return certain
     last, step, value = x, x, 0.0
@@ -80,15 +80,15 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
 
 
 def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, float] | None:
-    """Return an interval around x that certainly holds the root, or None."""
-    # not even: at the root itself nothing can be decided, and the middle of an interval is what people ask about
+    """Return an interval around x that certainly contains the root, or None."""
+    # not centred: at the root itself nothing can be decided, and people often take the middle of an interval
     low, high = x * (1 - 0.3 * close), x * (1 + 0.6 * close)
     least, most = curve.delta_bounds(np.array([low, high]))
     return (low, high) if least[0] >= delta >= most[1] and low > 0 else None
 
 
 def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | None:
-    """Return the root of log delta by one question at a few points around x, None where it is not between them."""
+    """Return the root of log delta by interpolation between a few points around x, None if it is not between them."""
     if not (slope < 0 < x < curve.max_loss):
         return None
     reach = min(_REACH / -slope, _STEEPEST * x, 0.5 * (curve.max_loss - x))
@@ -107,7 +107,7 @@ class Optima(NamedTuple):
     centre : ndarray of float
         The epsilon of each alpha.
     length : ndarray of float
-        On which the gain falls by half of itself, were it a parabola.
+        The distance at which the gain, as a parabola, falls by half.
     local : Local or None
         The profile around there, if the curve has one.
     """
@@ -120,12 +120,12 @@ class Optima(NamedTuple):
 def optima(
     curve: Curve, alpha: FloatArray, both_sides: Callable[[FloatArray, NDArray[np.bool_]], tuple[Bounds, Bounds]]
 ) -> Optima | None:
-    """Return the optimum of each alpha, interpolated between the rates on a grid; None where no sketch leads there."""
+    """Return the optimum of each alpha, interpolated between the rates on a grid; None without an outline."""
     outline = curve.outline()
     if outline is None:
         return None
-    wanted = np.log1p(-alpha) - np.log(alpha)
-    first, last = float(wanted.min()), float(wanted.max())
+    logit = np.log1p(-alpha) - np.log(alpha)
+    first, last = float(logit.min()), float(logit.max())
     low, high = np.interp([first, last], outline.score, outline.epsilon).tolist()
     begin, end = np.searchsorted(outline.epsilon, (low, high)).tolist()
     scale = float(outline.scale[max(begin - 1, 0) : end + 1].min())
@@ -136,7 +136,7 @@ def optima(
     node, score, missed, density = local.rates() if local is not None else _differences(low, high, scale, both_sides)
     if not ((score[1:] > score[:-1]).all() and -np.inf < score[0] <= first <= last <= score[-1] < np.inf):
         return None
-    centre = _interpolate(score, node, wanted, 4)
+    centre = _interpolate(score, node, logit, 4)
     length = np.minimum(np.sqrt(missed / np.maximum(density, 1e-300)), _LONGEST * scale)
     return Optima(centre, np.asarray(np.interp(centre, node, length), dtype=np.float64), local)
 
@@ -163,7 +163,7 @@ def _differences(
     (_, delta), (_, rest) = both_sides(grid, grid >= 0)
     score, missed = _rates(grid, delta, rest)
     node, score, missed = (x[_HALF:-_HALF] for x in (grid, score, missed))
-    with np.errstate(invalid="ignore"):  # rates that underflow; `optima` looks at the score
+    with np.errstate(invalid="ignore"):  # rates that underflow; `optima` checks the score
         return Rates(node, score, missed, np.gradient(missed, node[1] - node[0]))
 
 
@@ -198,9 +198,9 @@ def _interpolate(x: FloatArray, y: FloatArray, at: FloatArray, points: int = 6) 
         table[order, :-order] = (table[order - 1, 1 : x.size - order + 1] - table[order - 1, : x.size - order]) / (
             x[order:] - x[:-order]
         )
-    found = table.take(first, axis=1)
-    out = found[-1]
+    differences = table.take(first, axis=1)
+    out = differences[-1]
     for order in range(points - 2, -1, -1):
         out *= at - x[first + order]
-        out += found[order]
+        out += differences[order]
     return np.asarray(out, dtype=np.float64)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SplineTails:
-    """Trade-off points of a Laplace power: thresholds between its atoms, and randomised tests on them."""
+    """Trade-off points of a Laplace power: thresholds between its atoms, and randomised tests at them."""
 
     def __init__(self, power: splines.LaplacePower, epsilon: float, k: int) -> None:
         self.power = power

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.engine import mixture_mgf
 from dpcore.engine.trimmed_mixture import Trimmed
 
@@ -47,7 +47,7 @@ class Subsampled(Curve):
         self.method = "subsampling"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the profile for any real epsilon: the other direction serves the negative ones."""
+        """Return the profile for any real epsilon: negative ones through the other direction."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         forward = self._forward if not self.flipped else self._backward
         backward = self._backward if not self.flipped else self._forward
@@ -61,9 +61,9 @@ class Subsampled(Curve):
 
     def _forward(self, e: FloatArray) -> Bounds:
         with np.errstate(over="ignore", divide="ignore"):
-            grown = np.expm1(np.minimum(e, 600.0))
-            ratio = grown / self.share
-            far = np.where(e > 600, e, np.log(grown)) - np.log(self.share)
+            growth = np.expm1(np.minimum(e, 600.0))
+            ratio = growth / self.share
+            far = np.where(e > 600, e, np.log(growth)) - np.log(self.share)
         x = np.where(ratio > 1e250, far, np.log1p(np.minimum(ratio, 1e250)))
         lower, upper = self.base.delta_bounds(x)
         return self.share * lower, self.share * upper
@@ -91,28 +91,28 @@ class Subsampled(Curve):
 
     @property
     def has_mgf(self) -> bool:
-        """Whether the base is Gaussian, and no stronger than its transform is known for."""
-        if not isinstance(self.base, Gaussian) or self.share >= 1:
+        """Whether the base is Gaussian, with a mu for which its transform is known."""
+        if not isinstance(self.base, GaussianCurve) or self.share >= 1:
             return False
         return mixture_mgf.has_transform(self.base.mu, self.share)
 
     @property
     def loss_scale(self) -> float:
         """Return the order of magnitude of the loss of a Gaussian base: its deviation, to first order in the share."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return 0.0
         mu = self.base.mu
         return min(self.share * float(np.sqrt(np.expm1(min(mu * mu, 100.0)))), mu)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return log M(s) of a Gaussian base; the exchanged pair has M(-1 - s)."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return super().log_mgf(s)
         return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log M and its derivative on the real axis; of the exchanged pair those of M(-1 - c)."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             raise NotImplementedError
         if not self.flipped:
             return mixture_mgf.cumulants(c, self.base.mu, self.share)
@@ -121,22 +121,22 @@ class Subsampled(Curve):
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, GaussianCurve):
             return 0.0
         return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
 
     @property
     def has_far_jumps(self) -> bool:
-        """Whether the record, rarely sampled, tells much when it is."""
+        """Whether the record is sampled rarely but reveals much when it is."""
         return not self.flipped and self.has_mgf
 
     def transform_effort(self, copies: int) -> float:
-        """Return the work of the transform: rare samples in small numbers make a law too ragged for a short line."""
+        """Return the work of the transform: a few rare samples make a law too irregular for a short line."""
         return 3e6 if self.share >= 2e-3 and copies * self.share >= 1.0 else 2e9
 
     def trimmed(self, mass: float) -> Factor:
-        """Return the pair with its far jumps, at most `mass` of P1, taken out of the finite losses."""
-        if not self.has_far_jumps or not isinstance(self.base, Gaussian):
+        """Return the pair with its far jumps, at most `mass` of P1, removed from the finite losses."""
+        if not self.has_far_jumps or not isinstance(self.base, GaussianCurve):
             return self
         return Trimmed(self.base.mu, self.share, mass)
 
@@ -147,5 +147,5 @@ class Subsampled(Curve):
 
     def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
         """Return the same at Re s = c."""
-        mu = self.base.mu if isinstance(self.base, Gaussian) else 0.0
+        mu = self.base.mu if isinstance(self.base, GaussianCurve) else 0.0
         return mixture_mgf.rounding(-1.0 - c if self.flipped else c, mu)

@@ -1,4 +1,4 @@
-r"""Symmetric log-concave noise added to an answer: threshold tests are the best ones, in closed form or nearly so.
+r"""Symmetric log-concave noise added to an answer: threshold tests are the best ones, (nearly) in closed form.
 
 In units where the noise has its natural scale and the answer moves by `shift`, with the tail S of the noise,
 
@@ -16,11 +16,11 @@ import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 
-_SMALLEST = 1e-290
+_SMALLEST = 1e-290  # rates below it are treated as this one, which is safe; their quantiles would lose digits
 
 
 class SymmetricNoise(Curve):
-    """Noise against the same noise moved up by `shift`; its loss is at most `shift` and gets as near as one likes."""
+    """Noise against the same noise moved up by `shift`; its loss comes arbitrarily close to `shift`."""
 
     def __init__(self, shift: float) -> None:
         self.shift = float(shift)
@@ -41,9 +41,9 @@ class SymmetricNoise(Curve):
     def _threshold(self, alpha: FloatArray) -> FloatArray:
         """Return S^-1(alpha), -inf at 1 and inf at 0, from the smaller of alpha and 1 - alpha."""
         upper = alpha > 0.5
-        lesser = np.where(upper, 1.0 - alpha, alpha)
+        rate = np.where(upper, 1.0 - alpha, alpha)
         # a smaller rate gets the threshold of the smallest one, which overstates the attacker
-        place = np.where(lesser > 0, self._place(np.maximum(lesser, _SMALLEST)), np.inf)
+        place = np.where(rate > 0, self._place(np.maximum(rate, _SMALLEST)), np.inf)
         return np.where(upper, -place, place)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:

@@ -1,4 +1,4 @@
-r"""What tangents say of a symmetric curve: every (epsilon, delta) is a line the curve stays above.
+r"""What follows from tangents of a symmetric curve: every (epsilon, delta) is a line below the curve.
 
 The attacker's power is the infimum over epsilon of :math:`\delta(\varepsilon)+e^\varepsilon\alpha`, so each epsilon
 tried gives a safe answer and a poor choice costs width, never truth. Nothing is subtracted from 1: a power of 1e-12
@@ -17,35 +17,34 @@ from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Curve, FloatArray
 from dpcore.curves.bound import Outer
 from dpcore.curves.combined import Both, ByBeta, Grouped
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import betas, deltas
 
-_FIRST = 41
-_FAN = np.linspace(0.0, 1.0, 9)
-_ROUNDS_EXACT, _ROUNDS = 13, 7
-_BEYOND = 0.9
-_ROUGH = 1e-4
-_AREA_ROUGH = 1e-3
-_AREA_TANGENTS = 257
-_AREA_ROUNDS = 8
-_AREA_RATES = 4001
+# The grids and rounds below cost time and width, never truth: every tangent is a valid bound.
+_FIRST = 41  # epsilons of the first grid of a power
+_FAN = np.linspace(0.0, 1.0, 9)  # each round narrows the best epsilon to a quarter
+_ROUNDS_EXACT, _ROUNDS = 13, 7  # to 1e-8 of a cell for exact deltas, to 1e-4 for brackets
+_BEYOND = 0.9  # share of the diagonal's alpha from which negative epsilons are tried too
+_ROUGH = 1e-4  # tolerance that is enough to find a place
+_AREA_ROUGH = 1e-3  # share of an area that its tangents may leave out
+_AREA_TANGENTS, _AREA_ROUNDS = 257, 8  # first grid, and rounds that split its cells
+_AREA_RATES = 4001  # steps of an area by betas
 _TINY = 1e-290  # smaller deltas are left out: the tangent at the largest loss covers them
-_MU_TANGENTS = 97
+_MU_TANGENTS, _MU_ROUNDS = 97, 12  # first grid of a mu, and rounds that split its cells
+_MU_CLOSE = 1e-7  # relative; finer than the default width of a certified delta
 _MOST_TANGENTS = 3000
-_MU_ROUNDS = 12
-_MU_CLOSE = 1e-7
-_SLACK = 1e-10
-_NEARLY_NOTHING = 1e-6
+_SLACK = 1e-10  # covers the rounding of quantiles, which is below 1e-13
+_NEARLY_NOTHING = 1e-6  # largest loss below which the bound of pure privacy stands for mu
 
 
 def upper_deltas(curve: Curve, epsilon: FloatArray) -> FloatArray:
-    """Return the safe delta at each epsilon; 1, which says nothing, where the engine cannot answer."""
+    """Return the safe delta at each epsilon; 1, which always holds, where the engine has no answer."""
     try:
         return deltas(curve, epsilon)[1]
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time is over
         if epsilon.size == 1:
             return np.ones(1)
     half = epsilon.size // 2
@@ -79,7 +78,7 @@ def power(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 
 def _by_beta(curve: Curve, alpha: FloatArray) -> FloatArray:
-    """Return 1 - beta, or 1 where the engine cannot answer."""
+    """Return 1 - beta, or 1 where the engine has no answer."""
     try:
         return np.asarray(1.0 - betas(curve, alpha)[0], dtype=np.float64)
     except BudgetError:
@@ -113,7 +112,7 @@ def _lowest(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 
 def _roughly(curve: Curve, epsilon: FloatArray) -> FloatArray:
-    """Return safe deltas of a wider bracket: enough to find a place, and faster."""
+    """Return safe deltas of a wider bracket: faster, and enough to find a place."""
     with effort(tolerance=max(current().tolerance, _ROUGH)):
         return upper_deltas(curve, epsilon)
 
@@ -122,9 +121,9 @@ def overlap(curve: Curve) -> tuple[float, bool]:
     """Return 1 - total variation of a symmetric curve, never above the truth, and whether it is exact to 1e-10."""
     if isinstance(curve, Polygon):
         return min(1.0, float(np.minimum(curve.p, curve.q).sum())), True
-    if isinstance(curve, Gaussian):
+    if isinstance(curve, GaussianCurve):
         return 2.0 * float(ndtr(-curve.mu / 2)), True
-    if isinstance(curve, Laplace):
+    if isinstance(curve, LaplaceCurve):
         return math.exp(-curve.epsilon / 2), True
     if isinstance(curve, (Both, Outer)):
         parts = curve.parts if isinstance(curve, Both) else (curve.outer,)
@@ -139,33 +138,33 @@ def overlap(curve: Curve) -> tuple[float, bool]:
 def corners(curve: Curve, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (epsilon, log alpha, log power) of the corners where neighbouring tangents at these epsilons meet.
 
-    Only tangents that matter are kept: the lower convex hull of the points (e^epsilon, delta), epsilon ascending from
-    0. Corner j lies on the tangent of the returned epsilon j; by symmetry the other half mirrors them.
+    Only tangents that matter remain: the lower convex hull of the points (e^epsilon, delta), epsilon ascending from 0.
+    Corner j lies on the tangent of the returned epsilon j; by symmetry the other half mirrors them.
     """
     delta = upper_deltas(curve, epsilon)
-    kept: list[int] = []
+    hull: list[int] = []
     log_alpha: list[float] = []
     for index in range(epsilon.size):
         if not (delta[index] > _TINY or index == epsilon.size - 1):
             continue
         meet = math.inf
-        while kept:  # each round takes one away for good
-            fall = float(delta[kept[-1]] - delta[index])
+        while hull:  # each round removes one for good
+            fall = float(delta[hull[-1]] - delta[index])
             if fall <= 0.0:
                 break
-            step = float(epsilon[index] - epsilon[kept[-1]])
+            step = float(epsilon[index] - epsilon[hull[-1]])
             meet = math.log(fall) - float(epsilon[index]) - math.log(-math.expm1(-step))
             if log_alpha and meet >= log_alpha[-1]:
-                kept.pop()
+                hull.pop()
                 log_alpha.pop()
             else:
                 break
-        if kept and delta[kept[-1]] <= delta[index]:
+        if hull and delta[hull[-1]] <= delta[index]:
             continue  # a steeper line that starts no lower is never touched
-        if kept:
+        if hull:
             log_alpha.append(meet)
-        kept.append(index)
-    place = np.array(kept[: len(log_alpha)], dtype=np.intp)
+        hull.append(index)
+    place = np.array(hull[: len(log_alpha)], dtype=np.intp)
     alpha = np.array(log_alpha, dtype=np.float64)
     with np.errstate(divide="ignore"):
         height = np.logaddexp(np.log(delta[place]), epsilon[place] + alpha)
@@ -253,31 +252,31 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
     .. math:: \mu = \sup_\alpha\; \Phi^{-1}(1-f(\alpha)) - \Phi^{-1}(\alpha)
 
     On a polygon the supremum is at a corner, because a Gaussian curve is convex; any other curve of bounded loss is
-    replaced by the polygon of its tangents. 0 is perfect privacy, infinity means that no Gaussian noise is as bad;
-    None says that the loss is unbounded and a finite number of tangents decides nothing. `largest_loss` is needed
-    where the curve leaves out corners whose mass is below the smallest double.
+    replaced by the polygon of its tangents. 0 is perfect privacy, infinity means that no Gaussian noise is as bad; None
+    means that the loss is unbounded and no finite number of tangents decides. `largest_loss` is needed if the curve
+    leaves out corners whose mass is below the smallest double.
     """
     if curve.q_inf > 0.0:
         return math.inf, True
-    if isinstance(curve, Gaussian):
+    if isinstance(curve, GaussianCurve):
         return curve.mu, True
     end = curve.max_loss if largest_loss is None else largest_loss
     if not math.isfinite(end):
         return None
     most = pure_mu(max(end, 0.0))
     if end < _NEARLY_NOTHING:
-        # mu is a difference of quantiles near 0: rounding would outweigh it
+        # mu is a difference of quantiles near 0: rounding would dominate it
         return most * (1.0 + _SLACK), end <= 0.0
     if isinstance(curve, Polygon):
-        found = _polygon_mu(curve)
-        return (most, False) if found is None else (found, True)
+        mu = _polygon_mu(curve)
+        return (most, False) if mu is None else (mu, True)
     return min(most, _tangent_mu(curve)) * (1.0 + _SLACK), False
 
 
 def pure_mu(epsilon: float) -> float:
     r"""Return :math:`-2\Phi^{-1}(1/(1+e^\varepsilon))`, the mu of pure epsilon-DP, for any epsilon >= 0.
 
-    Below 1 it is written :math:`2\sqrt2\,\mathrm{erf}^{-1}(\tanh(\varepsilon/2))`, which keeps the digits of a small one.
+    Below 1 it is computed as :math:`2\sqrt2\,\mathrm{erf}^{-1}(\tanh(\varepsilon/2))`, which keeps the digits of a small one.
     """
     if epsilon < 1.0:
         return 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(epsilon / 2)))
@@ -285,17 +284,17 @@ def pure_mu(epsilon: float) -> float:
 
 
 def _polygon_mu(curve: Polygon) -> float | None:
-    """Return the largest mu of the corners from their masses; None when some masses were too small to keep."""
+    """Return the largest mu of the corners from their masses; None if some masses are too small for a double."""
     if curve.corner_count > curve.loss.size or np.any((curve.p <= 0.0) | (curve.q <= 0.0)):
         return None
     log_p, log_q = np.log(curve.p), np.log(curve.q)
     alpha = np.logaddexp.accumulate(log_p[::-1])[:-1]
-    found = np.logaddexp.accumulate(log_q[::-1])[:-1]
+    power = np.logaddexp.accumulate(log_q[::-1])[:-1]
     missed = np.logaddexp.accumulate(log_q)[-2::-1]
     half = alpha <= missed + 1e-12  # the other half is the mirror image
     if not half.any():
         return 0.0
-    return max(0.0, float(gaussian_through(alpha[half], found[half], missed[half]).max()))
+    return max(0.0, float(gaussian_through(alpha[half], power[half], missed[half]).max()))
 
 
 def gaussian_through(log_alpha: FloatArray, log_power: FloatArray, log_beta: FloatArray) -> FloatArray:
@@ -318,7 +317,7 @@ def _tangent_mu(curve: Curve) -> float:
         before, best = best, min(best, float(value.max()))
         following = np.append(epsilon[1:], end)
         width = following - epsilon
-        # A cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu).
+        # a cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu)
         doubt = np.minimum(width * width / (4.0 * np.maximum(value, 1e-3)), value)
         open_ = (value >= float((value - doubt).max())) & (doubt > _MU_CLOSE * value)
         if not open_.any() or grid.size > _MOST_TANGENTS or before - best < 0.1 * _MU_CLOSE * best:

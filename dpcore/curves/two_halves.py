@@ -1,4 +1,4 @@
-"""Products of up to about forty small polygons, exact without listing them: meet in the middle."""
+"""Products of up to about forty small polygons, exact without a full list: meet in the middle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TwoHalves(Curve):
-    """The product of the given polygons: delta(e) = q_inf + sum over one half of q delta_other(e - L)."""
+    """The product of polygons: delta(e) = q_inf + sum over one half of q delta_other(e - L)."""
 
     def __init__(self, parts: Sequence[Polygon], p_inf: float, q_inf: float, *, symmetric: bool) -> None:
         self.parts = tuple(parts)

@@ -58,6 +58,9 @@ line of a grid, whose values need fewer digits."""
 _SPARE = 0.2
 """Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""
 
+_FARTHEST = 2.0**52
+"""Lines counted on one branch. So far out nothing is left but Chernoff's bound, that of the last line for all."""
+
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
 
@@ -353,7 +356,7 @@ class Contour:
         """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
-        position = np.floor(steps / width).astype(np.int64)
+        position = np.floor(np.minimum(steps / width, _FARTHEST)).astype(np.int64)
         cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])

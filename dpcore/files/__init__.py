@@ -1,1 +1,1 @@
-"""Files of other people: CSV, JSON, TOML and Markdown read within bounds, paths confined to their folder, and CSV that a spreadsheet cannot run."""
+"""Files from and for other people: CSV, JSON, TOML and Markdown read within bounds, paths confined to their folder, and CSV that a spreadsheet cannot run."""

@@ -1,8 +1,8 @@
 """CSV files as we write them: exact, and harmless in a spreadsheet.
 
-A spreadsheet runs a cell that starts with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a formula, whoever wrote it. So a
-text that starts so gets an apostrophe in front, as one would type it by hand; numbers stay numbers. Our own readers take the
-apostrophe away again: `read_frame` for tables, `dpcore.files.sheet.rows_of` for everything that is uploaded.
+A spreadsheet runs a cell that starts with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a formula, no matter who wrote it.
+Such a text gets an apostrophe in front, as one would type it by hand; numbers stay numbers. Our own readers remove the
+apostrophe again: `read_frame` for tables, `dpcore.files.sheet.rows_of` for uploads.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MARK: Final = "'"
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide ones count where people write Chinese or Japanese
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide signs count in Chinese and Japanese spreadsheets
 _MARKED: Final = re.compile(rf"{MARK}{_FORMULA.pattern}")
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _WHOLE: Final = re.compile(r"-?[0-9]{1,300}")
-_ROWS_AT_ONCE: Final = 50_000
+_ROWS_AT_ONCE: Final = 50_000  # converting all rows at once would hold a second copy of the table
 
 
 def marked(text: str) -> str:
@@ -42,7 +42,7 @@ def marked(text: str) -> str:
 
 
 def unmarked(cell: str) -> str:
-    """Return the text that `marked` was given.
+    """Return the text that became this cell by `marked`.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def _is_number(text: str) -> bool:
 
 
 def write_rows(rows: Iterable[Sequence[object]], stream: TextIO) -> None:
-    """Write rows of cells: floats by their shortest exact decimal, infinity as ``inf``, None as nothing, texts `marked`."""
+    """Write rows of cells: floats by their shortest exact decimal, infinity as ``inf``, None as an empty cell, texts `marked`."""
     for row in rows:
         line = ",".join(map(_cell, row))
-        stream.write(f"{line}\n" if line or len(row) != 1 else '""\n')  # an empty line would be no row
+        stream.write(f"{line}\n" if line or len(row) != 1 else '""\n')  # an empty line would not count as a row
 
 
 def write_frame(frame: pd.DataFrame, stream: TextIO) -> None:
-    """Write a table with the names of its columns; a missing value is an empty cell."""
+    """Write a table under the names of its columns; a missing value is an empty cell."""
     write_rows([[str(name) for name in frame.columns]], stream)
     write_rows(plain_rows(frame), stream)
 
@@ -86,7 +86,7 @@ def read_frame(text: str) -> pd.DataFrame:
     Raises
     ------
     DomainError
-        If the text is no such table.
+        If the text is not such a table.
 
     Examples
     --------
@@ -98,17 +98,17 @@ def read_frame(text: str) -> pd.DataFrame:
     try:
         names, *rows = csv.reader(io.StringIO(text, newline=""))
     except (csv.Error, ValueError) as error:
-        msg = f"The text is no CSV that can be read: {error}."
+        msg = f"The text cannot be read as CSV: {error}."
         raise DomainError(msg) from None
     if any(len(row) != len(names) for row in rows):
-        msg = f"The text is no table: the first row has {len(names)} cells, another one has not."
+        msg = f"The text is not a table: not every row has {len(names)} cells like the first one."
         raise DomainError(msg)
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
     return pd.DataFrame({unmarked(name): _column(cells) for name, cells in zip(names, columns, strict=True)})
 
 
 def _column(cells: Sequence[str]) -> list[Any]:
-    """Return the cells of a column: numbers if all that is written are numbers, otherwise texts."""
+    """Return the cells of a column: numbers if all cells that are not empty hold numbers, otherwise texts."""
     if all(_WHOLE.fullmatch(cell) for cell in cells):
         return [int(cell) for cell in cells]
     if all(not cell or _is_number(cell) for cell in cells):

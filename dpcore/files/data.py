@@ -1,4 +1,4 @@
-"""The data that come with the package: presets, texts, datasets and errata."""
+"""The data of the package: presets, texts, datasets and errata."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Documents that other people wrote: how large, how deep and how long they may be, and readers that hold to it.
+"""Documents by other people: how large, how deep and how long they may be, and readers that enforce it.
 
-The parsers of TOML and JSON call themselves for every bracket, and long numbers and keys cost them time that grows with
-the square. So the text is looked through once, in linear time, before one of them sees it.
+The parsers of TOML and JSON recurse at every bracket, and long numbers and keys cost them quadratic time. So the text is
+scanned once, in linear time, before it is parsed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ MOST_TEXT: Final = 2_000_000
 """Bytes of a text, a spec or a report; the guide's longest has 60 000."""
 
 MOST_DATA: Final = 20 * 2**20
-"""Bytes of a table of data, in a file, in an upload and behind the name of a file in a spec; Streamlit calls it 20 MB."""
+"""Bytes of a table of data: a file, an upload or a file named in a spec; Streamlit calls it 20 MB."""
 
 MOST_DEPTH: Final = 64
 """Brackets inside brackets, and parts of a dotted key."""
 
 MOST_DIGITS: Final = 300
-"""Digits of a number and letters of a bare key; every whole number of so many digits is a finite double."""
+"""Digits of a number and letters of a bare key; every integer of so many digits is a finite double."""
 
 MOST_INLINE: Final = 10_000
-"""Characters of a paragraph, heading, cell or formula of Markdown, whose parser takes the square of it in the worst case."""
+"""Characters of a paragraph, heading, cell or formula of Markdown, whose parser takes quadratic time in the worst case."""
 
 _TOML: Final = re.compile(r'"""|\'\'\'|["\'#\[\]{}.,=\n]|[0-9A-Za-z_+-]+')
 _JSON: Final = re.compile(r'"|[\[\]{}\n]|[0-9]+')
@@ -43,7 +43,7 @@ _STRINGS: Final = {'"': _STRING, '"""': _TEXT, "'": re.compile(r"[^'\n]*+'"), "'
 
 
 class DocumentError(DomainError):
-    """A document breaks a bound; `line` is where, counted from 1."""
+    """A document exceeds a bound, in line `line`, counted from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ def bytes_of(path: Path, most: int = MOST_DATA) -> bytes:
     Raises
     ------
     DomainError
-        If it is no file, cannot be read, or has more than `most` bytes; no more than these are ever read.
+        If it is not a file, cannot be read, or has more than `most` bytes; no more than these are ever read.
     """
     name = repr(str(path)[-80:])
     if not path.is_file():
@@ -75,7 +75,7 @@ def bytes_of(path: Path, most: int = MOST_DATA) -> bytes:
 
 
 def text_of(path: Path, most: int = MOST_TEXT) -> str:
-    """Return the text of a file in UTF-8, of at most so many bytes."""
+    """Return the text of a file in UTF-8 of at most `most` bytes."""
     try:
         return bytes_of(path, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ def toml_of(text: str) -> dict[str, Any]:
     DocumentError
         If it is too long, too deep, or holds a number or a key that is too long.
     tomllib.TOMLDecodeError
-        If it is no TOML.
+        If it is not TOML.
     """
     _check_length(text)
     _check_toml(text)
@@ -99,14 +99,14 @@ def toml_of(text: str) -> dict[str, Any]:
 
 
 def json_of(text: str, most: int = MOST_DATA) -> Any:
-    """Return a JSON text as Python values; it may hold no NaN and no infinity, and no number that becomes one.
+    """Return a JSON text as Python values; NaN, infinity and numbers too large for a double are refused.
 
     Raises
     ------
     DocumentError
         If it is too long, too deep, or holds a number that is too long.
     json.JSONDecodeError
-        If it is no JSON.
+        If it is not JSON.
     """
     _check_length(text, most)
     _check_json(text)
@@ -114,7 +114,7 @@ def json_of(text: str, most: int = MOST_DATA) -> Any:
 
 
 def _no_number(name: str) -> float:
-    msg = f"{name} is no number of JSON"
+    msg = f"{name} is not a number of JSON"
     raise ValueError(msg)
 
 
@@ -133,10 +133,10 @@ def _check_length(text: str, most: int = MOST_TEXT) -> None:
 
 
 def _check_toml(text: str) -> None:
-    """Go through the brackets, keys and numbers outside strings and comments; what does not end is left to the parser."""
+    """Check the brackets, keys and numbers outside strings and comments; an unclosed string is left to the parser."""
     depth = parts = 0
     line = 1
-    for sign, at in _toml_signs(text):
+    for sign, at in _toml_tokens(text):
         if sign == "\n":
             line += 1
         if sign in "[{":
@@ -157,38 +157,33 @@ def _check_toml(text: str) -> None:
             line += text.count("\n", at, at + len(sign))
 
 
-def _toml_signs(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the signs of a TOML text with their places: brackets, dots, words, line ends, and strings as a whole."""
+def _toml_tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a TOML text with their places: brackets, dots, words, line ends, and whole strings."""
     at = 0
-    while found := _TOML.search(text, at):
-        sign, start, at = found[0], found.start(), found.end()
+    while match := _TOML.search(text, at):
+        sign, start, at = match[0], match.start(), match.end()
         if sign == "#":
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
             continue
         if sign[0] in "\"'":
-            at = _toml_string_end(text, sign, at)
-            if at < 0:
+            string = _STRINGS[sign].match(text, at)
+            if string is None:
                 return
+            at = string.end()
             sign = text[start:at]
         yield sign, start
 
 
-def _toml_string_end(text: str, mark: str, at: int) -> int:
-    """Return where a string ends that was opened before `at`; -1 if it does not."""
-    closed = _STRINGS[mark].match(text, at)
-    return closed.end() if closed else -1
-
-
 def _check_json(text: str) -> None:
     depth, line, at = 0, 1, 0
-    while found := _JSON.search(text, at):
-        sign, at = found[0], found.end()
+    while match := _JSON.search(text, at):
+        sign, at = match[0], match.end()
         if sign == '"':
-            closed = _STRING.match(text, at)
-            if closed is None:
+            string = _STRING.match(text, at)
+            if string is None:
                 return  # the parser says where
-            at = closed.end()
+            at = string.end()
         elif sign == "\n":
             line += 1
         elif sign in "[{":

@@ -1,4 +1,4 @@
-"""Paths and links that a document names: a document reaches the files of its own folder, and links lead to pages only."""
+"""Paths and links in a document: paths stay in its own folder, and links lead to pages only."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from typing import Final
 from dpcore.core.errors import DomainError
 
 SCHEMES: Final = ("http", "https", "mailto")
-_SHOWN: Final = 80
+_LONGEST_QUOTE: Final = 80
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_UNSEEN: Final = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop some of them, and read a backslash as a slash
+_INVISIBLE: Final = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop some of them, and read a backslash as a slash
 
 
 def inside(folder: str | Path, name: str | Path) -> Path:
     """Return the path that a document names, if it lies in a folder.
 
-    Symbolic links are followed first, so that what is opened is what was checked.
+    Symbolic links are followed first, so that the file that is opened is the one that was checked.
 
     Parameters
     ----------
     folder : str or Path
-        Str or Path
-        Where the document is, or where its output goes; the caller's own choice, hence not checked.
+        The folder of the document or of its output; the caller's own choice, hence not checked.
     name : str or Path
-        Str or Path
-        What the document says, relative to `folder`.
+        The path in the document, relative to `folder`.
 
     Returns
     -------
@@ -36,38 +34,41 @@ def inside(folder: str | Path, name: str | Path) -> Path:
     Raises
     ------
     DomainError
-        If it leads out of the folder or is no path at all. The message names it and says nothing of the file.
+        If it leads out of the folder or is not a path at all. The message names it and reveals nothing about the file.
     """
     try:
         home = Path(folder).resolve()
-        found = (home / name).resolve()
-        found.lstat()
+        path = (home / name).resolve()
+        path.lstat()
     except FileNotFoundError:
         pass  # a file that is yet to be written
-    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a file taken for a folder, links in a circle
-        msg = f"{_cut(name)} is no path of a file."
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a file used as a folder, links in a circle
+        msg = f"{_cut(name)} is not the path of a file."
         raise DomainError(msg) from None
-    if not found.is_relative_to(home):
+    if not path.is_relative_to(home):
         msg = (
             f"{_cut(name)} leads out of the folder of its document; a document names files inside its own folder only."
         )
         raise DomainError(msg)
-    return found
+    return path
 
 
 def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = True) -> str:
-    """Return a link that a document names, if a page may carry it.
+    """Return a link of a document, if a page may carry it.
 
     Parameters
     ----------
     target : str
         The address.
     schemes : tuple of str, default SCHEMES
-        Tuple of str, default http, https and mailto
-        What it may start with.
+        The allowed schemes; by default http, https and mailto.
     relative : bool, default True
-        Bool, default True
-        Whether it may also be an address without a scheme, from the page's own place.
+        Whether an address without a scheme, relative to the page, is allowed too.
+
+    Returns
+    -------
+    str
+        The address, unchanged.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = Tr
     """
     scheme = _SCHEME.match(target)
     allowed = scheme[1].lower() in schemes if scheme else relative and not target.startswith("//")
-    if not allowed or _UNSEEN.search(target):
+    if not allowed or _INVISIBLE.search(target):
         kinds = [f"{name}:" for name in schemes] + ["an address without a scheme"] * relative
         msg = f"The link {_cut(target)} is not allowed; a link starts with {', '.join(kinds[:-1])} or {kinds[-1]}."
         raise DomainError(msg.replace("starts with an address", "is an address"))
@@ -84,4 +85,4 @@ def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = Tr
 
 
 def _cut(text: str | Path) -> str:
-    return repr(str(text)[:_SHOWN] + "..." * (len(str(text)) > _SHOWN))
+    return repr(str(text)[:_LONGEST_QUOTE] + "..." * (len(str(text)) > _LONGEST_QUOTE))

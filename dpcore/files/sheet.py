@@ -1,9 +1,10 @@
-"""The layout of a user's CSV: its encoding, its delimiter and its columns, with a sentence for whatever is unusual."""
+"""The layout of a user's CSV: encoding, delimiter and columns, with a sentence about everything unusual."""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,9 @@ MOST_BYTES = MOST_DATA
 MOST_COLUMNS = 200
 LONGEST_NAME = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-ALONE = "\x1f"  # separates nothing: a file of one column
+ALONE = "\x1f"  # a delimiter that occurs nowhere: a file with one column
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", "."})
-_LOOKED_AT = 50  # lines that decide about the delimiter
+_SAMPLE_LINES = 50  # lines that decide the delimiter
 _SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1")
 _MARKS = {
     b"\xff\xfe": ("utf-16", "The file is UTF-16 text."),
@@ -35,17 +36,17 @@ _LATIN = "The file is not valid UTF-8; it was read as Latin-1, so letters with a
 
 @dataclass(frozen=True)
 class Sheet:
-    """A CSV file whose layout is known; the rows are read when a column is asked for."""
+    """A CSV file and its layout; rows are read when a column is needed."""
 
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
     delimiter: str
     encoding: str
     header: bool
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def place(self, column: str) -> int:
-        """Return the place of a column, or say which there are."""
+        """Return the place of a column; the error for an unknown one lists the columns."""
         if column not in self.columns:
             msg = f"The file has the columns {', '.join(self.columns)[:200]}; there is no column {shown(column)}."
             raise DomainError(msg)
@@ -58,16 +59,21 @@ def open_csv(data: bytes, *, delimiter: str | None = None, most_bytes: int = MOS
     Parameters
     ----------
     data : bytes
-        The file's bytes: UTF-8, UTF-16 with its mark, or else Latin-1.
+        The file's bytes: UTF-8, UTF-16 with a byte-order mark, or else Latin-1.
     delimiter : str, optional
-        What separates fields; found from the first lines by default.
+        The separator of fields; by default inferred from the first lines.
     most_bytes : int, default MOST_BYTES
         Size limit.
+
+    Returns
+    -------
+    Sheet
+        The file and its layout.
 
     Raises
     ------
     DomainError
-        The file is empty, too large, no text, or has no row.
+        If the file is empty, too large, not a text, or has no row.
     """
     if len(data) > most_bytes:
         msg = f"The file has {grouped(len(data))} bytes; at most {grouped(most_bytes)} are read."
@@ -75,56 +81,51 @@ def open_csv(data: bytes, *, delimiter: str | None = None, most_bytes: int = MOS
     if delimiter is not None and delimiter not in DELIMITERS:
         msg = f"delimiter must be one of {', '.join(map(repr, DELIMITERS))}, got {shown(delimiter)}."
         raise DomainError(msg)
-    encoding, told = _encoding(data)
+    encoding, notes = _encoding(data)
     first = list(_first_lines(data, encoding))
-    found = delimiter or _delimiter(first)
-    row = next((row for row in rows_of(csv.reader(first, delimiter=found)) if filled(row)), None)
+    separator = delimiter or _delimiter(first)
+    row = next((row for row in rows_of(csv.reader(first, delimiter=separator)) if filled(row)), None)
     if row is None:
         msg = f"The file has no row: it has {grouped(len(data))} bytes, and no line with text in it."
         raise DomainError(msg)
     header = any(number_in(cell) is None and cell.strip().lower() not in MISSING for cell in row)
-    told += _layout_words(found, chosen=delimiter is not None, header=header)
+    notes += _layout_notes(separator, inferred=delimiter is None, header=header)
     if len(row) > MOST_COLUMNS:
         msg = f"The file has {len(row)} columns; at most {MOST_COLUMNS} are read."
         raise DomainError(msg)
-    return Sheet(data, _names(row, header=header), found, encoding, header, tuple(told))
+    return Sheet(data, _names(row, header=header), separator, encoding, header, tuple(notes))
 
 
 def _encoding(data: bytes) -> tuple[str, list[str]]:
-    """Return the encoding and what is to be said about it."""
+    """Return the encoding and the notes about it."""
     if data.startswith(_SPREADSHEETS):
-        msg = "The file is a spreadsheet or an archive, no CSV; save it as CSV (text) first."
+        msg = "The file is a spreadsheet or an archive, not CSV; save it as CSV (text) first."
         raise DomainError(msg)
-    encoding, words = next((found for mark, found in _MARKS.items() if data.startswith(mark)), ("utf-8", ""))
+    encoding, words = next((entry for mark, entry in _MARKS.items() if data.startswith(mark)), ("utf-8", ""))
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         encoding, words = "latin-1", _LATIN
         text = data.decode(encoding)
     if "\0" in text:
-        msg = "The file holds zero bytes: it is no text. Save the table as CSV first."
+        msg = "The file holds zero bytes: it is not a text. Save the table as CSV first."
         raise DomainError(msg)
     return encoding, [words] if words else []
 
 
 def decoded(data: bytes) -> tuple[str, list[str]]:
-    """Return the text of a file and what is to be said about its encoding; a byte-order mark is left out."""
-    encoding, told = _encoding(data)
-    return data.decode(encoding), told
+    """Return the text of a file and the notes about its encoding; a byte-order mark is left out."""
+    encoding, notes = _encoding(data)
+    return data.decode(encoding), notes
 
 
 def _first_lines(data: bytes, encoding: str) -> Iterator[str]:
-    found = 0
-    for line in io.TextIOWrapper(io.BytesIO(data), encoding=encoding):
-        if line.strip():
-            found += 1
-            yield line
-        if found == _LOOKED_AT:
-            return
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding)
+    return itertools.islice((line for line in lines if line.strip()), _SAMPLE_LINES)
 
 
 def _delimiter(lines: list[str]) -> str:
-    """Return the delimiter that splits most lines into as many fields as the first one, and that into most."""
+    """Return the delimiter that splits the most lines into as many fields as the first one; ties go to more fields."""
     best = (0.0, 1, ALONE)
     for mark in DELIMITERS:
         counts = [len(row) for row in rows_of(csv.reader(lines, delimiter=mark))]
@@ -134,17 +135,17 @@ def _delimiter(lines: list[str]) -> str:
     return best[2]
 
 
-def _layout_words(delimiter: str, *, chosen: bool, header: bool) -> list[str]:
-    told = ["The first row gives the names of the columns."] if header else []
-    if delimiter not in {",", ALONE} and not chosen:
-        told.append(f"The fields are separated by {DELIMITERS[delimiter]}, not by commas.")
+def _layout_notes(delimiter: str, *, inferred: bool, header: bool) -> list[str]:
+    notes = ["The first row gives the names of the columns."] if header else []
+    if inferred and delimiter not in {",", ALONE}:
+        notes.append(f"The fields are separated by {DELIMITERS[delimiter]}, not by commas.")
     if not header:
-        told.append("The first row holds values, not names: the columns are named by their place.")
-    return told
+        notes.append("The first row holds values, not names: the columns are named by their place.")
+    return notes
 
 
 def _names(row: list[str], *, header: bool) -> tuple[str, ...]:
-    """Return one name per column, all different."""
+    """Return one unique name per column."""
     names: list[str] = []
     for place, cell in enumerate(row, start=1):
         text = "".join(sign for sign in " ".join(cell.split()) if sign.isprintable())[:LONGEST_NAME]
@@ -167,15 +168,15 @@ def number_in(cell: str) -> float | None:
 
 
 def rows_of(reader: Any) -> Iterator[list[str]]:
-    """Read rows of fields as the texts they were (see `dpcore.files.csv_writer`); what the reader refuses is one of our errors."""
+    """Yield rows of fields with their original texts (see `dpcore.files.csv_writer`); a `DomainError` says what cannot be read."""
     try:
         for row in reader:
             yield [unmarked(cell) for cell in row] if any(cell[:1] == MARK for cell in row) else row
     except csv.Error as error:
-        msg = f"The file is no CSV that can be read: {error}. A quotation mark may be missing."
+        msg = f"The file cannot be read as CSV: {error}. A quotation mark may be missing."
         raise DomainError(msg) from None
 
 
 def filled(row: list[str]) -> bool:
-    """Whether a row has a cell with text in it."""
+    """Return whether a row has a cell with text in it."""
     return any(cell.strip() for cell in row)

@@ -3,6 +3,6 @@
 ``LABS`` holds every lab by name and imports the one that is asked for; `dpcore.labs.errata` lists every mistake.
 """
 
-from dpcore.labs.base import LABS, Check, Lab, Picture, Plot, Regions, Story, enter, lab, series, together
+from dpcore.labs.base import LABS, Lab, LabCheck, Picture, Plot, Regions, Story, enter, lab, series, together
 
-__all__ = ["LABS", "Check", "Lab", "Picture", "Plot", "Regions", "Story", "enter", "lab", "series", "together"]
+__all__ = ["LABS", "Lab", "LabCheck", "Picture", "Plot", "Regions", "Story", "enter", "lab", "series", "together"]

@@ -27,7 +27,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -39,7 +39,7 @@ from dpcore.core.domains import REAL
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import Parameter, check_names, unknown
+from dpcore.core.registry import DELTA, EPSILON, Parameter, check_names, unknown
 from dpcore.regions.tradeoff import parameters_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,12 @@ UNJUDGED: Final = "At the parameters chosen; the statement is judged at the sour
 MARKS: Final = ("line", "point", "bar")
 _SUFFIX: Final = "_lab"  # of the file that holds a lab
 COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
+BARS: Final = "Bars reach two standard errors to both sides."
+LAB_EPSILON: Final = EPSILON.but(low=0.01, high=10.0, infinite=False)
+LAB_DELTA: Final = DELTA.but(low=1e-12, high=0.5)
+REPLICATIONS: Final = Parameter(
+    "replications", "integer", low=20, high=20_000, label="repetitions", meaning="simulated data sets"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class LabCheck:
     """One printed number or statement beside the true one.
 
     Parameters
@@ -77,20 +83,18 @@ class Check:
         Where it stands in the source, e.g. "Theorem 5.3.2".
     quantity : str
         What is counted, in plain words, with its parameters.
-    printed : float or None
-        As printed; None where the source prints no number (then `printed_words` says what it states).
+    printed : float or str
+        The printed number, or in words what the source states; "" where it prints nothing.
     value : float
         The true one, finite.
-    kind : str
-        What `value` is: exact, upper, lower, approximate or simulation.
     verdict : str
         Of the printed one: holds, false, misprint, reading (it may come from the conversion of the source) or loose.
     why : str
         One sentence: by which argument, or what went wrong.
+    kind : str, default "exact"
+        What `value` is: exact, upper, lower, approximate or simulation.
     error : float, default 0
         Standard error of a simulated value, 0 otherwise.
-    printed_words : str, default ""
-        What the source states, if it is no number.
     row : str, default ""
         Name of the row of the errata about this place, which has the same verdict; every statement that does not hold
         has one.
@@ -100,22 +104,22 @@ class Check:
 
     place: str
     quantity: str
-    printed: float | None
+    printed: float | str
     value: float
-    kind: str
     verdict: str
     why: str
+    _: KW_ONLY
+    kind: str = "exact"
     error: float = 0.0
-    printed_words: str = ""
     row: str = ""
     fixed: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse kinds and verdicts that nobody knows and values that are no numbers."""
+        """Refuse unknown kinds and verdicts, and values that are not finite."""
         one_of("kind", KINDS).check(self.kind)
         one_of("verdict", VERDICTS).check(self.verdict)
         for what, number in (("value", self.value), ("printed value", self.printed), ("error", self.error)):
-            if number is not None:
+            if not isinstance(number, str):
                 REAL.but(name=f"The {what} of {self.quantity!r}").check(number)
 
 
@@ -125,8 +129,6 @@ class Plot:
 
     Parameters
     ----------
-    name : str
-        lower-case ASCII, unique in its lab; names the figure in links and files.
     title, takeaway : str
         Heading, and what the picture shows in one or two plain sentences with numbers.
     frame : DataFrame
@@ -142,7 +144,6 @@ class Plot:
         Small print.
     """
 
-    name: str
     title: str
     takeaway: str
     frame: pd.DataFrame
@@ -158,7 +159,6 @@ class Plot:
 class Regions:
     """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact."""
 
-    name: str
     title: str
     takeaway: str
     regions: Mapping[str, TradeOff]
@@ -194,6 +194,26 @@ def series(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def simulated(name: str, x: Any, y: Any, error: Any, *, least: Any = -np.inf, mark: str = "point") -> pd.DataFrame:
+    """Return the rows of a simulated series, with bars of two standard errors to both sides.
+
+    Parameters
+    ----------
+    name : str
+        Of the series.
+    x, y, error : array_like
+        Places, simulated values and their standard errors.
+    least : array_like, optional
+        Where bars end at the latest, for a logarithmic axis, which has no 0.
+    mark : str, default "point"
+        Point or bar.
+    """
+    value, reach = np.asarray(y, dtype=np.float64), 2 * np.asarray(error, dtype=np.float64)
+    return series(
+        name, x, value, kind="simulation", mark=mark, low=np.maximum(value - reach, least), high=value + reach
+    )
+
+
 def together(*parts: pd.DataFrame) -> pd.DataFrame:
     """Return several series as one frame for a `Plot`."""
     return pd.concat(parts, ignore_index=True)
@@ -218,10 +238,10 @@ class Lab(ABC):
             object.__setattr__(self, name, parameter.check(getattr(self, name)))
 
     @abstractmethod
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return what was printed beside what is true, the most important first; `table` asks the lab of the source."""
 
-    def numbers(self, rng: Generator) -> tuple[Check, ...]:
+    def numbers(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the rows that depend on the parameters, for a reader's own; their verdicts are not shown."""
         return self.checks(rng)
 
@@ -264,7 +284,7 @@ class Lab(ABC):
             judged = source.checks(np.random.default_rng(seed))
             own = self.numbers(np.random.default_rng(seed)) if changes else ()
         rows = [_cells(check) for check in judged]
-        known = {_fingerprint(check) for check in judged}
+        seen_before = {_fingerprint(check) for check in judged}
         here = ", ".join(
             f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in changes.items()
@@ -274,7 +294,7 @@ class Lab(ABC):
             | {"quantity": f"{check.quantity} ({here})", "verdict": "", "why": UNJUDGED, "row": ""}
             | ({"printed": ""} if check.fixed else {})
             for check in own
-            if _fingerprint(check) not in known
+            if _fingerprint(check) not in seen_before
         ]
         return pd.DataFrame(rows)
 
@@ -286,12 +306,12 @@ class Lab(ABC):
             return self.pictures(np.random.default_rng([seed, self.views.index(name)]))[name]()
 
 
-def _cells(check: Check) -> dict[str, Any]:
+def _cells(check: LabCheck) -> dict[str, Any]:
     """Return a check as a row of the table."""
     return {
         "place": check.place,
         "quantity": check.quantity,
-        "printed": check.printed_words or ("" if check.printed is None else repr(float(check.printed))),
+        "printed": check.printed if isinstance(check.printed, str) else repr(float(check.printed)),
         "value": check.value,
         "error": check.error,
         "kind": check.kind,
@@ -301,7 +321,7 @@ def _cells(check: Check) -> dict[str, Any]:
     }
 
 
-def _fingerprint(check: Check) -> tuple[str, str, float | None, float]:
+def _fingerprint(check: LabCheck) -> tuple[str, str, float | str, float]:
     """Return what two checks of the same number at the same parameters have in common."""
     return check.place, check.quantity, check.printed, check.value
 
@@ -373,10 +393,10 @@ def _rising() -> Iterator[None]:
         return
     most = 0.0
 
-    def told(fraction: float) -> None:
+    def report(fraction: float) -> None:
         nonlocal most
         most = max(most, fraction)
         tell(most)
 
-    with effort(progress=told):
+    with effort(progress=report):
         yield

@@ -18,9 +18,8 @@ from dpcore.core.registry import shown
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from dpcore.curves.base import FloatArray
 
 _AT_ONCE = 200_000
 
@@ -31,16 +30,6 @@ def spread_out(n: int, high: float) -> FloatArray:
 
 
 # --- mean ----------------------------------------------------------------------------------------------------------
-
-
-def mean_after(epsilon: float, high: float, n: int) -> float:
-    """Return 2 L²/(epsilon² n²), the exact mean squared error of the noisy mean."""
-    return 2 * (high / (epsilon * n)) ** 2
-
-
-def mean_before(epsilon: float, high: float, n: int) -> float:
-    """Return 2 L²/(epsilon² n), the exact mean squared error of the mean of noisy records."""
-    return 2 * (high / epsilon) ** 2 / n
 
 
 def equal_epsilon_mean(epsilon: float, n: int) -> float:
@@ -134,27 +123,6 @@ def median_after(epsilon: float, high: float) -> float:
 def printed_median_sensitivity() -> float:
     """Return |median(0..109) - median(1..110)| = 1, which R Code A.0.6 takes for the sensitivity of the median."""
     return abs(float(np.median(np.arange(110)) - np.median(np.arange(1, 111))))
-
-
-def median_before_law(values: Any, scale: float, at: Any) -> FloatArray:
-    r"""Return P(median of x_i + Lap(scale) <= y) at every y, exact, for an odd number of records.
-
-    It is the chance that at least (n+1)/2 of independent events of chances F(y - x_i) happen: one convolution per
-    record, O(n²) for every y.
-    """
-    x, y = np.asarray(values, dtype=np.float64), np.atleast_1d(np.asarray(at, dtype=np.float64))
-    if x.size % 2 == 0:
-        msg = f"The law of the median needs an odd number of records, got {x.size}."
-        raise DomainError(msg)
-    t = (y[:, None] - x[None, :]) / scale
-    chance = np.where(t < 0, 0.5 * np.exp(np.minimum(t, 0)), 1 - 0.5 * np.exp(-np.maximum(t, 0)))
-    mass = np.zeros((y.size, x.size + 1))
-    mass[:, 0] = 1.0
-    for i in range(x.size):
-        p = chance[:, i, None]
-        mass[:, 1 : i + 2] = mass[:, 1 : i + 2] * (1 - p) + mass[:, : i + 1] * p
-        mass[:, 0] *= 1 - p[:, 0]
-    return np.asarray(mass[:, (x.size + 1) // 2 :].sum(axis=1), dtype=np.float64)
 
 
 def median_before_limit(values: Any, scale: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.labs import before_or_after as both
-from dpcore.labs.base import Plot, series, together
+from dpcore.labs.base import BARS, Plot, series, simulated, together
 from dpcore.labs.disclosure_noise import ages
 from dpcore.words import outward
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from dpcore.labs.before_or_after_lab import BeforeOrAfter
 
-_BARS = "Bars reach two standard errors to both sides."
 _AGES = "659 ages rebuilt from the printed counts per 5 years."
 _SHOWN = 200
 
@@ -26,20 +25,19 @@ def median(lab: BeforeOrAfter, rng: Generator) -> Plot:
     """Return the error of the median against epsilon."""
     x = ages()
     grid = lab.epsilon * np.geomspace(0.2, 5.0, 7)
-    found = [
+    errors = [
         root_mean_square(
             both.noisy_medians(x, lab.high / e, lab.replications, rng, (i / grid.size, (i + 1) / grid.size))
             - np.median(x)
         )
         for i, e in enumerate(grid)
     ]
-    y, error = np.array(found).T
+    y, error = np.array(errors).T
     limits = [both.median_before_limit(x, lab.high / e) for e in grid]
     approximate = [math.hypot(c - float(np.median(x)), s) for c, s in limits]
     after = [math.sqrt(both.median_after(e, lab.high)) for e in grid]
     middle = grid.size // 2
     return Plot(
-        "median",
         f"Error of the median of 659 ages, noise before or after (Λ = {lab.high:g})",
         f"At ε = {lab.epsilon:g} noise on the records has the error {y[middle]:.3g} years, noise on the answer "
         f"{after[middle]:.4g}; noise for a sensitivity of 1, as in the printed figure, has "
@@ -48,21 +46,13 @@ def median(lab: BeforeOrAfter, rng: Generator) -> Plot:
             series("after", grid, after),
             series("after, as printed: sensitivity 1", grid, math.sqrt(2) / grid, kind="printed"),
             series("before, large-n formula", grid, approximate, kind="approximate"),
-            series(
-                "before",
-                grid,
-                y,
-                kind="simulation",
-                mark="point",
-                low=np.maximum(y - 2 * error, y / 1e3),
-                high=y + 2 * error,
-            ),
+            simulated("before", grid, y, error, least=y / 1e3),
         ),
         "bound ε on the privacy loss",
         "root mean squared error, years",
         log_x=True,
         log_y=True,
-        notes=(_BARS, _AGES),
+        notes=(BARS, _AGES),
     )
 
 
@@ -75,7 +65,6 @@ def releases(lab: BeforeOrAfter, rng: Generator) -> Plot:
     after = centre + rng.laplace(0.0, lab.high / lab.epsilon, count)
     wrong = centre + rng.laplace(0.0, both.printed_median_sensitivity() / lab.epsilon, count)
     return Plot(
-        "releases",
         f"{count} releases of the median age (Figure 5.15)",
         f"The true median is {centre:.3g}. {_inside(before, centre)} releases with noise before lie within 10 years of "
         f"it, {_inside(after, centre)} with noise after; the figure was drawn with the noise of a sensitivity of 1.",
@@ -98,18 +87,17 @@ def variance(lab: BeforeOrAfter, rng: Generator) -> Plot:
     spread = float(x.var(ddof=1))
     grid = lab.epsilon * np.geomspace(0.2, 20.0, 41)
     some = lab.epsilon * np.geomspace(0.2, 20.0, 5)
-    seen = []
+    errors = []
     for i, e in enumerate(some):
         part = (i / some.size, (i + 1) / some.size)
         squares = (both.noisy_variances(x, lab.high / e, lab.replications, rng, part) - spread) ** 2
-        seen.append((float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(squares.size)))
-    y, error = np.array(seen).T
+        errors.append((float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(squares.size)))
+    y, error = np.array(errors).T
     exact = [both.variance_before(e, lab.high, n, spread) for e in grid]
     printed = [both.printed_variance_before(e, lab.high, x) for e in grid]
     here = both.variance_before(lab.epsilon, lab.high, n, spread)
     claimed = both.printed_variance_before(lab.epsilon, lab.high, x)
     return Plot(
-        "variance",
         f"Error of the variance of {n} records, noise before or after (Λ = {lab.high:g})",
         f"At ε = {lab.epsilon:g} noise on the records has {here / claimed:.3g} times the printed error; noise on the "
         f"answer has {both.variance_after(lab.epsilon, lab.high, n):.3g}.",
@@ -117,21 +105,13 @@ def variance(lab: BeforeOrAfter, rng: Generator) -> Plot:
             series("before, exact", grid, exact),
             series("before, as printed (5.25)", grid, printed, kind="printed"),
             series("after, exact", grid, [both.variance_after(e, lab.high, n) for e in grid]),
-            series(
-                "before",
-                some,
-                y,
-                kind="simulation",
-                mark="point",
-                low=np.maximum(y - 2 * error, y / 1e3),
-                high=y + 2 * error,
-            ),
+            simulated("before", some, y, error, least=y / 1e3),
         ),
         "bound ε on the privacy loss",
         "mean squared error",
         log_x=True,
         log_y=True,
-        notes=(_BARS, "Records spread evenly over the range; at most 10 000 of them."),
+        notes=(BARS, "Records spread evenly over the range; at most 10 000 of them."),
     )
 
 
@@ -152,7 +132,6 @@ def budget(lab: BeforeOrAfter) -> Plot:
     ratio = both.equal_epsilon_variance(e, 1.0, 10**4, (10**4 + 1) / (12 * 10**4)) / (100 * e)
     ends = f"ends at n = {real[-1][0]}" if real else "has none"
     return Plot(
-        "budget",
         f"ε that noise before needs to be as good as noise after at ε = {e:g}",
         f"Both grow like the square root of n: √n ε for the mean, {outward(ratio, 3)} √n ε or less for the variance of "
         f"10 000 evenly spread records. The printed solution for the variance {ends}.",

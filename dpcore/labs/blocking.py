@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from dpcore.curves.base import FloatArray
 
 BLOCKS: Final = Parameter("m", "integer", low=1, high=1000, label="m", meaning="number of blocks", example=10)
 EMPTY: Final = Choice("empty", "text", choices=("middle", "skip"), meaning="what an empty block answers")
@@ -98,11 +97,6 @@ def noise_by_index(high: float, m: int, epsilon: float) -> float:
     return 2.0 * (high / (m * epsilon)) ** 2
 
 
-def noise_of_mean(high: float, n: int, m: int, epsilon: float) -> float:
-    """Return 8 L²/(m n² epsilon²), Example 5.4.4: below the plain mean's 2 L²/(n² epsilon²) iff m > 4."""
-    return 8.0 * high**2 / (m * n**2 * epsilon**2)
-
-
 # --- uniform data: closed forms ------------------------------------------------------------------------------------
 
 
@@ -160,11 +154,6 @@ def printed_blocking_delta(epsilon: float, beta: float) -> float:
     return math.exp(epsilon / 2 - epsilon / (2 * beta))
 
 
-def one_block_loss(epsilon: float, beta: float) -> float:
-    """Return (epsilon/2) e^beta: the noise does not depend on the data, so one changed block costs at most this."""
-    return epsilon / 2 * math.exp(beta)
-
-
 def small_block_loss(n: int, m: int, epsilon: float) -> float:
     """Return n epsilon / (2 m): what the mean of a block with one record costs under Lap(2 L/(n epsilon)) noise.
 
@@ -177,7 +166,7 @@ def small_block_loss(n: int, m: int, epsilon: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class BlockErrors:
     """Mean, mean squared error about the target and their standard errors of simulated estimates."""
 
     centre: float
@@ -186,11 +175,11 @@ class Errors:
     mse_error: float
 
 
-def summarise(values: FloatArray, target: float, noise: float = 0.0) -> Errors:
+def summarise(values: FloatArray, target: float, noise: float = 0.0) -> BlockErrors:
     """Return the summary of estimates; the variance `noise` of independent noise is added exactly, not drawn."""
     squares = (values - target) ** 2
     root = math.sqrt(values.size)
-    return Errors(
+    return BlockErrors(
         float(values.mean()),
         float(values.std(ddof=1)) / root,
         float(squares.mean()) + noise,
@@ -214,14 +203,14 @@ def estimates(
     draw : callable
         Gives records of the asked shape (repetitions, n), all in [0, high].
     """
-    kept: dict[int, list[tuple[FloatArray, FloatArray]]] = {m: [] for m in m_values}
+    chunks: dict[int, list[tuple[FloatArray, FloatArray]]] = {m: [] for m in m_values}
     claim(16.0 * replications * len(m_values), "Keeping the estimates")
     chunk = max(1, _AT_ONCE // n)
     for start in range(0, replications, chunk):
         rows = draw(rng, (min(chunk, replications - start), n))
         for at, m in enumerate(m_values):
             checkpoint((start + at / len(m_values) * len(rows)) / replications)
-            kept[m].append((by_value(rows, high, m, empty), by_index(rows, m)))
+            chunks[m].append((by_value(rows, high, m, empty), by_index(rows, m)))
     return {
-        m: (np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])) for m, parts in kept.items()
+        m: (np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])) for m, parts in chunks.items()
     }

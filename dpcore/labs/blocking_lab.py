@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.labs import blocking
-from dpcore.labs.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import (
+    BARS,
+    REPLICATIONS,
+    Lab,
+    LabCheck,
+    Makers,
+    Plot,
+    Regions,
+    Story,
+    enter,
+    series,
+    simulated,
+    together,
+)
 from dpcore.mechanisms.laplace import Laplace, LaplaceVector
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward
@@ -19,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-    from dpcore.labs.blocking import Errors
+    from dpcore.labs.blocking import BlockErrors
 
 M_VALUES: Final = (5, 7, 10, 15, 20)
 HIGH: Final = Parameter("high", low=0.0, low_open=True, high=1e9, label="Λ", meaning="records lie between 0 and this")
@@ -27,12 +40,9 @@ RECORDS: Final = Parameter("n", "integer", low=100, high=20000, label="n", meani
 SHARE: Final = Parameter(
     "share", low=0.01, high=1.0, label="mean", meaning="mean of the skewed data, as a share of the range"
 )
-REPLICATIONS: Final = Parameter(
-    "replications", "integer", low=20, high=20000, label="repetitions", meaning="simulated data sets"
-)
 _WIDE, _BETA = 10.0, 0.9  # where the δ of Theorem 5.4.3 is too small
 _CLAIM = "an improvement in terms of data utility for the median query, at the price of a bias"
-_BARS = "Bars reach two standard errors to both sides; the noise variance is added exactly, not drawn."
+_NOISE = "Bars reach two standard errors to both sides; the noise variance is added exactly, not drawn."
 
 
 @enter
@@ -40,10 +50,10 @@ _BARS = "Bars reach two standard errors to both sides; the noise variance is add
 class Blocking(Lab):
     """Block-DP I (blocks by value) beside Block-DP II (blocks by index), for the median."""
 
-    name: ClassVar[str] = "blocking"
-    title: ClassVar[str] = "Averaging over blocks"
-    place: ClassVar[str] = "Section 5.4"
-    story: ClassVar[Story] = Story(
+    name = "blocking"
+    title = "Averaging over blocks"
+    place = "Section 5.4"
+    story = Story(
         "Cutting the range into m blocks and averaging their noisy medians was said to estimate the median with far less "
         "error than sample and aggregate, as Table 5.2 shows for uniform data.",
         "Every block's median lies in its block, so their average is within half a block of the middle of the range "
@@ -51,12 +61,12 @@ class Blocking(Lab):
         "A method that answers a constant needs little noise: an experiment on data whose truth equals the constant "
         "cannot tell it from a good one.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\left|T_I-\tfrac\Lambda2\right|\le\frac{\Lambda}{2m}\ \text{for any data},\qquad \mathrm{Var}_I=\frac{8\Lambda^2}{m^3\varepsilon^2},\qquad "
         r"\mathrm{Var}_{II}=\frac{2\Lambda^2}{m^2\varepsilon^2}"
     )
-    reference: ClassVar[str] = "Block-DP II: Smith 2008; order statistics of uniforms; counter-example by simulation"
-    simulates: ClassVar[bool] = True
+    reference = "Block-DP II: Smith 2008; order statistics of uniforms; counter-example by simulation"
+    simulates = True
 
     epsilon: float = EPSILON.but(low=0.01, high=100.0, infinite=False).field(1.0)
     high: float = HIGH.field(100.0)
@@ -73,109 +83,100 @@ class Blocking(Lab):
         """Return exponential records, what is above Λ moved to Λ."""
         return np.minimum(rng.exponential(self.share * self.high, shape), self.high)
 
-    def simulated(self, rng: Generator) -> dict[int, tuple[Errors, Errors]]:
+    def summaries(self, rng: Generator) -> dict[int, tuple[BlockErrors, BlockErrors]]:
         """Return the summaries of both methods on skewed data, noise included."""
-        found = blocking.estimates(self.skewed, self.n, self.high, M_VALUES, self.replications, rng)
+        estimates = blocking.estimates(self.skewed, self.n, self.high, M_VALUES, self.replications, rng)
         return {
             m: (
                 blocking.summarise(one, self.median, blocking.noise_by_value(self.high, m, self.epsilon)),
                 blocking.summarise(two, self.median, blocking.noise_by_index(self.high, m, self.epsilon)),
             )
-            for m, (one, two) in found.items()
+            for m, (one, two) in estimates.items()
         }
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the counter-example first, then Table 5.2 at its own parameters, then privacy."""
         privacy = self._privacy()
-        one = self.simulated(rng)[10][0]
+        one = self.summaries(rng)[10][0]
         return (
-            Check(
+            LabCheck(
                 "Example 5.4.5",
                 f"centre of Block-DP I, m = 10, skewed data of median {self.median:.4g}",
-                None,
+                _CLAIM,
                 one.centre,
-                "simulation",
                 "false",
                 "Equally wide blocks get equal weights, however few records they hold; empty ones answer their middle.",
-                one.centre_error,
-                printed_words=_CLAIM,
+                kind="simulation",
+                error=one.centre_error,
                 row="mean-of-block-medians",
             ),
-            Check(
+            LabCheck(
                 "Example 5.4.5",
                 f"largest distance of Block-DP I (before noise, m = 10) from {self.high / 2:g}, over all data",
-                None,
+                _CLAIM,
                 blocking.reach(self.high, 10),
-                "exact",
                 "false",
                 "A median lies in its block, half a width from the block's middle at most; the middles average to Λ/2.",
-                printed_words=_CLAIM,
                 row="mean-of-block-medians",
             ),
             *_table_checks(),
             *privacy,
         )
 
-    def _privacy(self) -> tuple[Check, ...]:
+    def _privacy(self) -> tuple[LabCheck, ...]:
         e = self.epsilon
         both = LaplaceVector(1 / e, (1.0, 1.0))
         halves = LaplaceVector(1 / e, (0.5, 0.5))
         return (
-            Check(
+            LabCheck(
                 "Theorem 5.4.2",
                 f"largest loss of block minima when a record changes blocks, noise for ε = {e:g}",
                 e,
                 float(both.epsilon(0.0)),
-                "exact",
                 "false",
                 "A substituted record can leave one block and enter another; both minima may move by the block's width.",
                 row="blocks-under-substitution",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.4.2",
                 f"largest loss of block medians when a record changes blocks, noise for ε = {e:g}",
                 e,
                 float(halves.epsilon(0.0)),
-                "exact",
                 "holds",
                 "A median that answers the middle of two middle records moves by half the width when a record comes or "
                 "goes, so medians are saved; the doubled noise of R Code A.0.2 is not needed for them.",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.4.3",
                 f"δ at ε = {e:g}, β = ln 2, one block changes",
                 blocking.printed_blocking_delta(e, math.log(2)),
                 0.0,
-                "exact",
                 "loose",
                 "The noise does not depend on the data: the loss is at most (ε/2) e^β = ε, with no δ.",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.4.3",
                 f"δ at ε = {_WIDE:g}, β = {_BETA:g}, one block changes",
                 blocking.printed_blocking_delta(_WIDE, _BETA),
                 float(Laplace(_WIDE / 2 * math.exp(0.999 * _BETA)).delta(_WIDE)),
-                "exact",
                 "false",
                 "A sensitivity larger than the scale's by nearly e^β meets (5.21), and the loss is (ε/2) e^β, above ε for β > ln 2.",
                 row="spurious-delta",
             ),
-            Check(
+            LabCheck(
                 "Example 5.4.4",
                 f"loss of a block mean with one record, n = {self.n}, m = 10, noise for ε = {e:g}",
                 e,
                 blocking.small_block_loss(self.n, 10, e),
-                "exact",
                 "loose",
                 "Promised for blocks with enough records, as the source says; the number of records in a block is random, and "
                 "(5.21) cannot hold for all data.",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.4.7",
                 f"largest loss of Block-DP II, ε = {e:g}",
                 e,
                 float(Laplace(e).epsilon(0.0)),
-                "exact",
                 "holds",
                 "One substituted record changes one group; the answers must be clipped to the range.",
             ),
@@ -196,57 +197,44 @@ class Blocking(Lab):
         return one, two
 
     def _mse(self, rng: Generator) -> Plot:
-        seen = self.simulated(rng)
+        errors = self.summaries(rng)
         one, two = self._uniform()
         parts = [
             series("by value, uniform data", M_VALUES, one),
             series("by index, uniform data", M_VALUES, two),
         ]
         for at, name in enumerate(("by value, skewed data", "by index, skewed data")):
-            y = np.array([seen[m][at].mse for m in M_VALUES])
-            reach = 2 * np.array([seen[m][at].mse_error for m in M_VALUES])
-            parts.append(
-                series(
-                    name,
-                    M_VALUES,
-                    y,
-                    kind="simulation",
-                    mark="point",
-                    low=np.maximum(y - reach, y / 1e3),
-                    high=y + reach,
-                )
-            )
+            y = np.array([errors[m][at].mse for m in M_VALUES])
+            error = [errors[m][at].mse_error for m in M_VALUES]
+            parts.append(simulated(name, M_VALUES, y, error, least=y / 1e3))
         last = M_VALUES[-1]
         return Plot(
-            "error",
             "Mean squared error of the median by blocks",
             f"With {last} blocks the method by value has the error {one[-1]:.3g} on uniform data, by index {two[-1]:.3g}; "
-            f"on skewed data of median {self.median:.3g} it has {seen[last][0].mse:.4g}, by index {seen[last][1].mse:.3g}.",
+            f"on skewed data of median {self.median:.3g} it has {errors[last][0].mse:.4g}, by index {errors[last][1].mse:.3g}.",
             together(*parts),
             "number of blocks m",
             "mean squared error",
             log_y=True,
             reference={"no blocks": 2 * (self.high / self.epsilon) ** 2},
-            notes=(_BARS, f"Skewed: exponential of mean {self.share * self.high:g}, cut at {self.high:g}."),
+            notes=(_NOISE, f"Skewed: exponential of mean {self.share * self.high:g}, cut at {self.high:g}."),
         )
 
     def _centre(self, rng: Generator) -> Plot:
-        seen = self.simulated(rng)
+        errors = self.summaries(rng)
         parts = []
         for at, name in enumerate(("by value", "by index")):
-            y = np.array([seen[m][at].centre for m in M_VALUES])
-            reach = 2 * np.array([seen[m][at].centre_error for m in M_VALUES])
-            parts.append(series(name, M_VALUES, y, kind="simulation", mark="point", low=y - reach, high=y + reach))
+            y, error = zip(*((errors[m][at].centre, errors[m][at].centre_error) for m in M_VALUES), strict=True)
+            parts.append(simulated(name, M_VALUES, y, error))
         return Plot(
-            "centre",
             "What the two methods answer on skewed data, before noise",
-            f"Blocks by value answer {seen[20][0].centre:.3g} with 20 blocks, and can never be more than "
-            f"{outward(blocking.reach(self.high, 20), 3)} from the middle {self.high / 2:g} of the range; blocks by index answer {seen[20][1].centre:.3g}; the median is {self.median:.3g}.",
+            f"Blocks by value answer {errors[20][0].centre:.3g} with 20 blocks, and can never be more than "
+            f"{outward(blocking.reach(self.high, 20), 3)} from the middle {self.high / 2:g} of the range; blocks by index answer {errors[20][1].centre:.3g}; the median is {self.median:.3g}.",
             together(*parts),
             "number of blocks m",
             "mean answer",
             reference={"true median": self.median, "middle of the range": self.high / 2},
-            notes=("Bars reach two standard errors to both sides. Empty blocks answer their middle.",),
+            notes=(f"{BARS} Empty blocks answer their middle.",),
         )
 
     def _table(self) -> Plot:
@@ -258,7 +246,6 @@ class Blocking(Lab):
             abs(both[at] - (one, two)[at][i]) / _error(m, at) for i, (m, both) in enumerate(printed) for at in (0, 1)
         )
         return Plot(
-            "table",
             "Table 5.2: uniform data on [0, 100], n = 1000, ε = 1",
             f"All eight printed errors lie within {outward(far, 2)} standard errors of the exact ones: the table is "
             "right, for data whose median is the middle of the range.",
@@ -277,7 +264,6 @@ class Blocking(Lab):
     def _regions(self) -> Regions:
         e = self.epsilon
         return Regions(
-            "regions",
             f"One substituted record, Laplace noise for ε = {e:g} on every block",
             f"Block minima can lose {2 * e:g} when a record changes blocks, twice the promise; block medians keep {e:g}.",
             {
@@ -295,18 +281,17 @@ def _error(m: int, at: int) -> float:
     return blocking.table_error(noise, exact - noise, 1 if at else m)
 
 
-def _table_checks() -> tuple[Check, ...]:
+def _table_checks() -> tuple[LabCheck, ...]:
     rows = []
     for m, both in sorted(blocking.TABLE.items()):
         for at, name in enumerate(("I", "II")):
             exact = (blocking.uniform_by_value, blocking.uniform_by_index)[at](100.0, 1000, m, 1.0)
             rows.append(
-                Check(
+                LabCheck(
                     "Table 5.2",
                     f"mean squared error of Block-DP {name}, uniform data, m = {m}",
                     both[at],
                     exact,
-                    "exact",
                     "holds",
                     f"Within {outward(abs(both[at] - exact) / _error(m, at), 2)} standard errors of 1000 runs.",
                 )

@@ -14,16 +14,12 @@ Reference: Holohan, Antonatos, Braghin, Mac Aonghusa (2020).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dpcore.core.domains import POSITIVE, REAL
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_STEPS = 200
+from dpcore.mechanisms.law import least
 
 
 class Bounds(NamedTuple):
@@ -80,7 +76,7 @@ def required_scale(epsilon: float, sensitivity: float, bounds: Bounds, delta: fl
     high = 2 * low
     while not enough(high):
         low, high = high, 2 * high
-    return _bisect(low, high, enough)
+    return least(enough, low, high)
 
 
 def exact_scale(epsilon: float, sensitivity: float, bounds: Bounds, delta: float, accuracy: float = 1e-9) -> float:
@@ -97,15 +93,8 @@ def exact_scale(epsilon: float, sensitivity: float, bounds: Bounds, delta: float
     low = high / 2
     while enough(low) and low > 1e-9 * high:
         low, high = low / 2, low
-    return _bisect(low, high, enough, math.ceil(-math.log2(accuracy)))
-
-
-def _bisect(low: float, high: float, enough: Callable[[float], bool], steps: int = _STEPS) -> float:
-    """Return the first place from which on `enough` holds, from above."""
-    for _ in range(steps):
+    for _ in range(math.ceil(-math.log2(accuracy))):
         middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.effort import checkpoint
-from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY
+from dpcore.core.registry import DELTA, SENSITIVITY
 from dpcore.labs import bounded_noise as cut
-from dpcore.labs.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
 from dpcore.mechanisms.bounded_laplace import LOWER, UPPER
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP
@@ -20,7 +20,6 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-WISHED = EPSILON.but(low=0.01, high=10.0, infinite=False)
 MOVE = SENSITIVITY.but(low=1e-3, high=1e4, low_open=False)
 SPARE = DELTA.but(high=0.5, meaning="by how much probabilities may exceed the factor; 0 asks for pure privacy")
 START, END = LOWER.but(low=-1e4, high=1e4), UPPER.but(low=-1e4, high=1e4)
@@ -32,23 +31,23 @@ _GRID = 81
 class BoundedNoise(Lab):
     """Cut Laplace noise: naive scale, right scale, bias and error."""
 
-    name: ClassVar[str] = "bounded_noise"
-    title: ClassVar[str] = "Noise cut to the possible answers"
-    place: ClassVar[str] = "Section 5.5"
-    story: ClassVar[Story] = Story(
+    name = "bounded_noise"
+    title = "Noise cut to the possible answers"
+    place = "Section 5.5"
+    story = Story(
         claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private from a scale on that a theorem states.",
         true="The theorem has the scale on both sides and must be solved: on [0, 10] at ε = 1 and sensitivity 1 it "
         "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants lacks a bracket in the text at hand.",
         matters="Cutting is not free as clamping is: the release leans away from the ends, and the noise needed is larger "
         "than that of an ordinary Laplace answer moved into the interval afterwards.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"b=\frac{\Delta}{\varepsilon-\log\Delta C(b)-\log(1-\delta)},\qquad \Delta C(b)=\frac{C_{l+\Delta}(b)}{C_l(b)},"
         r"\qquad C_q(b)=1-\tfrac12\bigl(e^{-(q-l)/b}+e^{-(u-q)/b}\bigr)"
     )
-    reference: ClassVar[str] = "Holohan, Antonatos, Braghin, Mac Aonghusa 2020"
+    reference = "Holohan, Antonatos, Braghin, Mac Aonghusa 2020"
 
-    epsilon: float = WISHED.field(1.0)
+    epsilon: float = LAB_EPSILON.field(1.0)
     sensitivity: float = MOVE.field(1.0)
     lower: float = START.field(0.0)
     upper: float = END.field(10.0)
@@ -78,69 +77,65 @@ class BoundedNoise(Lab):
     def _words(self) -> str:
         return f"ε = {self.epsilon:g}, sensitivity {self.sensitivity:g}, answers in [{self.lower:g}, {self.upper:g}]"
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true."""
         return (*self._scales(), *self._approximate(), *_examples())
 
-    def _scales(self) -> list[Check]:
+    def _scales(self) -> list[LabCheck]:
         move, bounds, naive = self.sensitivity, self.bounds, self.naive
         return [
-            Check(
+            LabCheck(
                 "Section 5.5",
                 f"largest loss of cut noise at the uncut scale, {self._words}",
-                None,
+                "may exceed ε",
                 cut.largest_loss(naive, move, bounds),
-                "exact",
                 "holds",
                 "The normalising constants of two answers can differ; the source says so and gives no number.",
-                printed_words="may exceed ε",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.5.5",
                 f"least scale for pure privacy, {self._words}",
-                None,
+                "b ≥ Δ/(ε - ln ΔC)",
                 self.right,
-                "upper",
                 "holds",
                 "ΔC depends on b, so that the scale stands on both sides of the condition; the value solves it, and there the "
                 "largest loss is ε.",
-                printed_words="b ≥ Δ/(ε - ln ΔC)",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Section 5.5",
                 f"normalising constant one sensitivity below the upper end, scale {self.right:.6g}",
                 cut.printed_norm(self.upper - move, self.right, bounds),
                 cut.norm(self.upper - move, self.right, bounds),
-                "exact",
                 "reading",
                 "exp(-(u-q))/b has to be exp(-(u-q)/b): a bracket stands one place too early.",
                 row="bounded-normaliser",
             ),
         ]
 
-    def _approximate(self) -> list[Check]:
+    def _approximate(self) -> list[LabCheck]:
         if self.delta == 0:
             return []
         scale = cut.required_scale(self.epsilon, self.sensitivity, self.bounds, self.delta)
         region = cut.mechanism(scale, self.sensitivity, self.bounds)
         return [
-            Check(
+            LabCheck(
                 "Theorem 5.5.5",
                 f"δ at the scale {scale:.6g} of δ = {self.delta:g}, {self._words}",
                 self.delta,
                 float(region.delta(self.epsilon)),
-                "upper",
                 "loose",
                 "The theorem holds, over every pair of answers in the interval; its δ is far from tight.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Theorem 5.5.5",
                 f"least scale for δ = {self.delta:g}, {self._words}",
                 scale,
                 cut.exact_scale(self.epsilon, self.sensitivity, self.bounds, self.delta, 1e-6),
-                "upper",
                 "loose",
                 "The least scale whose region over the worst pair keeps δ.",
+                kind="upper",
             ),
         ]
 
@@ -170,7 +165,7 @@ class BoundedNoise(Lab):
             f"Cut to [{self.lower:g}, {self.upper:g}], noise of the uncut scale {self.naive:.4g} has a largest loss of "
             f"{here:.6g} (exact) instead of {self.epsilon:g}; the scale {outward(self.right, 6)} keeps {self.epsilon:g}."
         )
-        return Plot("loss", "The loss of cut noise", takeaway, frame, "ε asked for", "Largest loss",
+        return Plot("The loss of cut noise", takeaway, frame, "ε asked for", "Largest loss",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _regions(self) -> Regions:
@@ -187,7 +182,7 @@ class BoundedNoise(Lab):
             "right one 0 (upper bounds over the worst pair of answers)."
         )
         notes = ("Regions of cut noise cover every pair of answers one sensitivity apart, in both directions.",)
-        return Regions("regions", "Regions of cut noise", takeaway, regions, notes=notes)
+        return Regions("Regions of cut noise", takeaway, regions, notes=notes)
 
     def _scale(self) -> Plot:
         move, bounds, epsilons = self.sensitivity, self.bounds, np.geomspace(0.1, 5.0, 25)
@@ -208,7 +203,7 @@ class BoundedNoise(Lab):
             f"At ε = {self.epsilon:g} pure privacy needs the scale {outward(self.right, 6)}, "
             f"{outward(self.right / self.naive, 4)} times that of uncut noise."
         )
-        return Plot("scale", "Scales in units of the sensitivity", takeaway, together(*parts), "ε",
+        return Plot("Scales in units of the sensitivity", takeaway, together(*parts), "ε",
                     "Scale / sensitivity", log_x=True, log_y=True)  # fmt: skip
 
     def _bias(self) -> Plot:
@@ -228,7 +223,7 @@ class BoundedNoise(Lab):
             f"At the lower end the cut release is {end:.4g} too large on average, a clamped Laplace answer only "
             f"{clamped:.4g} (exact); in the middle both are right."
         )
-        return Plot("bias", "Bias of the release", takeaway, together(*parts), "True answer", "Mean release minus answer",
+        return Plot("Bias of the release", takeaway, together(*parts), "True answer", "Mean release minus answer",
                     reference={"unbiased": 0.0})  # fmt: skip
 
     def _error(self) -> Plot:
@@ -250,43 +245,39 @@ class BoundedNoise(Lab):
             f"ε = {self.epsilon:g} (exact)."
         )
         notes = ("Clamping moves a release outside the interval to the nearer end; that is post-processing.",)
-        return Plot("error", "Error of the release", takeaway, together(*parts), "True answer", "Root mean squared error",
+        return Plot("Error of the release", takeaway, together(*parts), "True answer", "Root mean squared error",
                     reference={"uncut Laplace": math.sqrt(2.0) * self.naive}, notes=notes)  # fmt: skip
 
 
-def _examples() -> list[Check]:
+def _examples() -> list[LabCheck]:
     """Return the examples of the section."""
     n, largest = 100, 1.0
     ages = cut.Bounds(0.0, 110.0)
     scale = cut.required_scale(1.0, 10.0, ages)
     return [
-        Check(
+        LabCheck(
             "Example 5.5.2",
             f"sensitivity of the standard deviation of {n} records in [0, {largest:g}]",
             cut.printed_deviation_sensitivity(largest, n),
             cut.deviation_sensitivity(largest, n),
-            "exact",
             "false",
             "Equal records with one moved to the end have deviation largest/sqrt(n); no record can move it further.",
             row="sensitivity-of-the-deviation",
         ),
-        Check(
+        LabCheck(
             "Example 5.5.1",
             "share of negative releases of a true count 0 with uncut Laplace noise",
             0.5,
             float(Laplace(1.0).survival(np.zeros(1))[0]),
-            "exact",
             "holds",
             "The noise is symmetric.",
         ),
-        Check(
+        LabCheck(
             "Example 5.5.4",
             "bias of the release of the age 10 in [0, 110], ε = 1, sensitivity 10",
-            None,
+            "noise on [-10, 100]",
             cut.bias(10.0, scale, ages),
-            "exact",
             "holds",
             f"Support of the noise [-10, 100] as printed; the right scale is {scale:.6g}, and releases lean to the middle.",
-            printed_words="noise on [-10, 100]",
         ),
     ]

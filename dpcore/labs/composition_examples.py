@@ -64,12 +64,6 @@ def parts_epsilon(epsilons: Sequence[float]) -> float:
     return float(LOSS.array(epsilons).max())
 
 
-def replaced_epsilon(epsilons: Sequence[float]) -> float:
-    """Return the sum of the two largest epsilons: the cost when a replaced record may move from part to part."""
-    worst = sorted(LOSS.array(epsilons).tolist(), reverse=True)[:2]
-    return sum_up((epsilon, 1) for epsilon in worst)
-
-
 def counts(epsilon: float, *, replaced: bool) -> TradeOff:
     """Return the region of counts per part, each with Laplace noise of scale 1/epsilon.
 

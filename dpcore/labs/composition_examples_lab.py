@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.effort import stage
 from dpcore.core.registry import COUNT, DELTA, EPSILON, PROBABILITY
 from dpcore.labs import composition_examples as rules
-from dpcore.labs.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP
@@ -38,10 +38,10 @@ _MANY, _MOST = 100, 300
 class CompositionExamples(Lab):
     """The rules of composition and where they need care."""
 
-    name: ClassVar[str] = "composition_examples"
-    title: ClassVar[str] = "Groups, sequences and disjoint parts"
-    place: ClassVar[str] = "Sections 4.5.1, 4.5.3 and 4.5.4"
-    story: ClassVar[Story] = Story(
+    name = "composition_examples"
+    title = "Groups, sequences and disjoint parts"
+    place = "Sections 4.5.1, 4.5.3 and 4.5.4"
+    story = Story(
         claimed="Groups of k cost k ε, answers about the same data add their ε, and answers about disjoint "
         "parts of the data cost only the largest one.",
         true="The first two hold, tight for a few and far from it for many; the third holds for parts that are fixed beforehand, "
@@ -49,11 +49,11 @@ class CompositionExamples(Lab):
         matters="Histograms and blocks are the usual disjoint parts: noise for ε gives 2 ε there, unless "
         "neighbours differ by adding or removing a record or parts are fixed before the values are seen.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\bigl(k\varepsilon,\ \delta\tfrac{e^{k\varepsilon}-1}{e^\varepsilon-1}\bigr),\qquad \sum_i\varepsilon_i,\qquad "
         r"\max_i\varepsilon_i\ \text{(one part changes)},\quad \varepsilon_{(1)}+\varepsilon_{(2)}\ \text{(a record moves)}"
     )
-    reference: ClassVar[str] = "Vadhan 2017, Lemma 2.2; McSherry 2009, Theorem 4; Dong, Roth, Su 2022, Theorem 2.14"
+    reference = "Vadhan 2017, Lemma 2.2; McSherry 2009, Theorem 4; Dong, Roth, Su 2022, Theorem 2.14"
 
     epsilon: float = EACH.field(0.5)
     delta: float = FAILING.field(1e-5)
@@ -61,69 +61,66 @@ class CompositionExamples(Lab):
     flip: float = FLIP.field(0.25)
     rr_delta: float = PROMISED.field(0.1)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true."""
         return (*self._parts(), *self._groups(), *self._sequences(), *self._flips())
 
-    def _parts(self) -> list[Check]:
+    def _parts(self) -> list[LabCheck]:
         e = self.epsilon
         two = rules.counts(e, replaced=True)
         return [
-            Check(
+            LabCheck(
                 "Lemma 4.5.14",
                 f"ε of counts per value, each with noise for {e:g}, a record replaced",
                 rules.parts_epsilon((e, e)),
                 float(two.epsilon(0.0)),
-                "exact",
                 "loose",
                 "True for parts fixed beforehand, which the proof takes for granted. By value the record leaves one part and "
                 "enters another, both counts move and their losses add.",
                 row="parts-by-value",
             ),
-            Check(
+            LabCheck(
                 "Lemma 4.5.14",
                 f"δ of counts per value at ε = {e:g}, a record replaced",
                 0.0,
                 float(two.delta(e)),
-                "exact",
                 "loose",
                 "The region of two Laplace answers; 0 for parts fixed beforehand.",
                 row="parts-by-value",
             ),
-            Check(
+            LabCheck(
                 "Lemma 4.5.14",
                 f"ε of counts per value, each with noise for {e:g}, a record added or removed",
                 rules.parts_epsilon((e, e)),
                 float(rules.counts(e, replaced=False).epsilon(0.0)),
-                "exact",
                 "holds",
                 "One part changes; the same holds for replaced records if parts do not depend on the values.",
             ),
         ]
 
-    def _groups(self) -> list[Check]:
+    def _groups(self) -> list[LabCheck]:
         e, d, k = self.epsilon, self.delta, self.k
         regions = rules.groups(e, d, k)
         at = f"groups of {k}, ε = {e:g}, δ = {d:g}"
         return [
-            Check("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}", rules.group_delta(e, d, k),
-                  float(regions["worst mechanism"].delta(rules.sequence_epsilon(e, k))), "exact", "holds",
-                  "The printed line touches the region of the worst mechanism at k ε."),
-            Check("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}, normal noise", rules.group_delta(e, d, k),
-                  float(regions["normal noise"].delta(k * e)), "exact", "loose",
-                  "The noise of least variance for one person; the group moves the answer k times as far."),
-            Check("Lemma 4.5.12", f"advantage against {at}", regions["printed statement"].total_variation,
-                  regions["worst mechanism"].total_variation, "exact", "loose",
-                  "The whole region of the chain is smaller than its one line at k ε."),
-            Check("Lemma 4.5.11", f"largest loss of groups of {k}, Laplace noise for {e:g}", k * e,
-                  float(regions["Laplace noise"].epsilon(0.0)), "exact", "holds", "The answer moves k times as far."),
+            LabCheck("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}", rules.group_delta(e, d, k),
+                     float(regions["worst mechanism"].delta(rules.sequence_epsilon(e, k))), "holds",
+                     "The printed line touches the region of the worst mechanism at k ε."),
+            LabCheck("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}, normal noise", rules.group_delta(e, d, k),
+                     float(regions["normal noise"].delta(k * e)), "loose",
+                     "The noise of least variance for one person; the group moves the answer k times as far."),
+            LabCheck("Lemma 4.5.12", f"advantage against {at}", regions["printed statement"].total_variation,
+                     regions["worst mechanism"].total_variation, "loose",
+                     "The whole region of the chain is smaller than its one line at k ε."),
+            LabCheck("Lemma 4.5.11", f"largest loss of groups of {k}, Laplace noise for {e:g}", k * e,
+                     float(regions["Laplace noise"].epsilon(0.0)), "holds", "The answer moves k times as far."),
         ]  # fmt: skip
 
-    def _sequences(self) -> list[Check]:
+    def _sequences(self) -> list[LabCheck]:
         e, d, k = self.epsilon, self.delta, self.k
         rows = [
-            Check("Lemma 4.5.13", f"largest loss of {k} answers, ε = {e:g} each", rules.sequence_epsilon(e, k),
-                  float((DP(e) ** k).epsilon(0.0)), "exact", "holds", "Losses add."),
+            LabCheck("Lemma 4.5.13", f"largest loss of {k} answers, ε = {e:g} each", rules.sequence_epsilon(e, k),
+                     float((DP(e) ** k).epsilon(0.0)), "holds", "Losses add."),
         ]  # fmt: skip
         why = "The sum is needed only for δ = 0; at this δ the product is cheaper, the more so the more answers."
         for count in sorted({k, _MANY}):
@@ -131,21 +128,19 @@ class CompositionExamples(Lab):
                 what = f"ε of {count} answers at δ = {d:g}, {name}, ε = {e:g} each"
                 value = float(region.epsilon(d))
                 printed = rules.sequence_epsilon(e, count)
-                rows.append(Check("Lemma 4.5.13", what, printed, value, region.kind, "loose", why))
+                rows.append(LabCheck("Lemma 4.5.13", what, printed, value, "loose", why, kind=region.kind))
         return rows
 
-    def _flips(self) -> list[Check]:
+    def _flips(self) -> list[LabCheck]:
         e, once = math.log(3.0), rules.flipped_delta(0.25, math.log(3.0), 1)
         twice = rules.flipped_delta(0.25, e, 2)
-        seen = 9 / 16 - 3 * (1 / 16)
+        excess = 9 / 16 - 3 * (1 / 16)
         return [
-            Check("Example 4.5.3", "least flip probability for ε = log 3, δ = 0.1", 0.225,
-                  rules.least_flip(e, 0.1), "exact", "holds", "(1 - δ)/(1 + e^ε)."),
-            Check("Example 4.5.3", "δ at ε = log 3 of one answer flipped with 1/4", 0.1, once, "exact", "holds",
-                  "Even 0 would do."),
-            Check("Example 4.5.3", "δ at ε = log 3 of two answers flipped with 1/4", 0.1, twice, "exact", "holds",
-                  f"The source shows one set of answers with {seen:g}; it is the worst one.",
-                  printed_words="more than 0.1"),
+            LabCheck("Example 4.5.3", "least flip probability for ε = log 3, δ = 0.1", 0.225, rules.least_flip(e, 0.1), "holds",
+                     "(1 - δ)/(1 + e^ε)."),
+            LabCheck("Example 4.5.3", "δ at ε = log 3 of one answer flipped with 1/4", 0.1, once, "holds", "Even 0 would do."),
+            LabCheck("Example 4.5.3", "δ at ε = log 3 of two answers flipped with 1/4", "more than 0.1", twice, "holds",
+                     f"The source shows one set of answers with {excess:g}; it is the worst one."),
         ]  # fmt: skip
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
@@ -171,7 +166,7 @@ class CompositionExamples(Lab):
             f"Counts per value with noise for ε = {e:g} have a largest loss of {float(two.epsilon(0.0)):g} when a record "
             f"is replaced, and δ = {float(two.delta(e)):.4g} at ε = {e:g} instead of 0 (exact)."
         )
-        return Regions("parallel", "Disjoint parts of the data", takeaway, regions)
+        return Regions("Disjoint parts of the data", takeaway, regions)
 
     def _group(self) -> Plot:
         sizes = list(range(1, max(self.k, 10) + 1))
@@ -187,7 +182,7 @@ class CompositionExamples(Lab):
             f"attacker's advantage is at most {outward(here['printed statement'].total_variation, 4)} by it, and "
             f"{here['normal noise'].total_variation:.4g} with normal noise (exact)."
         )
-        return Plot("group", "Groups of people", takeaway, frame, "People in the group", "Attacker's advantage")
+        return Plot("Groups of people", takeaway, frame, "People in the group", "Attacker's advantage")
 
     def _groups_of(self, k: int) -> dict[str, TradeOff]:
         return rules.groups(self.epsilon, self.delta, k)
@@ -212,22 +207,22 @@ class CompositionExamples(Lab):
             f"mechanism and {_MANY} cost {worst[many]:.5g} (exact), not the sum {_MANY * self.epsilon:g}; with Laplace noise "
             f"at most {outward(laplace[many], 5)}."
         )
-        return Plot("sequential", "Answers about the same data", takeaway, frame, "Number of answers", "ε",
+        return Plot("Answers about the same data", takeaway, frame, "Number of answers", "ε",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _randomized_response(self) -> Regions:
         once = rules.flipped(self.flip)
         e = once.epsilon_
         regions = {"claimed": DP(e, self.rr_delta), "asked once": once, "asked twice": once**2}
-        found = rules.flipped_delta(self.flip, e, 2)
-        verdict = "more than" if found > self.rr_delta else "within"
+        delta = rules.flipped_delta(self.flip, e, 2)
+        verdict = "more than" if delta > self.rr_delta else "within"
         takeaway = (
-            f"Flipped with probability {self.flip:g}, an answer has ε = {e:.4g}; asked twice it needs δ = {found:.4g} "
+            f"Flipped with probability {self.flip:g}, an answer has ε = {e:.4g}; asked twice it needs δ = {delta:.4g} "
             f"(exact) at that ε, {verdict} the promised {self.rr_delta:g}."
         )
         right = float((once**2).power(0.1))
         notes = (f"Who wrongly accuses 10 of 100 finds {about(right)} after two answers.",)
-        return Regions("randomized_response", "The same question twice", takeaway, regions, notes=notes)
+        return Regions("The same question twice", takeaway, regions, notes=notes)
 
     def _dependent(self) -> Regions:
         noise = Gaussian(1.0 / self.epsilon)
@@ -239,4 +234,4 @@ class CompositionExamples(Lab):
         notes = (
             "Example 4.5.6: the second noise is minus the first plus a normal one, here of standard deviation 1/ε.",
         )
-        return Regions("dependent", "Noise that depends on the first one", takeaway, regions, notes=notes)
+        return Regions("Noise that depends on the first one", takeaway, regions, notes=notes)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import COUNT, DELTA, EPSILON, SENSITIVITY
+from dpcore.core.registry import COUNT, SENSITIVITY
 from dpcore.labs import concentrated as con
-from dpcore.labs.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import (
+    LAB_DELTA,
+    LAB_EPSILON,
+    Lab,
+    LabCheck,
+    Makers,
+    Plot,
+    Regions,
+    Story,
+    enter,
+    series,
+    together,
+)
 from dpcore.mechanisms.gaussian import Gaussian, GaussianClassic
 from dpcore.regions.guarantees import DP
 from dpcore.theorems import divergences
@@ -20,11 +32,9 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-WISHED = EPSILON.but(low=0.01, high=10.0, infinite=False)
-FAILING = DELTA.but(low=1e-12, high=0.5)
 MOVE = SENSITIVITY.but(low=1e-3, high=1e3, low_open=False)
 ANSWERS = COUNT.but(high=10_000, label="k", meaning="answers composed")
-EACH = DELTA.but(name="each_delta", low=1e-12, high=0.5, label="δ of each", meaning="δ of every answer composed")
+EACH = LAB_DELTA.but(name="each_delta", label="δ of each", meaning="δ of every answer composed")
 CLASSICAL = ((0.1, 1e-5), (0.5, 1e-5), (0.9, 1e-5), (0.9, 0.01), (0.9, 0.05))  # Theorem 4.4.3 is stated for ε in (0, 1)
 _MOST = 0.5
 _EPSILONS = np.geomspace(0.02, 5.0, 41)
@@ -35,10 +45,10 @@ _EPSILONS = np.geomspace(0.02, 5.0, 41)
 class ConcentratedPrivacy(Lab):
     """Printed, concentrated, classical and exact variances, and k answers together."""
 
-    name: ClassVar[str] = "concentrated"
-    title: ClassVar[str] = "Concentrated privacy and the Gaussian mechanism"
-    place: ClassVar[str] = "Section 5.8"
-    story: ClassVar[Story] = Story(
+    name = "concentrated"
+    title = "Concentrated privacy and the Gaussian mechanism"
+    place = "Section 5.8"
+    story = Story(
         claimed="Concentrated privacy asks for more normal noise than the classical theorem, so that its superiority is "
         "disproved.",
         true="The printed solution of the equation is about four times too large; solved rightly, concentrated privacy "
@@ -46,14 +56,14 @@ class ConcentratedPrivacy(Lab):
         matters="Concentrated privacy is made for many answers: 100 of them, each with classical noise for ε = 0.1 and "
         "δ = 1e-6, cost ε = 10 by adding up, 0.828 by concentrated privacy and 0.564 exactly, all at δ = 1e-4.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\sigma^2=\frac{\Delta^2}{4\varepsilon^2}\bigl(\sqrt{2L}+\sqrt{2L+2\varepsilon}\bigr)^2,\quad L=\log(1/\delta),"
         r"\qquad \text{below the classical variance iff}\qquad \varepsilon<\bigl(2\sqrt{L+\log 1.25}-\sqrt L\bigr)^2-L"
     )
-    reference: ClassVar[str] = "Bun, Steinke 2016, Lemma 3.5; Balle, Wang 2018; Dong, Roth, Su 2022"
+    reference = "Bun, Steinke 2016, Lemma 3.5; Balle, Wang 2018; Dong, Roth, Su 2022"
 
-    epsilon: float = WISHED.field(0.1)
-    delta: float = FAILING.field(1e-5)
+    epsilon: float = LAB_EPSILON.field(0.1)
+    delta: float = LAB_DELTA.field(1e-5)
     sensitivity: float = MOVE.field(1.0)
     k: int = ANSWERS.field(100)
     each_delta: float = EACH.field(1e-6)
@@ -65,93 +75,85 @@ class ConcentratedPrivacy(Lab):
             msg = f"k * each_delta must be at most {_MOST}, got {self.k} * {self.each_delta!r}."
             raise DomainError(msg)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true."""
         return (*self._variances(), *self._together(), *_classical(), *_lemmas())
 
-    def _variances(self) -> list[Check]:
+    def _variances(self) -> list[LabCheck]:
         e, d, s = self.epsilon, self.delta, self.sensitivity
         at = f"ε = {e:g}, δ = {d:g}, sensitivity {s:g}"
         right, classical = con.zcdp_variance(e, d, s), con.classical_variance(e, d, s)
         smaller, least = right < classical, con.exact_variance(e, d, s)
         cross = con.crossover(d)
         return [
-            Check(
+            LabCheck(
                 "Remark 5.8.7",
                 f"variance by concentrated privacy, {at}",
                 con.printed_variance(e, d, s),
                 right,
-                "exact",
                 "false",
                 "The quadratic equation was solved with ε in place of ε/2: the printed variance gives ε/2.",
                 row="variance-by-concentration",
             ),
-            Check(
+            LabCheck(
                 "Remark 5.8.7",
                 f"variance by concentrated privacy over the classical one, {at}",
                 con.printed_variance(e, d, s) / classical,
                 right / classical,
-                "exact",
                 "false" if smaller else "loose",
                 f"Below 1 exactly for ε < {cross:.6f} at this δ; printed as above 1 always.",
                 row="concentration-wins",
             ),
-            Check(
+            LabCheck(
                 "Remark 5.8.7",
                 f"ε up to which concentrated privacy needs less noise, δ = {d:g}",
-                None,
+                "a larger variance",
                 cross,
-                "exact",
                 "false",
                 "Where both variances are equal.",
-                printed_words="a larger variance",
                 row="concentration-wins",
             ),
-            Check(
+            LabCheck(
                 "Theorem 4.4.3",
                 f"least variance of normal noise, {at}",
                 classical,
                 least,
-                "upper",
                 "loose",
                 "The exact calibration; the classical variance is stated for ε < 1 only.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Sections 5.1 and 5.3",
                 f"classical variance, {at}",
                 con.unsquared_variance(e, d, s),
                 classical,
-                "exact",
                 "misprint",
                 "Sensitivity / ε has to be squared.",
                 row="variance-without-squares",
             ),
         ]
 
-    def _together(self) -> list[Check]:
+    def _together(self) -> list[LabCheck]:
         total = self._totals(self.k)
         at = self._total_delta
         words = f"{self.k} answers of classical noise for ({self.epsilon:g}, {self.each_delta:g}), δ = {at:g}"
         return [
-            Check(
+            LabCheck(
                 "Section 5.8",
                 f"ε of {words}, concentrated privacy",
-                None,
+                "nothing about several answers",
                 total.zcdp,
-                "upper",
                 "loose",
                 f"Adding the ε gives {total.basic:g}; ρ adds up too, which the source does not say.",
-                printed_words="nothing about several answers",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Section 5.8",
                 f"ε of {words}",
-                None,
+                "nothing about several answers",
                 total.exact,
-                "exact",
                 "loose",
                 "Normal answers compose to one normal answer: squares of sensitivity / σ add up.",
-                printed_words="nothing about several answers",
             ),
         ]
 
@@ -190,7 +192,7 @@ class ConcentratedPrivacy(Lab):
             f"it needs less than the classical theorem below ε = {cross:.6f} (exact, δ = {d:g})."
         )
         notes = ("All variances are divided by the classical one, which is proved for ε below 1 only.",)
-        return Plot("variance", "How much normal noise?", takeaway, together(*parts), "ε",
+        return Plot("How much normal noise?", takeaway, together(*parts), "ε",
                     "Variance / classical variance", log_x=True, reference={"classical": 1.0}, notes=notes)  # fmt: skip
 
     def _composition(self) -> Plot:
@@ -210,7 +212,7 @@ class ConcentratedPrivacy(Lab):
             f"{outward(last.zcdp, 5)} by concentrated privacy and {last.exact:.6g} exactly, all at δ = {at:g}."
         )
         notes = (f"Every answer has the classical noise for ({self.epsilon:g}, {self.each_delta:g}).",)
-        return Plot("composition", "Many answers", takeaway, frame, "Number of answers", "ε of all together",
+        return Plot("Many answers", takeaway, frame, "Number of answers", "ε of all together",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _true_delta(self) -> Plot:
@@ -228,7 +230,7 @@ class ConcentratedPrivacy(Lab):
             f"At ε = {self.epsilon:g} classical noise for δ = {self.delta:g} has the true δ "
             f"{float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon)):.4g} (exact); {tail}."
         )
-        return Plot("true_delta", "The δ that the noise really gives", takeaway, frame, "ε", "True δ",
+        return Plot("The δ that the noise really gives", takeaway, frame, "ε", "True δ",
                     log_x=True, log_y=True)  # fmt: skip
 
     def _regions(self) -> Regions:
@@ -240,25 +242,24 @@ class ConcentratedPrivacy(Lab):
             "classical variance": Gaussian(math.sqrt(con.classical_variance(e, d))),
             "least variance": Gaussian(math.sqrt(con.exact_variance(e, d))),
         }
-        found = [
+        deltas = [
             f"{float(region.delta(e)):.3g} with the {name}" for name, region in regions.items() if name != "asked for"
         ]
-        takeaway = f"Asked for is δ = {d:g} at ε = {e:g}; the noises give {', '.join(found)} (exact)."
-        return Regions("regions", "Regions of the four noises", takeaway, regions)
+        takeaway = f"Asked for is δ = {d:g} at ε = {e:g}; the noises give {', '.join(deltas)} (exact)."
+        return Regions("Regions of the four noises", takeaway, regions)
 
 
-def _classical() -> list[Check]:
+def _classical() -> list[LabCheck]:
     """Return the true delta of classical noise inside the range of the theorem; `_true_delta` draws it beyond."""
     rows = []
     for epsilon, delta in CLASSICAL:
         true = float(GaussianClassic(epsilon, delta).delta(epsilon))
         rows.append(
-            Check(
+            LabCheck(
                 "Theorem 4.4.3",
                 f"δ of classical noise at ε = {epsilon:g}, δ = {delta:g}",
                 delta,
                 true,
-                "exact",
                 "loose",
                 "True, far from tight.",
             )
@@ -266,28 +267,22 @@ def _classical() -> list[Check]:
     return rows
 
 
-def _lemmas() -> list[Check]:
+def _lemmas() -> list[LabCheck]:
     """Return the lemmas on concentrated privacy."""
     rate = divergences.concentrated(DP(1.0))
     pure = rate.rho if rate is not None else 0.5
     rho = con.zcdp_rho(1.0, 1e-5)
     return [
-        Check("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "exact", "loose",
-              "ε tanh(ε/2), attained by randomized response."),
-        Check("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {rho:.6g}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5), "upper",
-              "holds", "The conversion and its inverse are right; conversions by all orders give a little more."),
-        Check("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "exact", "holds",
-              "Signs in the middle of the printed proof are misprinted, its result is right."),
-        Check(
-            "Theorem 5.8.6, proof",
-            "exponent for order 2, means 1 and 0, σ = 1",
-            con.printed_exponent(2.0, 1.0, 0.0),
-            2.0 * _gaussian_rho(1.0),
-            "exact",
-            "misprint",
-            "Three signs; the next line of the proof is right.",
-            row="signs-of-a-square",
-        ),
+        LabCheck("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "loose",
+                 "ε tanh(ε/2), attained by randomized response."),
+        LabCheck("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {rho:.6g}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5),
+                 "holds", "The conversion and its inverse are right; conversions by all orders give a little more.",
+                 kind="upper"),
+        LabCheck("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "holds",
+                 "Signs in the middle of the printed proof are misprinted, its result is right."),
+        LabCheck("Theorem 5.8.6, proof", "exponent for order 2, means 1 and 0, σ = 1", con.printed_exponent(2.0, 1.0, 0.0),
+                 2.0 * _gaussian_rho(1.0), "misprint", "Three signs; the next line of the proof is right.",
+                 row="signs-of-a-square"),
     ]  # fmt: skip
 
 

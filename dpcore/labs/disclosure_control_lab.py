@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from dpcore.core.registry import Parameter
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
 from dpcore.labs import disclosure_views as views
-from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+    from dpcore.curves.base import FloatArray
 
 _SHIFT = Parameter("shift", low=0.01, high=50.0, label="Δ", meaning="years between the two ages to be told apart")
 _DRAWS = Parameter("replications", "integer", low=10, high=20_000, label="draws", meaning="simulated releases")
@@ -25,10 +27,10 @@ _SEED = Parameter("sample", "integer", low=0, high=10_000, label="sample", meani
 class DisclosureControl(Lab):
     """The methods of Chapter 3 on its toy table and on ages with its bin counts."""
 
-    name: ClassVar[str] = "disclosure_control"
-    title: ClassVar[str] = "Disclosure control"
-    place: ClassVar[str] = "Chapter 3"
-    story: ClassVar[Story] = Story(
+    name = "disclosure_control"
+    title = "Disclosure control"
+    place = "Chapter 3"
+    story = Story(
         "A table was called 3-anonymous in two columns, and noise added to ages was said to have less bias than drawing "
         "anew within groups while protecting as k-anonymity does.",
         "The table has classes of one record in the two columns together, both printed biases are within one standard "
@@ -36,12 +38,12 @@ class DisclosureControl(Lab):
         "with certainty.",
         "Counting neighbours per column, or on average, says nothing of the person at the edge; a region does.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"k=\min_{\text{classes}}\#,\qquad E\#\{j:|Y_j-x|\le r\}=\sum_j\frac{(\min(a,r-d_j)-\max(-a,-r-d_j))_+}{2a},\qquad"
         r"\beta(\alpha)=\Big(1-\frac{\Delta}{2a}-\alpha\Big)_+"
     )
-    reference: ClassVar[str] = "Sweeney 2002 for k-anonymity; Warner 1965 for randomized response"
-    simulates: ClassVar[bool] = True
+    reference = "Sweeney 2002 for k-anonymity; Warner 1965 for randomized response"
+    simulates = True
 
     keep: float = sdc.KEEP.field(0.8)
     width: float = noise.WIDTH.field(5.0)
@@ -50,12 +52,12 @@ class DisclosureControl(Lab):
     sample: int = _SEED.field(1)
     replications: int = _DRAWS.field(500)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the tables and statements of Chapter 3 beside what is true."""
         data = noise.ages(self.sample)
         return (*self._tables(), *self._utility(data, rng), *self._groups(data), self._swapped())
 
-    def _tables(self) -> list[Check]:
+    def _tables(self) -> list[LabCheck]:
         table = sdc.printed_two()
         fit = sum(
             low <= amount <= high
@@ -66,134 +68,125 @@ class DisclosureControl(Lab):
             )
         )
         return [
-            Check(
+            LabCheck(
                 "Table 3.3",
                 "k of the table in age and amount together",
                 float(sdc.CLAIMED_K),
                 float(sdc.anonymity(table, [sdc.AGE, sdc.AMOUNT])),
-                "exact",
                 "false",
                 "Each column has classes of three, but two records are alone in the pair.",
                 row="classes-of-the-table",
             ),
-            Check(
+            LabCheck(
                 "Table 3.3",
                 "amounts that lie in their printed group, of 6",
                 6.0,
                 float(fit),
-                "exact",
                 "misprint",
                 "120.00 is put in the group 51-100.",
                 row="amount-outside",
             ),
-            Check(
+            LabCheck(
                 "Table 3.2",
                 "k of the table in the age",
                 float(sdc.CLAIMED_K),
                 float(sdc.anonymity(sdc.printed_one(), [sdc.AGE])),
-                "exact",
                 "holds",
                 "Two age groups of three records.",
             ),
-            Check(
+            LabCheck(
                 "Section 3.6",
                 "groups of five years on [24, 79]",
                 12.0,
                 11.0,
-                "exact",
                 "misprint",
                 "The program starts at 19, which gives the twelve.",
                 row="number-of-groups",
             ),
         ]
 
-    def _utility(self, data: noise.FloatArray, rng: Generator) -> list[Check]:
+    def _utility(self, data: FloatArray, rng: Generator) -> list[LabCheck]:
         (bias, mse, _), (bias_noise, mse_noise, _) = noise.PRINTED["k-PRAM"], noise.PRINTED["k-noise"]
         n = len(data)
         apart = (bias - bias_noise) / math.sqrt(25 / 6 / n + 25 / 12 / n)
         draws = views.simulations(data, self.width, self.halfwidth, rng, self.replications)
         rows = [
-            Check(
+            LabCheck(
                 "Table 3.4",
                 "printed biases apart, in standard errors of their difference",
-                None,
+                "k-noise reduces the bias",
                 apart,
-                "approximate",
                 "loose",
                 "Neither differs from 0 by one standard error, so the table cannot show it; given the ages k-noise has bias 0 "
                 f"and k-PRAM {noise.k_pram_moments(data, self.width).bias:.3f}, how far they lie from the middles of their bins.",
-                printed_words="k-noise reduces the bias",
+                kind="approximate",
                 row="bias-of-two-methods",
                 fixed=True,
             )
         ]
         for method, printed in (("k-PRAM", mse), ("k-noise", mse_noise)):
-            seen = draws[method][:, 1]
+            errors = draws[method][:, 1]
             rows.append(
-                Check(
+                LabCheck(
                     "Table 3.4",
                     f"mean squared error of {method}",
                     printed,
-                    float(seen.mean()),
-                    "simulation",
+                    float(errors.mean()),
                     "holds",
                     "w²/6 = 25/6 for ages uniform in bins of 5."
                     if method == "k-PRAM"
                     else "a²/3 = 25/12 for noise in [-2.5, 2.5].",
-                    error=float(seen.std(ddof=1)) / math.sqrt(len(seen)),
+                    kind="simulation",
+                    error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
                     fixed=True,
                 )
             )
         return rows
 
-    def _groups(self, data: noise.FloatArray) -> list[Check]:
+    def _groups(self, data: FloatArray) -> list[LabCheck]:
         radius = 2.0 * self.halfwidth
         ratio = noise.expected_near(data, data, self.halfwidth, radius) / noise.near(data, data, radius)
         around = noise.expected_near(data, data, self.halfwidth, 2.5)
         least = noise.smallest_group(data, radius)
         return [
-            Check(
+            LabCheck(
                 "Theorem 3.5.1",
                 "least share of the group that remains, over the records",
                 0.5,
                 float(ratio.min()),
-                "exact",
                 "loose",
                 "True, with 'at least k/2' for the printed '= k/2'; the noise almost never empties a neighbourhood.",
             ),
-            Check(
+            LabCheck(
                 "Theorem 3.5.1",
                 f"k: least number of ages within {radius:g} years anywhere in their range",
-                None,
+                "groups of at least k",
                 float(least),
-                "exact",
                 "loose",
                 f"The last bins hold 2 records and 1: at the edge the k/2 promised is {least / 2:g}.",
-                printed_words="groups of at least k",
             ),
-            Check(
+            LabCheck(
                 "R Code A.0.5",
                 "mean expected number of noisy ages within 2.5 years",
                 noise.PRINTED_GROUP,
                 float(around.mean()),
-                "approximate",
                 "holds",
                 "Exact for the made-up ages, which share the bin counts and the least age of the source's.",
+                kind="approximate",
                 fixed=True,
             ),
         ]
 
-    def _swapped(self) -> Check:
+    def _swapped(self) -> LabCheck:
         channel = sdc.pram(self.keep)
         epsilon = channel.epsilon
         loss = "nothing" if math.isinf(epsilon) else f"ε = {epsilon:.6g}"
         swapped = round(500.0 * float(channel.matrix[0, 1]), 9)  # 1 - 0.8 is a hair below 0.2
-        return Check(
+        return LabCheck(
             "Example 3.2.1",
             f"of 500 answers, swapped on average when kept with probability {self.keep:g}",
             100.0,
             swapped,
-            "exact",
             "holds",
             f"It is randomized response, so it does have a local guarantee the source does not state: {loss}.",
             fixed=True,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from dpcore.curves.base import FloatArray
 
 EDGES: Final = tuple(range(19, 80, 5))
 COUNTS: Final = (32, 100, 121, 81, 62, 79, 84, 57, 31, 9, 2, 1)
@@ -43,12 +43,6 @@ def ages(seed: int = 0) -> FloatArray:
         for low, count in zip(EDGES[:-1], COUNTS, strict=True)
     ]
     return np.concatenate(parts)
-
-
-def bin_counts(values: FloatArray, edges: tuple[float, ...] = EDGES) -> NDArray[np.int64]:
-    """Return how many values lie in each bin (low, high]; values outside are in none."""
-    at = np.searchsorted(np.asarray(edges, dtype=np.float64), values, side="left")
-    return np.bincount(at, minlength=len(edges) + 1)[1 : len(edges)].astype(np.int64)
 
 
 def share_near(distance: Any, halfwidth: float, radius: float) -> FloatArray:
@@ -100,7 +94,7 @@ def expected_bins(data: FloatArray, halfwidth: float, edges: tuple[float, ...] =
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class ReleaseErrors:
     """Bias (true minus released, as in the source), mean squared error and the standard error of the bias of one draw."""
 
     bias: float
@@ -120,7 +114,7 @@ def bins_of(data: FloatArray, width: float, start: float = EDGES[0]) -> tuple[Fl
     return np.asarray(low, dtype=np.float64), np.asarray(low + width, dtype=np.float64)
 
 
-def k_pram_moments(data: FloatArray, width: float = 5.0) -> Moments:
+def k_pram_moments(data: FloatArray, width: float = 5.0) -> ReleaseErrors:
     r"""Return the exact moments of k-PRAM on these data: release uniform in the own bin, centre c.
 
     .. math:: \text{bias}=\overline{x-c},\quad\text{MSE}=\frac{w^2}{12}+\overline{(x-c)^2}
@@ -130,13 +124,13 @@ def k_pram_moments(data: FloatArray, width: float = 5.0) -> Moments:
     low, high = bins_of(data, width)
     off = data - (low + high) / 2.0
     each = width * width / 12.0
-    return Moments(float(off.mean()), each + float(np.mean(off * off)), math.sqrt(each / len(data)))
+    return ReleaseErrors(float(off.mean()), each + float(np.mean(off * off)), math.sqrt(each / len(data)))
 
 
-def k_noise_moments(count: int, halfwidth: float = 2.5) -> Moments:
+def k_noise_moments(count: int, halfwidth: float = 2.5) -> ReleaseErrors:
     """Return the exact moments of k-noise: bias 0, MSE a²/3."""
     a = HALFWIDTH.check(halfwidth)
-    return Moments(0.0, a * a / 3.0, a / math.sqrt(3.0 * count))
+    return ReleaseErrors(0.0, a * a / 3.0, a / math.sqrt(3.0 * count))
 
 
 def k_pram(data: FloatArray, rng: Generator, width: float = 5.0) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
-from dpcore.labs.base import Plot, Regions, series, together
+from dpcore.labs.base import Plot, Regions, series, simulated, together
 from dpcore.mechanisms.uniform import Uniform
 from dpcore.regions.guarantees import TV
 from dpcore.words import outward
@@ -18,7 +18,7 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from dpcore.labs.disclosure_noise import FloatArray
+    from dpcore.curves.base import FloatArray
 
 BINS: Final = [f"{low + 1}-{low + 5}" for low in noise.EDGES[:-1]]
 METHODS: Final = ("k-PRAM", "k-noise")
@@ -28,24 +28,23 @@ _MADE_UP = "Made-up ages with the printed bin counts, none below 22 or above 78;
 def classes() -> Plot:
     """Return the k of Tables 3.2 and 3.3 by each column and by both, claimed and counted."""
     one, two = sdc.printed_one(), sdc.printed_two()
-    asked = {
+    questions = {
         "Table 3.2, age": (one, [sdc.AGE]),
         "Table 3.3, age": (two, [sdc.AGE]),
         "Table 3.3, amount": (two, [sdc.AMOUNT]),
         "Table 3.3, both": (two, [sdc.AGE, sdc.AMOUNT]),
     }
-    found = {name: sdc.anonymity(table, columns) for name, (table, columns) in asked.items()}
+    sizes = {name: sdc.anonymity(table, columns) for name, (table, columns) in questions.items()}
     frame = together(
-        series("claimed", list(found), [float(sdc.CLAIMED_K)] * len(found), kind="printed", mark="bar"),
-        series("counted", list(found), list(found.values()), mark="bar"),
+        series("claimed", list(sizes), [float(sdc.CLAIMED_K)] * len(sizes), kind="printed", mark="bar"),
+        series("counted", list(sizes), list(sizes.values()), mark="bar"),
     )
-    both = found["Table 3.3, both"]
+    both = sizes["Table 3.3, both"]
     says = (
         f"Each column alone has classes of {sdc.CLAIMED_K}, but whoever knows age and amount finds classes as small as {both}: "
         f"the printed 3-anonymity for both is {both}-anonymity."
     )
     return Plot(
-        "classes",
         "Table 3.3 is not 3-anonymous",
         says,
         frame,
@@ -63,7 +62,7 @@ def counts_after(view: str, data: FloatArray, halfwidth: float) -> Plot:
             f"k-PRAM draws anew inside each bin, so all {sum(noise.COUNTS)} records stay in theirs. The last two bins hold "
             f"{noise.COUNTS[-2]} and {noise.COUNTS[-1]}: there k is {noise.COUNTS[-1]}."
         )
-        return Plot(view, "Ages after k-PRAM", says, before, "age", "records", notes=(_BIN_NOTE,))
+        return Plot("Ages after k-PRAM", says, before, "age", "records", notes=(_BIN_NOTE,))
     expected = noise.expected_bins(data, halfwidth)
     frame = together(
         before,
@@ -75,7 +74,7 @@ def counts_after(view: str, data: FloatArray, halfwidth: float) -> Plot:
         f"With noise in [-{halfwidth:g}, {halfwidth:g}] the expected counts smooth the histogram; the printed draw, of noise "
         f"in [-2.5, 2.5], is at most {outward(off, 3)} records away in a bin. The last bin still holds about {expected[-1]:.1f} records."
     )
-    return Plot(view, "Ages after k-noise", says, frame, "age", "records", notes=(_MADE_UP, _BIN_NOTE))
+    return Plot("Ages after k-noise", says, frame, "age", "records", notes=(_MADE_UP, _BIN_NOTE))
 
 
 _BIN_NOTE = "Bins of five years from 19 to 79: twelve; the text's interval [24, 79] holds eleven."
@@ -91,7 +90,7 @@ def scatter(data: FloatArray, width: float, halfwidth: float, rng: Generator) ->
         f"k-PRAM shows boxes: an age moves by up to {far['k-PRAM']:.3g} years, but never out of its bin of {width:g}. "
         f"k-noise shows a band: it never moves by more than {halfwidth:g} (here {far['k-noise']:.3g})."
     )
-    return Plot("figure_3_4", "Released against true age", says, together(*parts), "true age", "age", notes=(_MADE_UP,))
+    return Plot("Released against true age", says, together(*parts), "true age", "age", notes=(_MADE_UP,))
 
 
 def groups(data: FloatArray, halfwidth: float) -> Plot:
@@ -107,7 +106,6 @@ def groups(data: FloatArray, halfwidth: float) -> Plot:
         f"the oldest has {expected[-1]:.2f}: an average protects nobody at the edge."
     )
     return Plot(
-        "figure_3_5",
         "Expected group size",
         says,
         frame,
@@ -123,18 +121,17 @@ def bound(data: FloatArray, halfwidth: float) -> Plot:
     radius = 2.0 * halfwidth
     points = np.linspace(data.min(), data.max(), 400)
     here = noise.near(points, data, radius)
-    kept = here > 0
-    ratio = noise.expected_near(points[kept], data, halfwidth, radius) / here[kept]
+    occupied = here > 0
+    ratio = noise.expected_near(points[occupied], data, halfwidth, radius) / here[occupied]
     least = noise.smallest_group(data, radius)
     says = (
         f"The expected number of noisy records within {radius:g} years is at least {outward(float(ratio.min()), 3, up=False)} of "
         f"the true number at the ages drawn; the theorem promises more than one half. The k it starts from is {least} here."
     )
     return Plot(
-        "bound",
         "Theorem 3.5.1 on the ages",
         says,
-        series("expected over true number", points[kept], ratio),
+        series("expected over true number", points[occupied], ratio),
         "age",
         "share of the group that remains",
         reference={"promised, more than": 0.5},
@@ -154,9 +151,7 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
     frame = together(
         series("printed for 5 and 2.5, one draw", labels, printed, kind="printed", mark="bar"),
         series("exact on the made-up ages", labels, truth, mark="bar"),
-        series(
-            "simulated", labels, means, kind="simulation", mark="bar", low=means - 2 * spread, high=means + 2 * spread
-        ),
+        simulated("simulated", labels, means, spread, mark="bar"),
     )
     errors = [math.sqrt(each) for each in (25 / 6 / 659, 25 / 12 / 659)]
     says = (
@@ -165,7 +160,6 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
         f"{halfwidth:g} the errors are {exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
     )
     return Plot(
-        "table_3_4",
         "Bias and error of k-PRAM and k-noise",
         says,
         frame,
@@ -185,7 +179,7 @@ def simulations(
             checkpoint(i / replications)
         rows["k-PRAM"].append(noise.simulated(data, noise.k_pram(data, rng, width)))
         rows["k-noise"].append(noise.simulated(data, noise.k_noise(data, rng, halfwidth)))
-    return {method: np.array(found) for method, found in rows.items()}
+    return {method: np.array(errors) for method, errors in rows.items()}
 
 
 def widths() -> Plot:
@@ -197,7 +191,6 @@ def widths() -> Plot:
         "instead of the middle of a bin. At w = 5 the errors are 4.167 and 2.083."
     )
     return Plot(
-        "error",
         "Error against width",
         says,
         frame,
@@ -210,7 +203,7 @@ def widths() -> Plot:
 def regions(keep: float, halfwidth: float, shift: float) -> Regions:
     """Return what one released value tells: k-noise, PRAM and k-PRAM."""
     k_noise = Uniform(halfwidth, shift)
-    shown = {
+    shapes = {
         f"k-noise, age moved by {shift:g}": k_noise,
         f"PRAM, kept with {keep:g}": sdc.pram(keep).region(),
         "k-PRAM, age in another bin": TV(1.0),
@@ -220,14 +213,12 @@ def regions(keep: float, halfwidth: float, shift: float) -> Regions:
         f"k-noise of half-width {halfwidth:g} is exactly (0, {share:.4g})-private for an age moved by {shift:g}: a straight line, "
         f"and no privacy from {2 * halfwidth:g} years on. PRAM is {_loss(keep)}; k-PRAM tells the bin with certainty."
     )
-    return Regions(
-        "regions", "What one released value tells", says, shown, notes=("Within a bin k-PRAM tells nothing.",)
-    )
+    return Regions("What one released value tells", says, shapes, notes=("Within a bin k-PRAM tells nothing.",))
 
 
 def _loss(keep: float) -> str:
     """Return the local epsilon of PRAM in words."""
-    epsilon = sdc.pram_epsilon(keep)
+    epsilon = sdc.pram(keep).epsilon
     if math.isinf(epsilon):
         return "no protection"
     return f"randomized response with ε at most {outward(epsilon, 4)}"

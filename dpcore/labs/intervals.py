@@ -20,9 +20,8 @@ from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from dpcore.curves.base import FloatArray
 
 POPULATION: Final = Choice(
     "population",
@@ -83,11 +82,6 @@ def naive_coverage(level: float, variance: float, n: int, deviation: float) -> f
 # --- the variance --------------------------------------------------------------------------------------------------
 
 
-def negative_chance(variance: float, high: float, n: int, epsilon: float) -> float:
-    """Return P(variance + Z_1 < 0) = exp(-variance n epsilon_1 / L²)/2 for a given sample variance."""
-    return 0.5 * math.exp(-variance * n * epsilon / high**2)
-
-
 def resampled_loss(epsilon: float) -> float:
     r"""Return the exact largest loss when :math:`Z_1` is drawn until the noisy variance is positive.
 
@@ -141,8 +135,8 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
-    """What a simulation found at one n: shares of intervals that hold the mean, and mean half-widths.
+class IntervalCoverage:
+    """Simulated shares of intervals that hold the mean at one n, and mean half-widths.
 
     `known` and `estimated` are the corrected intervals; `naive` ignores the noise, `display` is the printed display, both
     with the noisy variance. `negative` is the share of noisy variances below 0 (they count as 0).
@@ -163,7 +157,9 @@ class Coverage:
         return math.sqrt(smooth * (1 - smooth) / self.replications)
 
 
-def simulate(plan: Plan, n: int, replications: int, rng: Generator, part: tuple[float, float] = (0.0, 1.0)) -> Coverage:
+def simulate(
+    plan: Plan, n: int, replications: int, rng: Generator, part: tuple[float, float] = (0.0, 1.0)
+) -> IntervalCoverage:
     """Return coverages and widths of `replications` private intervals of n records.
 
     Parameters
@@ -186,7 +182,7 @@ def simulate(plan: Plan, n: int, replications: int, rng: Generator, part: tuple[
     z = quantile(plan.level)
     display = 2 * math.log(1.25 / plan.delta) * plan.high / (plan.epsilon * n)
     width = z * np.sqrt(sampling + deviation**2)
-    return Coverage(
+    return IntervalCoverage(
         n,
         replications,
         float(np.mean(off <= half_width(plan.level, variance, n, deviation))),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
-from dpcore.core.registry import DELTA, EPSILON, Parameter
+from dpcore.core.registry import Parameter
 from dpcore.labs import intervals
 from dpcore.labs import intervals_views as pictures
-from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, REPLICATIONS, Lab, LabCheck, Makers, Story, enter
 from dpcore.mechanisms.gaussian import GaussianClassic
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import outward
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
 
-LOSS: Final = EPSILON.but(
-    low=0.01,
-    high=10.0,
-    infinite=False,
+LOSS: Final = LAB_EPSILON.but(
     meaning="bound on the privacy loss of the noisy mean; the classical noise is proved for ε < 1, beyond it see its true δ",
 )
 VARIANCE_LOSS: Final = LOSS.but(
@@ -30,9 +27,6 @@ VARIANCE_LOSS: Final = LOSS.but(
 LEVEL: Final = Parameter("level", low=0.5, high=0.999, label="level", meaning="coverage asked for, 1 - α")
 HIGH: Final = Parameter("high", low=0.0, low_open=True, high=1e9, label="Λ", meaning="records lie between 0 and this")
 RECORDS: Final = Parameter("n", "integer", low=10, high=5000, label="n", meaning="number of records")
-REPLICATIONS: Final = Parameter(
-    "replications", "integer", low=100, high=100_000, label="repetitions", meaning="simulated intervals"
-)
 
 
 @enter
@@ -40,10 +34,10 @@ REPLICATIONS: Final = Parameter(
 class Intervals(Lab):
     """Confidence intervals from a noisy mean and a noisy variance."""
 
-    name: ClassVar[str] = "intervals"
-    title: ClassVar[str] = "Private confidence intervals"
-    place: ClassVar[str] = "Section 5.7"
-    story: ClassVar[Story] = Story(
+    name = "intervals"
+    title = "Private confidence intervals"
+    place = "Section 5.7"
+    story = Story(
         "An interval around a noisy mean, widened for the noise, keeps its level and is (ε + ε₁, δ)-private even if a "
         "negative noisy variance is drawn again; written out, the noise adds c²Λ/(εn) under the root.",
         "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost a square, changes "
@@ -52,23 +46,21 @@ class Intervals(Lab):
         "An analyst who ignores the noise covers the mean in 31 of 100 cases instead of 95, and one who follows the "
         "display gets an interval as wide as the right one from 10 of the 50 records.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\bar X+Z\pm z_{\alpha/2}\sqrt{\frac{(\hat\sigma^2+Z_1)_+}{n}+\frac{c^2\Lambda^2}{\varepsilon^2n^2}},\qquad "
         r"c^2=2\ln\frac{1.25}{\delta}"
     )
-    reference: ClassVar[str] = (
-        "normal approximation and simulation; privacy: exact product of Gaussian and Laplace regions"
-    )
-    simulates: ClassVar[bool] = True
+    reference = "normal approximation and simulation; privacy: exact product of Gaussian and Laplace regions"
+    simulates = True
 
     epsilon: float = LOSS.field(0.5)
     variance_epsilon: float = VARIANCE_LOSS.field(0.5)
-    delta: float = DELTA.but(low=1e-12, high=0.5).field(1e-5)
+    delta: float = LAB_DELTA.field(1e-5)
     level: float = LEVEL.field(0.95)
     n: int = RECORDS.field(50)
     high: float = HIGH.field(1.0)
     population: str = intervals.POPULATION.field("uniform")
-    replications: int = REPLICATIONS.field(2000)
+    replications: int = REPLICATIONS.field(2000, low=100, high=100_000, meaning="simulated intervals")
 
     @property
     def plan(self) -> intervals.Plan:
@@ -87,7 +79,7 @@ class Intervals(Lab):
 
     @property
     def condition(self) -> tuple[str, ...]:
-        """What is to be said of the noise outside the range in which it is proved."""
+        """A note where the noise is used outside the range for which it is proved."""
         if self.epsilon < 1:
             return ()
         true, side = self.mean_delta, "above" if self.mean_delta > self.delta else "not above"
@@ -99,26 +91,26 @@ class Intervals(Lab):
         """Variance of the population."""
         return intervals.moments(self.population, self.high)[1]
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return coverage, widths and privacy."""
-        seen = intervals.simulate(self.plan, self.n, self.replications, rng)
-        return (*self._coverage_checks(seen), *self._width_checks(), *self._privacy_checks(seen))
+        shares = intervals.simulate(self.plan, self.n, self.replications, rng)
+        return (*self._coverage_checks(shares), *self._width_checks(), *self._privacy_checks(shares))
 
-    def _coverage_checks(self, seen: intervals.Coverage) -> tuple[Check, ...]:
+    def _coverage_checks(self, shares: intervals.IntervalCoverage) -> tuple[LabCheck, ...]:
         def coverage(
-            place: str, what: str, share: float, verdict: str, why: str, said: str = "", row: str = ""
-        ) -> Check:
-            words = f"coverage {what}, n = {self.n}"
-            printed = None if said else self.level
-            return Check(place, words, printed, share, "simulation", verdict, why, seen.error(share), said, row)
+            place: str, what: str, share: float, verdict: str, why: str, statement: str = "", row: str = ""
+        ) -> LabCheck:
+            quantity, error = f"coverage {what}, n = {self.n}", shares.error(share)
+            printed = statement or self.level
+            return LabCheck(place, quantity, printed, share, verdict, why, kind="simulation", error=error, row=row)
 
-        near = abs(seen.estimated - self.level) <= max(0.02, 4 * seen.error(seen.estimated))
-        near_known = abs(seen.known - self.level) <= max(0.02, 4 * seen.error(seen.known))
+        near = abs(shares.estimated - self.level) <= max(0.02, 4 * shares.error(shares.estimated))
+        near_known = abs(shares.known - self.level) <= max(0.02, 4 * shares.error(shares.known))
         return (
             coverage(
                 "Section 5.7, display",
                 "with the noise term c²Λ/(εn)",
-                seen.display,
+                shares.display,
                 "false",
                 "A square is lost: too wide where Λ < εn, too narrow where Λ > εn; so it depends on the unit of the data.",
                 row="width-of-the-interval",
@@ -126,7 +118,7 @@ class Intervals(Lab):
             coverage(
                 "Section 5.7",
                 "if the noise is ignored",
-                seen.naive,
+                shares.naive,
                 "holds",
                 f"The noisy mean has the variance σ²/n + σ_Z²: the interval of the clean mean misses the level {self.level:g}.",
                 "the noise has to be counted",
@@ -134,106 +126,99 @@ class Intervals(Lab):
             coverage(
                 "Theorem 5.7.2",
                 "with the noisy variance",
-                seen.estimated,
+                shares.estimated,
                 "holds" if near else "loose",
                 "The level is reached as n grows; the noise part is normal and known.",
             ),
             coverage(
                 "Corollary 5.7.1",
                 "with the known variance",
-                seen.known,
+                shares.known,
                 "holds" if near_known else "loose",
                 "Mean and noise are together close to normal.",
             ),
         )
 
-    def _width_checks(self) -> tuple[Check, ...]:
+    def _width_checks(self) -> tuple[LabCheck, ...]:
         classic = intervals.noise_deviation(self.epsilon, self.delta, self.high, self.n)
         least = intervals.noise_deviation(self.epsilon, self.delta, self.high, self.n, exact=True)
         return (
-            Check(
+            LabCheck(
                 "Section 5.7, display",
                 f"half-width with the known variance, n = {self.n}",
                 intervals.printed_half_width(self.level, self.variance, self.n, self.epsilon, self.delta, self.high),
                 intervals.half_width(self.level, self.variance, self.n, classic),
-                "exact",
                 "false",
                 "c²Λ²/(ε²n²) in place of c²Λ/(εn), which also depends on the unit of the data.",
                 row="width-of-the-interval",
             ),
-            Check(
+            LabCheck(
                 "Corollary 5.7.1",
                 f"deviation of the noise on the mean, n = {self.n}",
                 classic,
                 least,
-                "upper",
                 "loose",
                 "The exact calibration of Gaussian noise needs less for the same (ε, δ) below ε = 1.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Corollary 5.7.1",
                 f"δ of the noise on the mean at ε = {self.epsilon:g}",
                 self.delta,
                 self.mean_delta,
-                "exact",
                 "loose",
                 "The noise of Theorem 4.4.3, which is stated for ε < 1; there its δ is far below the promise.",
             ),
-            Check(
+            LabCheck(
                 "Section 5.7",
                 "centre of the law of the noisy mean",
                 0.0,
                 intervals.moments(self.population, self.high)[0],
-                "exact",
                 "loose",
                 "The noisy mean is N(μ, σ²/n + σ_Z²), as the next line of the source uses it; N(0, ·) is for the mean zero assumed before.",
                 row="centre-of-the-mean",
             ),
-            Check(
+            LabCheck(
                 "Section 5.7, last remark",
                 "limit of the variance of noisy records over the true variance",
-                None,
+                "does not converge to the population variance",
                 intervals.before_variance(self.variance, self.high, self.epsilon) / self.variance,
-                "exact",
                 "holds",
                 "Noise on every record stays in the variance however large n is.",
-                printed_words="does not converge to the population variance",
             ),
         )
 
-    def _privacy_checks(self, seen: intervals.Coverage) -> tuple[Check, ...]:
+    def _privacy_checks(self, shares: intervals.IntervalCoverage) -> tuple[LabCheck, ...]:
         together_ = self.epsilon + self.variance_epsilon
         leak = float(self.region.delta(together_))
         return (
-            Check(
+            LabCheck(
                 "Theorem 5.7.2",
                 f"δ of both releases at ε + ε₁ = {together_:g}",
                 self.delta,
                 leak,
-                "upper",
                 "loose",
                 "Exact product of the Gaussian and the Laplace region; the theorem needs ε < 1.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Section 5.7, drawing again",
                 f"largest loss of the variance when negative values are drawn again, ε₁ = {self.variance_epsilon:g}",
                 self.variance_epsilon,
                 intervals.resampled_loss(self.variance_epsilon),
-                "exact",
                 "false",
                 "Noise cut at 0 has a normaliser that depends on the data; clamping at 0 costs nothing.",
                 row="noise-until-positive",
             ),
-            Check(
+            LabCheck(
                 "Section 5.7",
                 f"share of negative noisy variances, n = {self.n}",
-                None,
-                seen.negative,
-                "simulation",
+                "may be negative",
+                shares.negative,
                 "holds",
                 "Half the Laplace tail beyond the sample variance.",
-                seen.error(seen.negative),
-                printed_words="may be negative",
+                kind="simulation",
+                error=shares.error(shares.negative),
             ),
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.labs import intervals
-from dpcore.labs.base import Plot, Regions, series, together
+from dpcore.labs.base import BARS, Plot, Regions, series, together
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 from dpcore.mechanisms.gaussian import GaussianAnalytic
 from dpcore.mechanisms.laplace import Laplace
@@ -22,45 +22,45 @@ if TYPE_CHECKING:
     from dpcore.labs.intervals_lab import Intervals
 
 SIZES: Final = (20, 50, 100, 200, 500, 1000, 2000)
-_BARS = "Bars reach two standard errors to both sides."
-_NOTES = (_BARS, "Negative noisy variances count as 0, which is post-processing and costs nothing.")
+_NOTES = (BARS, "Negative noisy variances count as 0, which is post-processing and costs nothing.")
 
 
-def _simulated(lab: Intervals, rng: Generator) -> list[intervals.Coverage]:
-    """Return what simulations find at every n."""
+def _simulated(lab: Intervals, rng: Generator) -> list[intervals.IntervalCoverage]:
+    """Return the simulated shares at every n."""
     sizes = sorted({*SIZES, lab.n})
     parts = [(i / len(sizes), (i + 1) / len(sizes)) for i in range(len(sizes))]
     return [intervals.simulate(lab.plan, n, lab.replications, rng, part) for n, part in zip(sizes, parts, strict=True)]
 
 
-def _points(name: str, seen: list[intervals.Coverage], pick: str, across: list[int] | list[str]) -> pd.DataFrame:
+def _points(
+    name: str, shares: list[intervals.IntervalCoverage], pick: str, across: list[int] | list[str]
+) -> pd.DataFrame:
     """Return one of the simulated shares at every n, with two standard errors."""
-    share = np.array([getattr(found, pick) for found in seen])
-    reach = np.array([2 * found.error(getattr(found, pick)) for found in seen])
+    share = np.array([getattr(at_n, pick) for at_n in shares])
+    reach = np.array([2 * at_n.error(getattr(at_n, pick)) for at_n in shares])
     low, high = np.maximum(share - reach, 0.0), np.minimum(share + reach, 1.0)
     return series(name, across, share, kind="simulation", mark="point", low=low, high=high)
 
 
 def coverage(lab: Intervals, rng: Generator) -> Plot:
     """Return simulated coverages against n."""
-    seen = _simulated(lab, rng)
-    sizes = [found.n for found in seen]
+    shares = _simulated(lab, rng)
+    sizes = [at_n.n for at_n in shares]
     ignored = [
         intervals.naive_coverage(
             lab.level, lab.variance, n, intervals.noise_deviation(lab.epsilon, lab.delta, lab.high, n)
         )
         for n in sizes
     ]
-    here = seen[sizes.index(lab.n)]
+    here = shares[sizes.index(lab.n)]
     return Plot(
-        "coverage",
         f"How often an interval of level {lab.level:g} holds the mean, {lab.population} data",
         f"At n = {lab.n} the corrected interval covers in {here.estimated:.1%} of runs, without the noise in "
         f"{here.naive:.1%}, with the printed display in {here.display:.1%}.",
         together(
-            _points("corrected, noisy variance", seen, "estimated", sizes),
-            _points("noise ignored", seen, "naive", sizes),
-            _points("as displayed, c²Λ/(εn)", seen, "display", sizes),
+            _points("corrected, noisy variance", shares, "estimated", sizes),
+            _points("noise ignored", shares, "naive", sizes),
+            _points("as displayed, c²Λ/(εn)", shares, "display", sizes),
             series("noise ignored, normal approximation", sizes, ignored, kind="approximate"),
         ),
         "number of records n",
@@ -73,15 +73,16 @@ def coverage(lab: Intervals, rng: Generator) -> Plot:
 
 def variances(lab: Intervals, rng: Generator) -> Plot:
     """Return the simulated coverages of the two corrected intervals side by side."""
-    seen = _simulated(lab, rng)
-    sizes = [str(found.n) for found in seen]
-    here = seen[sizes.index(str(lab.n))]
+    shares = _simulated(lab, rng)
+    sizes = [str(at_n.n) for at_n in shares]
+    here = shares[sizes.index(str(lab.n))]
     return Plot(
-        "variances",
         f"Known and noisy variance, level {lab.level:g}, {lab.population} data",
         f"At n = {lab.n} the interval with the known variance covers in {here.known:.1%} of runs, that with the noisy "
         f"variance in {here.estimated:.1%}; {here.negative:.1%} of the noisy variances are negative.",
-        together(_points("known variance", seen, "known", sizes), _points("noisy variance", seen, "estimated", sizes)),
+        together(
+            _points("known variance", shares, "known", sizes), _points("noisy variance", shares, "estimated", sizes)
+        ),
         "number of records n",
         "coverage",
         reference={"level claimed": lab.level},
@@ -104,7 +105,6 @@ def widths(lab: Intervals) -> Plot:
     display = [intervals.printed_half_width(lab.level, variance, n, lab.epsilon, lab.delta, lab.high) for n in sizes]
     at = sizes.index(lab.n)
     return Plot(
-        "widths",
         f"Half-widths at level {lab.level:g}, known variance, {lab.population} data",
         f"At n = {lab.n} the corrected half-width is {outward(whole[at], 3)}, of which the data alone need "
         f"{outward(z * math.sqrt(variance / lab.n), 3)}; the printed display gives {outward(display[at], 3)}.",
@@ -135,7 +135,6 @@ def split(lab: Intervals) -> Plot:
         parts.append(series(name, sizes, noise / (noise + lab.variance / np.array(sizes))))
     even = intervals.even_size(lab.epsilon, lab.delta, lab.high, lab.variance)
     return Plot(
-        "split",
         "Share of the squared width that privacy takes",
         f"Up to n = {outward(even, 4, up=False)} the textbook noise makes up more than half of the squared width; its "
         "share falls as n grows.",
@@ -154,7 +153,6 @@ def regions(lab: Intervals) -> Regions:
     cut = BoundedLaplace(1 / lab.variance_epsilon, 0.0, 60 / lab.variance_epsilon, 1.0)
     promised, true = DP(total, lab.delta), lab.region
     return Regions(
-        "regions",
         "What the interval gives away",
         f"At ε = {total:g} the two releases have δ = {outward(float(true.delta(total)), 3)}, promised was "
         f"{lab.delta:g}; drawing negative variances again raises the variance's own loss from "

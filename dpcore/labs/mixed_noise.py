@@ -114,7 +114,7 @@ def chance_band(replications: int) -> tuple[float, float]:
     return math.exp(-spread), math.exp(spread)
 
 
-class Errors(NamedTuple):
+class NoiseErrors(NamedTuple):
     """Mean absolute error, median absolute error and fourth moment of a noise."""
 
     mean_absolute: float
@@ -122,7 +122,7 @@ class Errors(NamedTuple):
     fourth: float
 
 
-def errors(variance: float) -> dict[str, Errors]:
+def errors(variance: float) -> dict[str, NoiseErrors]:
     r"""Return the errors of Laplace and normal noise of one variance v.
 
     Laplace, b = sqrt(v/2): :math:`b,\ b\log2,\ 24b^4`; normal: :math:`\sqrt{2v/\pi},\ 0.6745\sqrt v,\ 3v^2`. The normal
@@ -130,6 +130,8 @@ def errors(variance: float) -> dict[str, Errors]:
     """
     b = math.sqrt(variance / 2)
     return {
-        "Laplace": Errors(b, b * math.log(2.0), 24 * b**4),
-        "normal": Errors(math.sqrt(2 * variance / math.pi), 0.6744897501960817 * math.sqrt(variance), 3 * variance**2),
+        "Laplace": NoiseErrors(b, b * math.log(2.0), 24 * b**4),
+        "normal": NoiseErrors(
+            math.sqrt(2 * variance / math.pi), 0.6744897501960817 * math.sqrt(variance), 3 * variance**2
+        ),
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.labs import mixed_noise as mix
 from dpcore.labs import mixed_noise_trials as trials
-from dpcore.labs.base import Check
+from dpcore.labs.base import LabCheck
 from dpcore.mechanisms.gaussian import Gaussian
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class Cell(NamedTuple):
     mechanism: str
     power: float
     printed: float
-    at_95: trials.Coverage
-    at_99: trials.Coverage
+    at_95: trials.TrialCoverage
+    at_99: trials.TrialCoverage
 
     @property
     def outlier(self) -> bool:
@@ -48,7 +48,7 @@ def table(replications: int, rng: Generator) -> tuple[Cell, ...]:
     rows = len(trials.TABLE)
     for row, (family, parameter, printed) in enumerate(trials.TABLE):
         part = (row / rows, (row + 1) / rows)
-        data = trials.samples(family, parameter, trials.PRINTED_N, replications, rng, done=part)
+        data = trials.samples(family, parameter, trials.PRINTED_N, replications, rng, part=part)
         for mechanism, values in zip(trials.MECHANISMS, printed, strict=True):
             for power, value in zip(trials.POWERS, values, strict=True):
                 delta = trials.PRINTED_N**-power
@@ -60,67 +60,64 @@ def table(replications: int, rng: Generator) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def surprise(cell: Cell, level: trials.Coverage) -> float:
+def surprise(cell: Cell, level: trials.TrialCoverage) -> float:
     """Return by how many standard errors a printed share of 1000 runs is away from a simulated one."""
     spread = math.sqrt(max(level.value * (1 - level.value), 1e-3) / trials.PRINTED_RUNS + level.error**2)
     return (cell.printed / 100 - level.value) / spread
 
 
-def theorem(epsilon: float, delta: float, sensitivity: float) -> list[Check]:
+def theorem(epsilon: float, delta: float, sensitivity: float) -> list[LabCheck]:
     """Return the theorem and its threshold at these parameters."""
     true = mix.branch_delta(epsilon)
     need = mix.corrected_switch(epsilon, delta, sensitivity)
     threshold = mix.printed_threshold(epsilon, delta)
     return [
-        Check(
+        LabCheck(
             "Theorem 5.3.2",
             f"δ of the normal branch at ε = {epsilon:g}, at any sensitivity",
             delta,
             true,
-            "exact",
             "false" if true > delta else "holds",
             "Noise of variance 2 (sensitivity/ε)^2 moves the answer by ε/sqrt(2) standard deviations whatever "
             "the sensitivity; the printed proof uses a normal tail bound without its factor 1/t.",
             row="mixed-noise",
         ),
-        Check(
+        LabCheck(
             "Algorithm 5.3.6",
             f"threshold on the sensitivity with the answer in thousandths of its unit, ε = {epsilon:g}, δ = {delta:g}",
             threshold,
             1000 * threshold,
-            "exact",
             "false",
             "A sensitivity has the unit of the answer. The printed threshold has none, so that the branch taken depends on "
             "the unit of measurement; the same rule would need the value shown.",
             row="mixed-noise",
         ),
-        Check(
+        LabCheck(
             "Algorithm 5.3.6",
             f"variance that normal noise needs, ε = {epsilon:g}, δ = {delta:g}, sensitivity {sensitivity:g}",
             mix.laplace_variance(epsilon, sensitivity),
             mix.exact_variance(epsilon, delta, sensitivity),
-            "approximate",
             "false" if true > delta else "loose",
             f"Normal noise of Laplace's variance is private exactly from δ = {true:.6g} on; the least variance of both "
             f"noises at this δ has {need.noise} noise.",
+            kind="approximate",
             row="mixed-noise",
         ),
     ]
 
 
-def lemma() -> list[Check]:
+def lemma() -> list[LabCheck]:
     """Return the lemma at four standard deviations; the first two contradict it."""
     rows = []
     for sigma in (0.001, 0.01, 0.1, 1.0):
         true = mix.lemma_delta(1.0, 0.01, sigma)
         allowed = mix.printed_largest_sensitivity(1.0, 0.01, sigma)
         rows.append(
-            Check(
+            LabCheck(
                 "Lemma 5.3.3, (5.15)",
                 f"δ at ε = 1 and sensitivity {allowed:.6g}, σ = {sigma:g}",
                 0.01,
                 true,
-                "exact",
                 "false" if true > 0.01 else "holds",
                 "For small σ the bound (5.15) allows sensitivities in proportion to σ, which never are small enough."
                 if true > 0.01
@@ -132,24 +129,22 @@ def lemma() -> list[Check]:
     why = "The factor 1/t is missing; the same bound in the proof of Theorem 4.4.3 is what the lemma rests on."
     what = "chance that normal noise of σ = 0.1 exceeds 0.05"
     words = f"at most {mix.printed_tail_bound(0.05, 0.1):.6g}"
-    bound = mix.printed_tail_bound(0.05, 0.1)
-    row = "tail-of-the-normal"
-    rows.append(Check("Lemma 5.3.3, proof", what, bound, true, "exact", "false", why, printed_words=words, row=row))
+    rows.append(LabCheck("Lemma 5.3.3, proof", what, words, true, "false", why, row="tail-of-the-normal"))
     return rows
 
 
-def figures() -> list[Check]:
+def figures() -> list[LabCheck]:
     """Return the boundary of Figure 5.4 and the level of the ratios in Figures 5.6 to 5.14."""
     why = "2 log(1.25/δ); the least variance is smaller, see the picture of the switch."
     rows = [
-        Check(
+        LabCheck(
             "Figure 5.4",
             f"variance of classical normal noise, ε = 1, δ = {delta:g}, sensitivity 1",
             mix.classical_variance(1.0, delta),
             mix.exact_variance(1.0, delta),
-            "upper",
             "loose",
             why,
+            kind="upper",
         )
         for delta in FIGURE
     ]
@@ -159,15 +154,15 @@ def figures() -> list[Check]:
     )
     words = "the MNM and Laplace mechanisms perform similarly; a great improvement for the median"
     rows.append(
-        Check("Figures 5.6 to 5.14", "ratio of the mean squares of Laplace and mixed noise", None, 1.0, "exact", "loose",
-              same, printed_words=words, row="mixed-noise-experiments")
+        LabCheck("Figures 5.6 to 5.14", "ratio of the mean squares of Laplace and mixed noise", words, 1.0, "loose", same,
+                 row="mixed-noise-experiments")
     )  # fmt: skip
     n = trials.PRINTED_N
     level = "The ratio of the variances, 1 / log(1.25/δ)."
     for power in (1.0, 2.0):
         what = f"ratio of the mean squares of Laplace and classical normal noise, δ n^-{power:g}"
         value = mix.expected_ratio(n**-power)
-        rows.append(Check("Figures 5.6 to 5.14", what, None, value, "exact", "holds", level))
+        rows.append(LabCheck("Figures 5.6 to 5.14", what, "", value, "holds", level))
     laplace, normal = (mix.errors(2.0)[name] for name in ("Laplace", "normal"))
     why = "At equal variance Laplace noise has the smaller typical errors; only its fourth moment is larger."
     words = "less data utility for Laplace noise"
@@ -176,51 +171,48 @@ def figures() -> list[Check]:
         ("median", normal.median_absolute, laplace.median_absolute),
     ):
         name = f"{what} absolute error of normal over Laplace noise, equal variance"
-        rows.append(
-            Check("Section 5.3", name, None, first / second, "exact", "false", why, printed_words=words, row="kurtosis")
-        )
+        rows.append(LabCheck("Section 5.3", name, words, first / second, "false", why, row="kurtosis"))
     return rows
 
 
-def table_rows(cells: tuple[Cell, ...]) -> list[Check]:
+def table_rows(cells: tuple[Cell, ...]) -> list[LabCheck]:
     """Return Table 5.1 in four rows: its level, and the two cells that do not fit 95 %."""
     first = next(cell for cell in cells if cell.family == "pareto" and cell.mechanism == "normal")
     far = max(abs(surprise(cell, cell.at_95)) for cell in cells if not cell.outlier)
     rows = [
-        Check(
+        LabCheck(
             "Table 5.1",
             f"percent inside the 99 % interval: {first.words}",
             first.printed,
             100 * first.at_99.value,
-            "simulation",
             "false",
             f"The printed shares fit a 95 % interval ({100 * first.at_95.value:.1f} here). {_LOCAL}",
-            100 * first.at_99.error,
+            kind="simulation",
+            error=100 * first.at_99.error,
             row="table-of-coverage",
         ),
-        Check(
+        LabCheck(
             "Table 5.1",
             "largest distance of 106 printed cells from a 95 % interval, in standard errors",
-            None,
+            "99 % intervals",
             far,
-            "simulation",
             "false",
             "All cells but two fit intervals of 1.96 standard errors; most small ones fit 2.58 by no means.",
-            printed_words="99 % intervals",
+            kind="simulation",
             row="table-of-coverage",
         ),
     ]
     rows += [
-        Check(
+        LabCheck(
             "Table 5.1",
             f"percent inside the 99 % interval: {cell.words}",
             cell.printed,
             100 * cell.at_99.value,
-            "simulation",
             "holds" if abs(surprise(cell, cell.at_99)) <= _FAR else "false",
             f"{abs(surprise(cell, cell.at_99)):.1f} standard errors away from a 99 % interval and "
             f"{abs(surprise(cell, cell.at_95)):.1f} from a 95 % one, which its neighbours fit.",
-            100 * cell.at_99.error,
+            kind="simulation",
+            error=100 * cell.at_99.error,
             row="" if abs(surprise(cell, cell.at_99)) <= _FAR else "table-of-coverage",
         )
         for cell in cells

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, Choice, Parameter
+from dpcore.core.registry import SENSITIVITY, Choice, Parameter
 from dpcore.labs import mixed_noise as mix
 from dpcore.labs import mixed_noise_checks as checked
 from dpcore.labs import mixed_noise_trials as trials
-from dpcore.labs.base import Check, Lab, Makers, Plot, Story, enter, series, together
+from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, Lab, LabCheck, Makers, Plot, Story, enter, series, together
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward
@@ -19,8 +19,6 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-WISHED = EPSILON.but(low=0.01, high=10.0, infinite=False)
-FAILING = DELTA.but(low=1e-12, high=0.5)
 MOVE = SENSITIVITY.but(low=1e-6, high=1e6, low_open=False)
 FAMILY = Choice("family", "text", label="data", meaning="law of the records", choices=trials.FAMILIES, example="normal")
 SHAPE = Parameter(
@@ -46,10 +44,10 @@ _EXPERIMENTS = 200
 class MixedNoise(Lab):
     """The printed switch on the sensitivity against the exact one on delta."""
 
-    name: ClassVar[str] = "mixed_noise"
-    title: ClassVar[str] = "The mixed noise mechanism"
-    place: ClassVar[str] = "Section 5.3"
-    story: ClassVar[Story] = Story(
+    name = "mixed_noise"
+    title = "The mixed noise mechanism"
+    place = "Section 5.3"
+    story = Story(
         claimed="Below a threshold on the sensitivity, normal noise of Laplace's variance is (ε, δ)-private, so "
         "that mixing both noises improves utility at no cost.",
         true="Its true δ depends on ε alone and is 0.0396 at ε = 1, about 20 times the claimed 0.002; the "
@@ -57,15 +55,15 @@ class MixedNoise(Lab):
         matters="Whoever used the mechanism promised a protection that was not there, and the gain in utility is chance: "
         "both noises have the same variance by construction.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\delta^*(\varepsilon)=\Phi(a-\sqrt2)-e^{\varepsilon}\Phi(-a-\sqrt2),\qquad a=\tfrac{\varepsilon}{2\sqrt2},"
         r"\qquad\text{normal noise iff }\delta>\delta^*(\varepsilon)"
     )
-    reference: ClassVar[str] = "Balle, Wang 2018, Theorem 8, at σ = sqrt(2) sensitivity / ε"
-    simulates: ClassVar[bool] = True
+    reference = "Balle, Wang 2018, Theorem 8, at σ = sqrt(2) sensitivity / ε"
+    simulates = True
 
-    epsilon: float = WISHED.field(1.0)
-    delta: float = FAILING.field(0.002)
+    epsilon: float = LAB_EPSILON.field(1.0)
+    delta: float = LAB_DELTA.field(0.002)
     sensitivity: float = MOVE.field(0.001)
     family: str = FAMILY.field("exponential")
     shape: float = SHAPE.field(10.0)
@@ -73,7 +71,7 @@ class MixedNoise(Lab):
     n: int = SIZE.field(500)
     replications: int = RUNS.field(1000)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return printed against true; Table 5.1 is simulated at the printed sizes."""
         cells = checked.table(self.replications, rng)
         return (
@@ -83,7 +81,7 @@ class MixedNoise(Lab):
             *checked.figures(),
         )
 
-    def numbers(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  the table has sizes of its own
+    def numbers(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  the table has sizes of its own
         """Return the theorem at these parameters; nothing else depends on them."""
         return tuple(checked.theorem(self.epsilon, self.delta, self.sensitivity))
 
@@ -114,7 +112,7 @@ class MixedNoise(Lab):
             f"{mix.printed_branch(self.epsilon, self.delta, self.sensitivity)} branch at {self.sensitivity:g}."
         )
         notes = (f"The printed threshold is {mix.printed_threshold(self.epsilon, self.delta):.6g}.",)
-        return Plot("delta_star", "What the normal branch really gives", takeaway, frame, "ε", "δ",
+        return Plot("What the normal branch really gives", takeaway, frame, "ε", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _attack(self) -> Plot:
@@ -126,14 +124,14 @@ class MixedNoise(Lab):
             series("Laplace branch", rates, Laplace(self.epsilon).power(rates)),
         )
         rate = 0.001
-        found, most = float(true.power(rate)), float(claimed.power(rate))
+        power, most = float(true.power(rate)), float(claimed.power(rate))
         if mix.branch_delta(self.epsilon) > self.delta:
             takeaway = "The normal branch leaves the claimed region where false positives are rare"
         else:
             takeaway = "At this δ the normal branch stays inside the claimed region"
-        takeaway += f": at false positives {rate:g} the attacker finds {found:.4g} (exact); claimed is at most {outward(most, 4)}."
+        takeaway += f": at false positives {rate:g} the attacker finds {power:.4g} (exact); claimed is at most {outward(most, 4)}."
         notes = (f"The advantage of the normal branch is {true.total_variation:.4g} (exact).",)
-        return Plot("attack", "Claimed and true attack", takeaway, frame, "False positives", "True positives found",
+        return Plot("Claimed and true attack", takeaway, frame, "False positives", "True positives found",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _switch(self) -> Plot:
@@ -153,7 +151,7 @@ class MixedNoise(Lab):
             f"{self.delta:g} take {best.noise} noise of variance {outward(best.variance, 5)}."
         )
         notes = ("The classical variance is proved for ε below 1 only.",)
-        return Plot("switch", "The switch on δ", takeaway, frame, "δ", "Variance of the noise",
+        return Plot("The switch on δ", takeaway, frame, "δ", "Variance of the noise",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _lemma(self) -> Plot:
@@ -168,12 +166,12 @@ class MixedNoise(Lab):
             "noise: its bound forgets that a normal tail is measured in standard deviations."
         )
         notes = ("Taken at the largest sensitivity that the lemma allows.", "Values below 1e-12 are drawn at 1e-12.")
-        return Plot("lemma", "The lemma behind the threshold", takeaway, frame, "Standard deviation of the noise", "δ",
+        return Plot("The lemma behind the threshold", takeaway, frame, "Standard deviation of the noise", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
     def _data(self, rng: Generator) -> trials.Samples:
         return trials.samples(
-            self.family, self.shape, self.n, self.replications, rng, query=self.query, done=(0.0, 0.6)
+            self.family, self.shape, self.n, self.replications, rng, query=self.query, part=(0.0, 0.6)
         )
 
     def _ratios(self, rng: Generator) -> Plot:
@@ -183,8 +181,8 @@ class MixedNoise(Lab):
         rows: dict[str, list[list[float]]] = {"Laplace / mixed": [], "Laplace / normal": []}
         for place, delta in enumerate(deltas):
             part = (0.6 + 0.1 * place, 0.7 + 0.1 * place)
-            found = trials.ratios(data.sensitivity, self.epsilon, delta, _EXPERIMENTS, rng, done=part)
-            for name, values in zip(rows, found, strict=True):
+            ratios = trials.ratios(data.sensitivity, self.epsilon, delta, _EXPERIMENTS, rng, part=part)
+            for name, values in zip(rows, ratios, strict=True):
                 rows[name].append(np.quantile(values, [0.5, 0.025, 0.975]).tolist())
         for name, triples in rows.items():
             middle, low, high = zip(*triples, strict=True)
@@ -203,24 +201,24 @@ class MixedNoise(Lab):
             f"At δ = 1/n the normal branch is taken for {share:.1%} of the data sets (simulation).",
             "Local sensitivity: none of the mechanisms is private here.",
         )
-        return Plot("ratios", f"Ratios of squared errors, {self.query} (Figures 5.6 to 5.14)", takeaway, together(*parts),
+        return Plot(f"Ratios of squared errors, {self.query} (Figures 5.6 to 5.14)", takeaway, together(*parts),
                     "δ", "Ratio", log_x=True, reference={"equal": 1.0}, notes=notes)  # fmt: skip
 
     def _box(self, rng: Generator) -> Plot:
-        drawn = trials.noises(self._data(rng).sensitivity, self.epsilon, self.delta, rng)
+        noises = trials.noises(self._data(rng).sensitivity, self.epsilon, self.delta, rng)
         parts = []
         for name, low, high in (("middle half", 0.25, 0.75), ("90 of 100", 0.05, 0.95)):
-            rows = [np.quantile(values, [0.5, low, high]).tolist() for values in drawn.values()]
+            rows = [np.quantile(values, [0.5, low, high]).tolist() for values in noises.values()]
             middle, bottom, top = zip(*rows, strict=True)
-            parts.append(series(name, list(drawn), middle, kind="simulation", mark="point", low=bottom, high=top))
-        width = {name: float(np.subtract(*np.quantile(values, [0.75, 0.25]))) for name, values in drawn.items()}
+            parts.append(series(name, list(noises), middle, kind="simulation", mark="point", low=bottom, high=top))
+        width = {name: float(np.subtract(*np.quantile(values, [0.75, 0.25]))) for name, values in noises.items()}
         takeaway = (
             f"The middle half of the errors is {width['Laplace']:.3g} wide with Laplace, {width['mixed']:.3g} with mixed and "
             f"{width['normal']:.3g} with classical normal noise (simulation, {self.replications} data sets)."
         )
         notes = ("Points are medians; bars hold the middle half and 90 of 100 errors.",
                  "Local sensitivity: none of the mechanisms is private here.")  # fmt: skip
-        return Plot("box", f"Errors of the noisy {self.query} (Figures 5.7 to 5.13)", takeaway, together(*parts),
+        return Plot(f"Errors of the noisy {self.query} (Figures 5.7 to 5.13)", takeaway, together(*parts),
                     "Mechanism", "Noisy answer minus answer", notes=notes)  # fmt: skip
 
 
@@ -249,5 +247,5 @@ def _table(cells: tuple[checked.Cell, ...]) -> Plot:
         "Across: the simulated percentage of noisy means inside; up: the printed one with 2 standard errors of its runs.",
         "The outliers: exponential data of rate 10 with normal noise at n^-2 fit 99 %, Pareto data of shape 2 with mixed noise neither.",
     )
-    return Plot("table", "Table 5.1 again", takeaway, together(*parts), "Simulated percentage", "Printed percentage",
+    return Plot("Table 5.1 again", takeaway, together(*parts), "Simulated percentage", "Printed percentage",
                 notes=notes)  # fmt: skip

@@ -82,7 +82,7 @@ def samples(
     rng: Generator,
     *,
     query: str = "mean",
-    done: tuple[float, float] = (0.0, 1.0),
+    part: tuple[float, float] = (0.0, 1.0),
 ) -> Samples:
     """Return `replications` data sets of n records, drawn in chunks.
 
@@ -92,13 +92,13 @@ def samples(
         What `draw` takes.
     query : str, default "mean"
         Whose sensitivity is kept, that of the mean or that of the median (`local_sensitivity`).
-    done : tuple of (float, float), optional
-        Where this piece of work starts and ends in the whole, for the progress told.
+    part : tuple of (float, float), optional
+        Where this piece of work starts and ends in the whole, for the progress shown.
     """
     rows = max(1, _CHUNK // n)
     parts = []
     for start in range(0, replications, rows):
-        checkpoint(done[0] + (done[1] - done[0]) * start / replications)
+        checkpoint(part[0] + (part[1] - part[0]) * start / replications)
         x = draw(family, parameter, rng, (min(rows, replications - start), n))
         parts.append((x.std(axis=1, ddof=1) / math.sqrt(n), local_sensitivity(x, query)))
     error, sensitivity = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -122,14 +122,14 @@ def local_sensitivity(x: FloatArray, query: str) -> FloatArray:
     return np.asarray((np.maximum(above, below) if n % 2 else below) / 2, dtype=np.float64)
 
 
-class Coverage(NamedTuple):
+class TrialCoverage(NamedTuple):
     """How often a noisy mean lies inside the interval: an average over data sets with its standard error."""
 
     value: float
     error: float
 
 
-def coverage(data: Samples, mechanism: str, epsilon: float, delta: float, quantile: float) -> Coverage:
+def coverage(data: Samples, mechanism: str, epsilon: float, delta: float, quantile: float) -> TrialCoverage:
     """Return the chance that the noisy mean lies within `quantile` standard errors of the mean of the data.
 
     Parameters
@@ -155,7 +155,7 @@ def coverage(data: Samples, mechanism: str, epsilon: float, delta: float, quanti
         same = 2 * ndtr(reach * epsilon / math.sqrt(2.0)) - 1
         inside = np.where(data.sensitivity <= printed_threshold(epsilon, delta), same, laplace)
     size = inside.size
-    return Coverage(float(inside.mean()), float(inside.std(ddof=1) / math.sqrt(size)) if size > 1 else 0.0)
+    return TrialCoverage(float(inside.mean()), float(inside.std(ddof=1) / math.sqrt(size)) if size > 1 else 0.0)
 
 
 def normal_share(sensitivity: FloatArray, epsilon: float, delta: float) -> float:
@@ -177,12 +177,12 @@ def ratios(
     runs: int,
     rng: Generator,
     *,
-    done: tuple[float, float] = (0.0, 1.0),
+    part: tuple[float, float] = (0.0, 1.0),
 ) -> Ratios:
     """Return the ratios of `runs` experiments that add fresh noise to the same data sets.
 
     Above 1 the second mechanism had the smaller sum of squares. Laplace and mixed noise have one variance, so that their
-    ratio is 1 but for chance. `done` is as in `samples`.
+    ratio is 1 but for chance. `part` is as in `samples`.
     """
     scale = sensitivity / epsilon
     wide = math.sqrt(classical_variance(epsilon, delta)) * sensitivity
@@ -191,7 +191,7 @@ def ratios(
     rows = max(1, _CHUNK // size)
     mixed, normal = [], []
     for start in range(0, runs, rows):
-        checkpoint(done[0] + (done[1] - done[0]) * start / runs)
+        checkpoint(part[0] + (part[1] - part[0]) * start / runs)
         shape = (min(rows, runs - start), size)
         first = np.square(rng.laplace(0.0, 1.0, shape) * scale).sum(axis=1)
         own = np.where(small, math.sqrt(2.0) * rng.standard_normal(shape), rng.laplace(0.0, 1.0, shape)) * scale

@@ -67,10 +67,14 @@ def renyi(noise: Mechanism, order: float) -> tuple[float, str]:
     right to about 1e-10). Infinite where an answer is possible on one side only.
     """
     ORDER.check(order)
-    found = divergences.renyi(noise, order)
+    closed_form = divergences.renyi(noise, order)
     if math.isinf(order):
-        return noise.curve.max_loss if found is None else found[0], "exact"
-    return (found[0], "exact") if found is not None and found[1] else (_quadrature(noise, order), "approximate")
+        return noise.curve.max_loss if closed_form is None else closed_form[0], "exact"
+    return (
+        (closed_form[0], "exact")
+        if closed_form is not None and closed_form[1]
+        else (_quadrature(noise, order), "approximate")
+    )
 
 
 def kullback_leibler(noise: Mechanism) -> tuple[float, str]:
@@ -93,8 +97,8 @@ def _quadrature(noise: Mechanism, order: float) -> float:
     x = (middle[:, None] + half[:, None] * node).ravel()
     w = (half[:, None] * weight).ravel()
     p, q = noise.density(x), noise.density(x, move)
-    kept = (p > 0) & (q > 0)
-    p, q, w = p[kept], q[kept], w[kept]
+    inside = (p > 0) & (q > 0)
+    p, q, w = p[inside], q[inside], w[inside]
     loss = np.log(p) - np.log(q)
     if order == 1.0:
         return float(w @ (p * loss))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Parameter
 from dpcore.labs import noise_zoo as zoo
-from dpcore.labs.base import Check, Lab, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
 from dpcore.labs.noise_zoo_checks import fixed_checks
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
@@ -40,23 +40,21 @@ _SAME = "Normal and uniform noise have the variance of one Laplace noise."
 class NoiseZoo(Lab):
     """Five noises, their densities, regions and distances."""
 
-    name: ClassVar[str] = "noise_zoo"
-    title: ClassVar[str] = "The noise zoo"
-    place: ClassVar[str] = "Sections 2.3 and 4.5"
-    story: ClassVar[Story] = Story(
+    name = "noise_zoo"
+    title = "The noise zoo"
+    place = "Sections 2.3 and 4.5"
+    story = Story(
         claimed="Adding a second noise does not improve privacy, and the sum of two Laplace noises is not even private.",
         true="The sum of two Laplace noises keeps the privacy loss of one of them and shrinks the region: at scale 1 and "
         "sensitivity 1 the attacker's advantage falls from 0.394 to 0.242.",
         matters="One number, the largest loss, hides what the extra noise buys; the region shows it, and with it an "
         "argument of the later chapters against Laplace noise is gone.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"p_{L+L}(x)=\tfrac{1}{4b}(1+|x|/b)e^{-|x|/b},\qquad |(\log p_{L+L})'|=\frac{|x|/b}{b(1+|x|/b)}<\frac1b,"
         r"\qquad f(\alpha)=F(F^{-1}(1-\alpha)-\Delta)"
     )
-    reference: ClassVar[str] = (
-        "Dong, Roth, Su 2022, Proposition A.3; Reed, Jorgensen 2004 for the normal-Laplace density"
-    )
+    reference = "Dong, Roth, Su 2022, Proposition A.3; Reed, Jorgensen 2004 for the normal-Laplace density"
 
     sensitivity: float = MOVE.field(1.0)
     scale: float = WIDTH.field(1.0)
@@ -68,50 +66,44 @@ class NoiseZoo(Lab):
         """The five noises at these parameters, by name."""
         return zoo.zoo(self.sensitivity, self.scale, self.sigma)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:  # noqa: ARG002  nothing is simulated
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true: first the sums, then the distances."""
         return (*self._sums(), *fixed_checks())
 
-    def _sums(self) -> list[Check]:
+    def _sums(self) -> list[LabCheck]:
         one, two, move = self.noises[zoo.LAPLACE], self.noises[zoo.TWICE], self.sensitivity / self.scale
         at = f"sensitivity {self.sensitivity:g}, scale {self.scale:g}"
         rows = [
-            Check(
+            LabCheck(
                 "Example 4.5.7",
                 f"largest loss of Laplace + Laplace noise, {at}",
-                None,
+                "unbounded, hence not private",
                 two.curve.max_loss,
-                "exact",
                 "false",
                 "The slope of the log density is |x|/(1+|x|) < 1 in units of the scale; the printed limit moves the two "
                 "answers infinitely far apart, which the sensitivity forbids.",
-                printed_words="unbounded, hence not private",
                 row="sum-of-two-laplace",
             ),
-            Check(
+            LabCheck(
                 "Fallacy 4.5.10",
                 f"total variation of Laplace + Laplace noise, {at}",
-                None,
+                _NO_BETTER,
                 two.total_variation,
-                "exact",
                 "false",
                 f"Extra noise is said to improve nothing; one Laplace noise alone gives {one.total_variation:.6g}.",
-                printed_words=_NO_BETTER,
                 row="more-noise-helps",
             ),
         ]
         for share in (0.5, 0.75):
             epsilon = share * move
             rows.append(
-                Check(
+                LabCheck(
                     "Fallacy 4.5.10",
                     f"δ of Laplace + Laplace noise at ε = {epsilon:g}, {at}",
-                    None,
+                    _NO_BETTER,
                     float(two.delta(epsilon)),
-                    "exact",
                     "false",
                     f"Extra noise is post-processing, and here strictly lowers δ, from {float(one.delta(epsilon)):.6g} with one noise.",
-                    printed_words=_NO_BETTER,
                     row="more-noise-helps",
                 )
             )
@@ -137,7 +129,7 @@ class NoiseZoo(Lab):
         notes = (
             f"The largest loss of all three Laplace regions is {self.sensitivity / self.scale:g}: their ends touch.",
         )
-        return Regions("regions", "One noise and two", takeaway, noises, notes=notes)
+        return Regions("One noise and two", takeaway, noises, notes=notes)
 
     def _hockey_stick(self) -> Plot:
         top = 1.5 * self.sensitivity / self.scale
@@ -150,7 +142,7 @@ class NoiseZoo(Lab):
             f"{2 * half:g} both are 0. The uniform noise has one δ for every ε."
         )
         notes = ("The hockey-stick divergence at gamma = e^ε is δ at ε.", _SAME)
-        return Plot("hockey_stick", "δ for every ε", takeaway, frame, "ε", "δ", notes=notes)
+        return Plot("δ for every ε", takeaway, frame, "ε", "δ", notes=notes)
 
     def _density(self) -> Plot:
         mixed = self.noises[zoo.MIXED]
@@ -175,16 +167,16 @@ class NoiseZoo(Lab):
             "Figure 4.1 has σ = 1 and scale 2: variance 9.",
             "A sum of noises is smooth where Laplace has a peak.",
         )
-        return Plot("density", "Densities of the noises", takeaway, together(*parts), "Noise", "Density", notes=notes)
+        return Plot("Densities of the noises", takeaway, together(*parts), "Noise", "Density", notes=notes)
 
     def _divergences(self) -> Plot:
         orders = {"Kullback-Leibler": 1.0, f"Rényi of order {self.order:g}": self.order, "largest loss": math.inf}
         variation = [noise.total_variation for noise in self.noises.values()]
         parts, missing = [series("total variation", list(self.noises), variation, mark="bar")], []
         for what, order in orders.items():
-            found = {name: zoo.renyi(noise, order) for name, noise in self.noises.items()}
-            missing += [f"{what} of {name}" for name, (value, _) in found.items() if math.isinf(value)]
-            rows = {name: pair for name, pair in found.items() if math.isfinite(pair[0])}
+            values = {name: zoo.renyi(noise, order) for name, noise in self.noises.items()}
+            missing += [f"{what} of {name}" for name, (value, _) in values.items() if math.isinf(value)]
+            rows = {name: pair for name, pair in values.items() if math.isfinite(pair[0])}
             kind = "exact" if all(pair[1] == "exact" for pair in rows.values()) else "approximate"
             parts.append(series(what, list(rows), [pair[0] for pair in rows.values()], kind=kind, mark="bar"))
         one, two = (zoo.kullback_leibler(self.noises[name])[0] for name in (zoo.LAPLACE, zoo.TWICE))
@@ -196,6 +188,4 @@ class NoiseZoo(Lab):
             f"Infinite and not drawn: {', '.join(missing)}.",
             "Divergences of the sums are quadratures, about 1e-10.",
         )
-        return Plot(
-            "divergences", "Distances of the two answers", takeaway, together(*parts), "Noise", "Distance", notes=notes
-        )
+        return Plot("Distances of the two answers", takeaway, together(*parts), "Noise", "Distance", notes=notes)

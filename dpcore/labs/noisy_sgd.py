@@ -23,9 +23,7 @@ from dpcore.core.registry import Parameter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from dpcore.curves.base import FloatArray
 
 STEPS = Parameter("steps", "integer", low=1, high=1_000_000, label="N", meaning="number of gradient steps")
 DECAY = Parameter("rho", low=0.0, high=1.0, high_open=True, label="ρ", meaning="how fast the learning rate falls")
@@ -185,9 +183,9 @@ def grid(rhos: Iterable[float], kappas: Iterable[float], steps: int, **others: f
     noise level of the last step, the printed loss of the last iterate alone and the true one of all iterates;
     `vanishes` says whether all three terms tend to 0.
     """
-    rows, asked = [], list(itertools.product(list(rhos), list(kappas)))
-    for at, (rho, kappa) in enumerate(asked):
-        checkpoint(at / len(asked))
+    rows, pairs = [], list(itertools.product(list(rhos), list(kappas)))
+    for at, (rho, kappa) in enumerate(pairs):
+        checkpoint(at / len(pairs))
         plan = Schedule(steps, rho, kappa, **others)
         powers = exponents(rho, kappa)
         vanishes = all(power < 0 for power in powers)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.effort import stage
 from dpcore.core.registry import Parameter
 from dpcore.labs import noisy_sgd_views as views
-from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
 from dpcore.labs.noisy_sgd import BUDGET, DECAY, GROWTH, PRINTED_CONSTANT, RATE, STEPS, Schedule, exponents, vanishing
 from dpcore.labs.noisy_sgd_runs import PENALTY, Ridge, points, run, standard_error
 
@@ -27,10 +27,10 @@ _DATA_SEED = 7
 class NoisySgd(Lab):
     """Gradient descent with Laplace noise of the printed schedule."""
 
-    name: ClassVar[str] = "noisy_sgd"
-    title: ClassVar[str] = "Noisy gradient descent"
-    place: ClassVar[str] = "Chapter 7"
-    story: ClassVar[Story] = Story(
+    name = "noisy_sgd"
+    title = "Noisy gradient descent"
+    place = "Chapter 7"
+    story = Story(
         "Noise levels were given that keep a promised loss at every step, with the message that privacy and "
         "convergence can be had together.",
         "The noise part of the error vanishes only if the promised loss may grow faster than the square root of the "
@@ -39,15 +39,13 @@ class NoisySgd(Lab):
         "After 1000 steps at the edge of convergence the last iterate is promised ε = 178, while simply adding the losses "
         "of all steps gives 126 for showing every iterate.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\gamma_t=\frac{S_t}{\eta_{t-1}t^{\kappa}}\frac D\varepsilon,\qquad A_3=\frac1{S_N}\sum_t"
         r"\Big(\frac{DS_t}{\varepsilon t^{\kappa}}\Big)^2\sim N^{\max(2-\rho-2\kappa,\ \rho-1)},\qquad"
         r"\varepsilon_{\text{all}}=\sum_t\frac D{\gamma_t}"
     )
-    reference: ClassVar[str] = (
-        "Garrigos, Gower 2023 for the error bound; Dwork, Roth 2014, Appendix B for adding losses"
-    )
-    simulates: ClassVar[bool] = True
+    reference = "Garrigos, Gower 2023 for the error bound; Dwork, Roth 2014, Appendix B for adding losses"
+    simulates = True
 
     rho: float = DECAY.field(0.5)
     kappa: float = GROWTH.field(0.75)
@@ -73,123 +71,116 @@ class NoisySgd(Lab):
         """The schedule with the D of the regression."""
         return Schedule(self.steps, self.rho, self.kappa, self.rate, self.epsilon, self.problem.sensitivity)
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the statements of Chapter 7 beside what is true."""
         return (*self._privacy(), *self._rates(), *self._gradients(), self._run(rng))
 
-    def _privacy(self) -> list[Check]:
+    def _privacy(self) -> list[LabCheck]:
         plan = self.plan
         last = float(plan.promised[-1])
         flat = Schedule(2, 0.0, 0.0, self.rate, self.epsilon)
         return [
-            Check(
+            LabCheck(
                 "Theorem 7.6.1 with Theorem 7.7.1",
                 f"loss of seeing the average of {self.steps} iterates",
                 last,
                 plan.joint,
-                "upper",
                 "loose",
                 "The promise is for the last iterate alone; the average needs all, and their losses D/γ add up to at most this.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Theorem 7.6.1",
                 f"the same, each step using one of {self.records} records, hidden",
                 last,
                 plan.sampled(self.records),
-                "upper",
                 "loose",
                 "The proof ignores that a record is used in few steps, and nobody sees in which.",
+                kind="upper",
             ),
-            Check(
+            LabCheck(
                 "Theorem 7.6.1",
                 "loss of the sequence of the first 2 iterates, κ = 0, constant rate, one record",
                 self.epsilon,
                 flat.joint,
-                "exact",
                 "false",
                 "Said of the sequence, it holds only for each iterate alone: the second step adds half the loss of the first.",
                 row="gradients-at-two-places",
             ),
         ]
 
-    def _rates(self) -> list[Check]:
+    def _rates(self) -> list[LabCheck]:
         power = exponents(self.rho, self.kappa)
         printed = 2.0 - self.rho - 2.0 * self.kappa
         return [
-            Check(
+            LabCheck(
                 "Example 7.8.3",
                 "κ above which the noise term vanishes at a constant rate",
                 PRINTED_CONSTANT,
                 vanishing(0.0),
-                "exact",
                 "loose",
                 "The condition 2κ + ρ > 2 gives κ > 1 at ρ = 0; and the sampling term A2 does not vanish there at all.",
                 row="constant-rate",
             ),
-            Check(
+            LabCheck(
                 "Example 7.8.2",
                 "power of N of the sampling term A2, ρ = 0.75",
                 -0.75,
                 exponents(0.75, self.kappa)[1],
-                "exact",
                 "false",
                 "Printed for every ρ in (0, 1); for ρ above 1/2 the squares of the rates have a finite sum, and the power is ρ - 1.",
                 row="second-term",
             ),
-            Check(
+            LabCheck(
                 "Example 7.8.2",
                 f"power of N of the sampling term A2, ρ = {self.rho:g}",
                 -self.rho,
                 power[1],
-                "exact",
                 "holds" if power[1] == -self.rho else "false",
                 "For ρ above 1/2 the squares of the rates have a finite sum, and the power is ρ - 1 (with log N at 1/2).",
             ),
-            Check(
+            LabCheck(
                 "Example 7.8.3",
                 f"power of N of the noise term A3, ρ = {self.rho:g}, κ = {self.kappa:g}",
                 printed,
                 power[2],
-                "exact",
                 "holds" if power[2] == printed else "false",
                 "No schedule makes the term fall faster than N to the ρ - 1.",
             ),
         ]
 
-    def _gradients(self) -> list[Check]:
+    def _gradients(self) -> list[LabCheck]:
         problem = self.problem
         everyone = np.arange(problem.records)
         rows = problem.gradients(np.repeat(problem.best[None], problem.records, axis=0), everyone)
         return [
-            Check(
+            LabCheck(
                 "(7.13)",
                 "mean length of a single gradient where the mean gradient is 0 (ridge data)",
-                None,
+                "the length of the mean gradient, so 0",
                 float(np.linalg.norm(rows, axis=1).mean()),
-                "exact",
                 "false",
                 "The mean of lengths is at least the length of the mean, with equality only if all point the same way.",
-                printed_words="the length of the mean gradient, so 0",
                 row="norm-of-a-mean",
             )
         ]
 
-    def _run(self, rng: Generator) -> Check:
+    def _run(self, rng: Generator) -> LabCheck:
         problem, plan = self.problem, self.fitting
         with stage(0.0, 0.9):
             average = run(problem, plan, rng, self.replications, [self.steps])[self.steps]
         with stage(0.9, 1.0):
-            seen = problem.excess(average)
+            excess = problem.excess(average)
         bound = plan.bound(float(problem.best @ problem.best), problem.spread, problem.dimension)
-        return Check(
+        return LabCheck(
             "Theorem 7.7.1",
             f"loss above the ridge line after {self.steps} steps",
             bound,
-            float(seen.mean()),
-            "simulation",
-            "holds" if seen.mean() <= bound else "false",
+            float(excess.mean()),
+            "holds" if excess.mean() <= bound else "false",
             f"A true bound for rates up to {1 / (4 * problem.smoothness):.4g}; the ridge line is known in closed form.",
-            error=standard_error(seen),
+            kind="simulation",
+            error=standard_error(excess),
         )
 
     def pictures(self, rng: Generator) -> Makers:

@@ -1,4 +1,4 @@
-r"""Runs of noisy gradient descent: the mean, known in closed form throughout, and ridge regression.
+r"""Runs of noisy gradient descent on ridge regression.
 
 Ridge regression needs bounded gradients for any privacy at all. Here the residual is clipped, which makes the loss a
 Huber loss plus :math:`\lambda\theta_1^2/2`: still convex and smooth, with the ridge solution as its minimum as long as
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpcore.core.domains import PROBABILITY
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter
@@ -34,7 +33,7 @@ _MOVES_AT_ONCE = 200_000  # steps times runs between two looks at the clock
 _RESIDUALS_AT_ONCE = 1_000_000
 
 
-class Problem(Protocol):
+class Objective(Protocol):
     """A sum of convex, smooth losses with a known minimum."""
 
     @property
@@ -61,54 +60,11 @@ class Problem(Protocol):
     def spread(self) -> float:
         """Mean squared norm of the gradients of single records at the minimum."""
 
-    def gradients(self, parameters: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
+    def gradients(self, parameters: FloatArray, index: NDArray[np.int64]) -> FloatArray:
         """Return the gradients of the chosen records, one row per run."""
 
     def excess(self, parameters: FloatArray) -> FloatArray:
         """Return by how much the mean loss exceeds its minimum, one number per run."""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """Half the squared distance from each of some numbers in [0, 1]; the minimum is their mean."""
-
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        """Check the range: it bounds the gradient."""
-        PROBABILITY.but(name="A value").array(self.values)
-
-    dimension = 1
-    smoothness = 1.0
-    sensitivity = 1.0
-
-    @property
-    def records(self) -> int:
-        """Number of values."""
-        return len(self.values)
-
-    @cached_property
-    def data(self) -> FloatArray:
-        """The values as an array."""
-        return np.array(self.values)
-
-    @cached_property
-    def best(self) -> FloatArray:
-        """Their mean."""
-        return np.array([self.data.mean()])
-
-    @property
-    def spread(self) -> float:
-        """Their variance."""
-        return float(self.data.var())
-
-    def gradients(self, parameters: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
-        """Return parameter minus record."""
-        return np.asarray(parameters - self.data[chosen][:, None], dtype=np.float64)
-
-    def excess(self, parameters: FloatArray) -> FloatArray:
-        """Return half the squared distance from the mean."""
-        return np.asarray((parameters[:, 0] - self.best[0]) ** 2 / 2.0, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -172,9 +128,9 @@ class Ridge:
         rows = self.gradients(np.repeat(self.best[None], self.records, axis=0), np.arange(self.records))
         return float(np.mean(np.sum(rows * rows, axis=1)))
 
-    def gradients(self, parameters: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
+    def gradients(self, parameters: FloatArray, index: NDArray[np.int64]) -> FloatArray:
         """Return -clipped residual (1, v) + (0, penalty slope)."""
-        v, u = self.points[0][chosen], self.points[1][chosen]
+        v, u = self.points[0][index], self.points[1][index]
         pull = np.clip(u - parameters[:, 0] - parameters[:, 1] * v, -self.clip, self.clip)
         return np.column_stack([-pull, -pull * v + self.penalty * parameters[:, 1]])
 
@@ -203,7 +159,7 @@ def points(n: int, rng: Generator, penalty: float = 0.1) -> Ridge:
 
 
 def run(
-    problem: Problem,
+    problem: Objective,
     plan: Schedule,
     rng: Generator,
     replications: int,
@@ -226,40 +182,23 @@ def run(
     if plan.rate > most:
         msg = f"rate must be at most {most:.6g} for this problem, or its steps run away, got {plan.rate!r}."
         raise DomainError(msg)
-    wanted = set(marks)
+    stops = set(marks)
     theta = np.zeros((replications, problem.dimension))
     total = np.zeros_like(theta)
     out: dict[int, FloatArray] = {}
-    last, often = min(plan.steps, max(wanted)), min(500, max(1, _MOVES_AT_ONCE // replications))
+    last, often = min(plan.steps, max(stops)), min(500, max(1, _MOVES_AT_ONCE // replications))
     for t in range(last):
         if t % often == 0:
             checkpoint(t / last)
         rate = plan.rates[t]
         total += rate * theta
-        if t + 1 in wanted:
+        if t + 1 in stops:
             out[t + 1] = total / plan.sums[t]
         move = problem.gradients(theta, rng.integers(0, problem.records, replications))
         if noisy:
             move = move + plan.noise[t] * rng.laplace(size=theta.shape)
         theta = theta - rate * move
     return out
-
-
-def mean_excess(problem: Mean, plan: Schedule) -> float:
-    r"""Return the expected excess of the weighted average for the mean, exactly.
-
-    The recursion is linear: with :math:`\xi_t` the centred record plus noise, of variance :math:`s^2+2\gamma^2`,
-
-    .. math:: \bar\theta-\bar x=g_0(\theta_0-\bar x)+\sum_t w_t\xi_t,\qquad w_t=\eta_tG_t/S_N,\quad
-              G_{t-1}=\eta_t+(1-\eta_t)G_t,\ G_{N-1}=0
-    """
-    weight, total = 0.0, float(plan.sums[-1])
-    variance = 0.0
-    for rate, noise in zip(plan.rates[::-1].tolist(), plan.noise[::-1].tolist(), strict=True):
-        variance += (rate * weight / total) ** 2 * (problem.spread + 2.0 * noise * noise)
-        weight = rate + (1.0 - rate) * weight
-    off = weight / total * float(problem.best[0])
-    return (variance + off * off) / 2.0
 
 
 def standard_error(values: FloatArray) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint, stage
-from dpcore.labs.base import Plot, Regions, series, together
+from dpcore.labs.base import Plot, Regions, series, simulated, together
 from dpcore.labs.noisy_sgd import PRINTED_CONSTANT, Schedule, cheaper, grid, vanishing
 from dpcore.labs.noisy_sgd_runs import run, standard_error
 from dpcore.mechanisms.laplace import Laplace
@@ -46,7 +46,6 @@ def trade(plan: Schedule, records: int) -> Plot:
         f"and {outward(at.sampled(records), 3)} if nobody sees which of {records} records a step uses."
     )
     return Plot(
-        "trade",
         "Error or privacy: one of them grows",
         says,
         frame,
@@ -69,7 +68,7 @@ def errors(plan: Schedule) -> Plot:
         f"With ρ = {plan.rho:g} and κ = {plan.kappa:g}, 2κ + ρ = {2 * plan.kappa + plan.rho:g}: the noise term {way} "
         f"in the second half and ends at {a3[-1]:.4g} after {plan.steps} steps."
     )
-    return Plot("errors", "Three error terms", says, frame, "steps, N", "term of the bound", log_x=True, log_y=True)
+    return Plot("Three error terms", says, frame, "steps, N", "term of the bound", log_x=True, log_y=True)
 
 
 def lines() -> Plot:
@@ -86,7 +85,6 @@ def lines() -> Plot:
     )
     note = "All three terms vanish above the upper line for 0 < ρ < 1; at ρ = 0 the sampling term A2 stays."
     return Plot(
-        "vanishing",
         "Where the error vanishes",
         says,
         frame,
@@ -107,7 +105,7 @@ def sums(plan: Schedule) -> Plot:
         f"Of these, the least sum after {plan.steps} steps is {best['sum']:.3g} at ρ = {best['rho']:g}, κ = {best['kappa']:g}: "
         f"there all iterates together cost at most ε = {outward(float(best['joint']), 3)}."
     )
-    return Plot("grid", "The error on a grid", says, together(*parts), "κ", "A1 + A2 + A3", log_y=True)
+    return Plot("The error on a grid", says, together(*parts), "κ", "A1 + A2 + A3", log_y=True)
 
 
 def schedule(plan: Schedule) -> Plot:
@@ -123,7 +121,6 @@ def schedule(plan: Schedule) -> Plot:
         f"ε = {plan.promised[-1]:.4g}, all of them together cost at most {outward(plan.joint, 4)}."
     )
     return Plot(
-        "schedule",
         "The noise schedule",
         says,
         frame,
@@ -149,15 +146,14 @@ def excesses(problem: Ridge, plan: Schedule, rng: Generator, replications: int) 
     parts, ends = [], {}
     for at, (name, noisy) in enumerate((("with privacy noise", True), ("without noise", False))):
         with stage(at / 2, at / 2 + 0.25):
-            seen = run(problem, plan, rng, replications, marks, noisy=noisy)
+            averages = run(problem, plan, rng, replications, marks, noisy=noisy)
         losses = []
         for i, n in enumerate(marks):
             with stage(at / 2 + 0.25 + i / len(marks) / 4, at / 2 + 0.25 + (i + 1) / len(marks) / 4):
-                losses.append(problem.excess(seen[n]))
+                losses.append(problem.excess(averages[n]))
         means = np.array([float(loss.mean()) for loss in losses])
-        reach = 2.0 * np.array([standard_error(loss) for loss in losses])
-        low = np.maximum(means - reach, means / 100.0)
-        parts.append(series(name, marks, means, kind="simulation", mark="point", low=low, high=means + reach))
+        errors = [standard_error(loss) for loss in losses]
+        parts.append(simulated(name, marks, means, errors, least=means / 100.0))
         ends[name] = means[-1]
     covered = plan.rate <= 1.0 / (4.0 * problem.smoothness)
     start = float(problem.best @ problem.best)
@@ -174,7 +170,6 @@ def excesses(problem: Ridge, plan: Schedule, rng: Generator, replications: int) 
         *(() if covered else (f"The bound is proved for rates up to {1 / (4 * problem.smoothness):.4g} only.",)),
     )
     return Plot(
-        "ridge",
         "Ridge regression with noisy steps",
         says,
         together(*parts),
@@ -193,15 +188,14 @@ def path(problem: Ridge, plan: Schedule, rng: Generator) -> Plot:
     parts, ends = [], {}
     for at, (name, noisy) in enumerate((("with privacy noise", True), ("without noise", False))):
         with stage(at / 2, (at + 1) / 2):
-            seen = run(problem, plan, rng, 1, marks, noisy=noisy)
-        ends[name] = float(seen[marks[-1]][0, 1])
-        parts.append(series(name, marks, [float(seen[n][0, 1]) for n in marks], kind="simulation"))
+            averages = run(problem, plan, rng, 1, marks, noisy=noisy)
+        ends[name] = float(averages[marks[-1]][0, 1])
+        parts.append(series(name, marks, [float(averages[n][0, 1]) for n in marks], kind="simulation"))
     says = (
         f"The ridge slope is {slope:.4f}. One run of {plan.steps} steps gives {ends['with privacy noise']:.3g} with privacy "
         f"noise and {ends['without noise']:.3g} without."
     )
     return Plot(
-        "path",
         "One run beside the closed form",
         says,
         together(*parts),
@@ -218,7 +212,7 @@ def regions(plan: Schedule) -> Regions:
     checkpoint(0.1)
     parts = tuple(Laplace(float(loss)) for loss in few.losses)
     exact = parts[0] if len(parts) == 1 else Product(parts)
-    shown = {
+    shapes = {
         "promised for the last iterate alone": DP(float(few.promised[-1])),
         "all iterates, losses added": DP(few.joint),
         "all iterates, composed": exact,
@@ -228,9 +222,7 @@ def regions(plan: Schedule) -> Regions:
         f"{few.joint:.4g}, and at a false alarm rate of 5 of 100 the composed steps let an attacker be right "
         f"{outward(100 * float(np.ravel(exact.power(0.05))[0]), 3)} times of 100 at most."
     )
-    return Regions(
-        "regions", "A few steps, exactly", says, shown, notes=(_HONEST, "For a record that every step uses, p = 1.")
-    )
+    return Regions("A few steps, exactly", says, shapes, notes=(_HONEST, "For a record that every step uses, p = 1."))
 
 
 def counts(steps: int) -> list[int]:

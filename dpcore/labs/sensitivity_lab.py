@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from dpcore.core.registry import DELTA, Choice, Parameter
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_views as pictures
 from dpcore.labs import sensitivity_weighted as weighted
-from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
 from dpcore.labs.sensitivity import local
 from dpcore.labs.sensitivity_checks import fixed_checks
 
@@ -38,10 +38,10 @@ DRAWS: Final = Parameter("replications", "integer", low=1, high=8, label="data s
 class Sensitivity(Lab):
     """Local, global, smooth and weighted sensitivity of the median."""
 
-    name: ClassVar[str] = "sensitivity"
-    title: ClassVar[str] = "Which sensitivity the noise may follow"
-    place: ClassVar[str] = "Sections 2.1 and 5.2"
-    story: ClassVar[Story] = Story(
+    name = "sensitivity"
+    title = "Which sensitivity the noise may follow"
+    place = "Sections 2.1 and 5.2"
+    story = Story(
         "Noise that mixes the local into the global sensitivity was said to beat the Laplace mechanism for weights b of "
         "the global one up to 0.7, with a leak δ below 0.1 from about b = 0.45 at ε = 15.",
         "A factor 2 was lost: only b below 1/2 saves noise; the printed bound on δ leaves such a b above ε = 10.4 only, the exact "
@@ -49,12 +49,12 @@ class Sensitivity(Lab):
         "Noise that follows the data leaks through its own size, so a gain has to be compared with what the Laplace "
         "mechanism does with the same δ.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\delta(\varepsilon,b)=(1-b)\,b^{b/(1-b)}e^{-\varepsilon b/(1-b)},\qquad "
         r"\mathrm{Var}=\tfrac{8}{\varepsilon^2}(a\Delta^{loc}+b\Delta)^2,\qquad b<\tfrac12"
     )
-    reference: ClassVar[str] = "exact pairs of two widths; smooth sensitivity: Nissim, Raskhodnikova, Smith 2007"
-    simulates: ClassVar[bool] = True
+    reference = "exact pairs of two widths; smooth sensitivity: Nissim, Raskhodnikova, Smith 2007"
+    simulates = True
 
     epsilon: float = smooth.BUDGET.but(low=0.01, low_open=False).field(1.0)
     delta: float = DELTA.but(low=1e-12, high=0.7, meaning="leak that is allowed").field(0.1)
@@ -78,62 +78,59 @@ class Sensitivity(Lab):
         """Return local over global sensitivity of the median for every data set."""
         return [local("median", self.draw(rng), 0.0, 1.0) for _ in range(self.replications)]
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the rows at these parameters, then those of fixed examples."""
         e, b = self.epsilon, self.weight
         r = self.ratios(rng)[0]
-        said = f"ε = {e:g}, b = {b:g}"
+        at = f"ε = {e:g}, b = {b:g}"
         return (
-            Check(
+            LabCheck(
                 "(5.13), Figs. 5.1-5.2",
-                f"noise variance of the weighted sensitivity, {said}, local/global = {r:.3g}",
+                f"noise variance of the weighted sensitivity, {at}, local/global = {r:.3g}",
                 weighted.printed_variance(e, b, r),
                 weighted.variance(e, b, r),
-                "exact",
                 "false",
                 "Laplace(1) has the variance 2, which was taken as 1; at b = 1 it is 4 times the Laplace mechanism's.",
                 row="variance-of-candidate-1",
             ),
-            Check(
+            LabCheck(
                 "Example 5.2.19",
                 f"largest b that saves noise, local/global = {r:.3g}",
                 weighted.useful_weight(r, printed=True),
                 weighted.useful_weight(r),
-                "exact",
                 "false",
                 "From the corrected variance: b ≤ (1/2 - r)/(1 - r), never 0.7.",
                 row="weights-that-help",
             ),
-            Check(
+            LabCheck(
                 "(5.10)",
-                f"δ of the weighted noise, {said}",
+                f"δ of the weighted noise, {at}",
                 weighted.printed_delta(e, b),
                 weighted.delta(e, b),
-                "exact" if weighted.narrow_bound(e, b) <= weighted.delta(e, b) else "lower",
                 "loose",
                 "Worst pair: the same answer, local sensitivity 0 against the global one.",
+                kind="exact" if weighted.narrow_bound(e, b) <= weighted.delta(e, b) else "lower",
             ),
-            Check(
+            LabCheck(
                 "Example 5.2.19",
                 f"least b with δ ≤ {self.delta:g}, ε = {e:g}",
                 weighted.private_weight(e, self.delta, printed=True),
                 weighted.private_weight(e, self.delta),
-                "upper",
                 "loose",
                 "The exact δ solved for b; the printed one is a bound.",
+                kind="upper",
             ),
             self._smooth_check(),
             *fixed_checks(),
         )
 
-    def _smooth_check(self) -> Check:
+    def _smooth_check(self) -> LabCheck:
         beta = smooth.laplace_beta(self.epsilon, self.delta)
-        return Check(
+        return LabCheck(
             "Corollary 5.2.9",
             f"δ of Laplace noise by smooth sensitivity, ε = {self.epsilon:g}, δ' = {self.delta:g}",
             smooth.printed_laplace_delta(self.epsilon, self.delta),
             smooth.laplace_worst_delta(self.epsilon, beta),
-            "exact",
             "loose",
             "Full ratio of the scales and full move of the answer, wider noise on the data.",
         )

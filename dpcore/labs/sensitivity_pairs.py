@@ -1,4 +1,4 @@
-r"""Two answers whose noise has different scales: exact regions of Laplace and Gaussian pairs.
+r"""Two answers whose noise has different scales: exact profiles of Laplace and Gaussian pairs.
 
 A data-dependent noise scale means that neighbours differ in centre and in width. With P the release on the data and Q on
 a neighbour, :math:`\delta(\varepsilon)=\int(p-e^\varepsilon q)_+`, and the set of the integral is where the loss
@@ -16,14 +16,12 @@ from scipy.special import log_ndtr, ndtr
 
 from dpcore.core.registry import SCALE, Parameter
 from dpcore.curves.base import Curve
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
+from dpcore.regions.guarantees import gaussian_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpcore.curves.base import Bounds, FloatArray
 
-    Profile = Callable[[FloatArray, float, float, float], FloatArray]
 
 SHIFT: Final = Parameter("shift", low=0.0, label="d", meaning="distance of the two centres")
 _FAR = 1e280  # stands for an infinite epsilon where infinities would be subtracted
@@ -82,7 +80,7 @@ def gaussian_delta(epsilon: FloatArray, scale: float, other: float, shift: float
     """
     e = np.clip(np.asarray(epsilon, dtype=np.float64), -_FAR, _FAR)
     if scale == other:
-        return _moved(e, shift / scale)
+        return gaussian_curve(shift / scale).delta_bounds(e)[1]
     narrow, wide = min(scale, other), max(scale, other)
     ratio, move = narrow / wide, shift / wide
     square = (1 - ratio) * (1 + ratio)
@@ -99,54 +97,29 @@ def gaussian_delta(epsilon: FloatArray, scale: float, other: float, shift: float
     return np.asarray(np.clip(p - q, _least(e), 1.0), dtype=np.float64)
 
 
-def _moved(e: FloatArray, mu: float) -> FloatArray:
-    """Return delta of two normals of one width, mu widths apart."""
-    if mu == 0:
-        return _least(e)
-    p, log_q = ndtr(mu / 2 - e / mu), log_ndtr(-mu / 2 - e / mu)
-    return np.asarray(np.clip(p - np.exp(np.minimum(e + log_q, _LARGEST)), _least(e), 1.0), dtype=np.float64)
-
-
-def _largest_laplace_loss(scale: float, other: float, shift: float) -> float:
+def _largest_loss(scale: float, other: float, shift: float) -> float:
     return math.log(other / scale) + shift / other if scale <= other else math.inf
 
 
-def _largest_gaussian_loss(scale: float, other: float, shift: float) -> float:
-    if scale < other:
-        square = (1 - scale / other) * (1 + scale / other)
-        return math.log(other / scale) + (shift / other) ** 2 / (2 * square)
-    return 0.0 if scale == other and shift == 0 else math.inf
-
-
 class Widths(Curve):
-    """P0 centred at `shift` with the width `other`, P1 centred at 0 with the width `scale`."""
+    """P0 = Lap(shift, other) and P1 = Lap(0, scale)."""
 
-    def __init__(self, profile: Profile, scale: float, other: float, shift: float) -> None:
-        self.profile, self.scale, self.other, self.shift = profile, scale, other, shift
+    def __init__(self, scale: float, other: float, shift: float) -> None:
+        self.scale, self.other, self.shift = scale, other, shift
         self.symmetric = scale == other
         self.method = "pair of two widths, closed form"
-        top = _largest_laplace_loss if profile is laplace_delta else _largest_gaussian_loss
-        self.max_loss, self.min_loss = top(scale, other, shift), -top(other, scale, shift)
+        self.max_loss, self.min_loss = _largest_loss(scale, other, shift), -_largest_loss(other, scale, shift)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the closed form twice."""
-        value = self.profile(np.asarray(epsilon, dtype=np.float64), self.scale, self.other, self.shift)
+        value = laplace_delta(np.asarray(epsilon, dtype=np.float64), self.scale, self.other, self.shift)
         return value, value
 
     def inverse(self) -> Widths:
         """Return the pair exchanged; by symmetry only the widths change places."""
-        return Widths(self.profile, self.other, self.scale, self.shift)
+        return Widths(self.other, self.scale, self.shift)
 
 
-def laplace_pair(scale: float, other: float, shift: float, label: str) -> Given:
+def laplace_pair(scale: float, other: float, shift: float, label: str) -> CustomRegion:
     """Return the region of Laplace noise of one scale against another, the centres `shift` apart."""
-    return Given(Widths(laplace_delta, *_checked(scale, other, shift)), label, "substitution")
-
-
-def gaussian_pair(scale: float, other: float, shift: float, label: str) -> Given:
-    """Return the region of normal noise of one standard deviation against another, the centres `shift` apart."""
-    return Given(Widths(gaussian_delta, *_checked(scale, other, shift)), label, "substitution")
-
-
-def _checked(scale: float, other: float, shift: float) -> tuple[float, float, float]:
-    return _WIDTH.check(scale), _WIDTH.check(other), SHIFT.check(shift)
+    return CustomRegion(Widths(_WIDTH.check(scale), _WIDTH.check(other), SHIFT.check(shift)), label, "substitution")

@@ -9,7 +9,7 @@ A noise scale that follows it gives an approximate guarantee, because neighbours
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,11 +17,6 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import Choice, Parameter
 from dpcore.labs.sensitivity import odd, records, within
 from dpcore.labs.sensitivity_pairs import gaussian_delta, laplace_delta
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
 
 BETA: Final = Parameter("beta", low=0.0, label="β", meaning="how fast the bound may change: by e^β per record")
 GAMMA: Final = Parameter("gamma", low=1.0, low_open=True, high=100.0, label="γ", meaning="power of the heavy tail")
@@ -65,24 +60,13 @@ def smooth_median(values: Any, low: float, high: float, beta: float) -> float:
         row = (first + last) // 2
         columns = np.arange(max(left, row + 1), right + 1)
         size = (framed[columns] - framed[row]) * np.exp(-rate * (columns - row - 1))
-        found = int(np.argmax(size))
-        best, column = max(best, float(size[found])), int(columns[found])
+        place = int(np.argmax(size))
+        best, column = max(best, float(size[place])), int(columns[place])
         if first < row:
             todo.append((first, row - 1, left, column))
         if row < last:
             todo.append((row + 1, last, column, right))
     return best
-
-
-def smooth_median_squared(values: Any, low: float, high: float, beta: float) -> float:
-    """Return the same by every pair (i, j), O(n^2) as printed in (5.7): the second route."""
-    rate = within(BETA, beta)
-    x = records(values, low, high)
-    middle = odd(x)
-    framed = np.concatenate(([low], x, [high]))
-    i, j = np.arange(middle + 1)[:, None], np.arange(middle, x.size + 2)[None, :]
-    size = np.where(j > i, (framed[j] - framed[i]) * np.exp(-rate * np.maximum(j - i - 1, 0)), 0.0)
-    return float(size.max())
 
 
 def smooth_mean(values: Any, low: float, high: float, beta: float) -> float:
@@ -182,17 +166,6 @@ def heavy_loss(epsilon: float, gamma: float) -> float:
     """
     steep = math.pow(gamma - 1, (gamma - 1) / gamma)
     return heavy_beta(epsilon, gamma) * (steep + max(1.0, gamma - 1))
-
-
-def heavy_variance(epsilon: float, gamma: float) -> float:
-    r"""Return the noise variance per squared smooth sensitivity, :math:`c^2\sin(\pi/\gamma)/\sin(3\pi/\gamma)`.
-
-    It is finite for gamma > 3 only.
-    """
-    if within(GAMMA, gamma) <= 3:
-        msg = f"The variance is finite for gamma above 3 only, got {gamma!r}."
-        raise DomainError(msg)
-    return heavy_scale(epsilon, gamma) ** 2 * math.sin(math.pi / gamma) / math.sin(3 * math.pi / gamma)
 
 
 def gaussian_scale(epsilon: float, failure: float) -> float:

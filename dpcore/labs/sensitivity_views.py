@@ -32,19 +32,18 @@ _NOTE = "Noise variances in units of the squared global sensitivity."
 def room(lab: Sensitivity) -> Plot:
     """Return which weights b save noise and keep the delta, as printed and as it is."""
     grid = np.geomspace(0.1, 20.0, 61)
-    needed = [[weighted.private_weight(e, lab.delta, printed=p) for e in grid] for p in (True, False)]
+    least = [[weighted.private_weight(e, lab.delta, printed=p) for e in grid] for p in (True, False)]
     fair = [max(0.0, weighted.fair_weight(e, lab.delta, 0.0)) for e in grid]
     crossing = -math.log(4 * lab.delta)
     printed_at = 2 * math.log(1 / lab.delta) * math.log(2) / (1 - math.log(2))
     gain = f"above ε = {outward(crossing, 3)}" if crossing > 0.1 else "at every ε shown"
     return Plot(
-        "room",
         f"Weights b that save noise and keep δ ≤ {lab.delta:g}",
         f"Only b below 1/2 saves noise, not 0.707. The printed δ asks for more than that up to ε = "
         f"{outward(printed_at, 4, up=False)}; by the exact δ a gain is possible {gain}.",
         together(
-            series("least b by the printed δ", grid, needed[0], kind="printed"),
-            series("least b by the exact δ", grid, needed[1], kind="upper"),
+            series("least b by the printed δ", grid, least[0], kind="printed"),
+            series("least b by the exact δ", grid, least[1], kind="upper"),
             series("largest b as printed", grid, np.full(grid.size, math.sqrt(0.5)), kind="printed"),
             series("largest b that saves noise", grid, np.full(grid.size, 0.5)),
             series("largest b, Laplace at this δ", grid, fair),
@@ -70,7 +69,6 @@ def noise(lab: Sensitivity, rng: Generator) -> Plot:
     printed = [weighted.printed_variance(lab.epsilon, b, ratios[0]) for b in grid]
     best = max(weighted.useful_weight(r) for r in ratios)
     return Plot(
-        "noise",
         f"Noise variance against the weight b, {lab.population} data (Figs. 5.1-5.2)",
         f"The printed curve crosses the Laplace mechanism at b = "
         f"{outward(weighted.useful_weight(ratios[0], printed=True), 3)}, the true ones at b = {outward(best, 3)} or "
@@ -89,7 +87,6 @@ def leak(lab: Sensitivity) -> Plot:
     printed = [min(1.0, weighted.printed_delta(lab.epsilon, b)) for b in grid]
     exact = [weighted.delta(lab.epsilon, b) for b in grid]
     return Plot(
-        "leak",
         f"The leak δ against the weight b at ε = {lab.epsilon:g}",
         f"At b = 1/2, the largest weight that saves noise, the exact δ is "
         f"{outward(weighted.delta(lab.epsilon, 0.5), 3)} = e^-ε / 4; the printed bound says "
@@ -119,7 +116,6 @@ def all_leaks(lab: Sensitivity) -> Plot:
             parts.append(series(f"exact, ε = {e:g}", grid, [weighted.delta(e, b) for b in grid]))
     least = weighted.private_weight(15.0, lab.delta, printed=True)
     return Plot(
-        "all_leaks",
         "The leak δ for five ε (Fig. 5.3)",
         f"At ε = 15 the printed δ needs b of at least {outward(least, 4)} for δ ≤ {lab.delta:g}, the exact one "
         f"{outward(weighted.private_weight(15.0, lab.delta), 4)}.",
@@ -143,7 +139,6 @@ def smooth_sensitivity(lab: Sensitivity, rng: Generator) -> Plot:
     beta = smooth.laplace_beta(lab.epsilon, lab.delta)
     here = smooth.smooth_median(x, 0.0, 1.0, beta)
     return Plot(
-        "smooth",
         "Smooth sensitivity as a share of the global one",
         f"At ε = {lab.epsilon:g} and δ' = {lab.delta:g} (β = {beta:.3g}) the median's is {outward(here, 3)} of the "
         f"global sensitivity; the local one is {outward(local('median', x, 0.0, 1.0), 3)}.",
@@ -167,7 +162,6 @@ def mechanisms(lab: Sensitivity, rng: Generator) -> Plot:
     parts.append(series("Laplace, global sensitivity", grid, math.log(2.0) / grid))
     at_one = ", ".join(f"{part['y'].iloc[-1]:.3g} ({part['series'].iloc[0]})" for part in parts)
     return Plot(
-        "mechanisms",
         f"Typical errors of a noisy median, {lab.population} data, {lab.n} records",
         f"At ε = 1 half of the errors are below {at_one}.",
         together(*parts),
@@ -188,15 +182,14 @@ def promises(lab: Sensitivity) -> Plot:
     grid = np.geomspace(0.05, 1.0, 41)
     failure = lab.delta
     exact = [smooth.laplace_worst_delta(e, smooth.laplace_beta(e, failure)) for e in grid]
-    found = [
+    worst = [
         smooth.gaussian_worst_delta(e, smooth.printed_gaussian_beta(e, failure), smooth.gaussian_scale(e, failure), 40)
         for e in grid
     ]
-    normal = np.maximum(found, _TINY)
+    normal = np.maximum(worst, _TINY)
     printed = [smooth.printed_laplace_delta(e, failure) for e in grid]
     room = int(min(p / x for p, x in zip(printed, exact, strict=True)))
     return Plot(
-        "promises",
         f"What smooth sensitivity promises and what it leaks, δ' = {failure:g}",
         f"The printed δ of the Laplace mechanism is at least {outward(room, 2, up=False)} times the exact one for ε "
         "up to 1. δ'/2 is proved by widening first and moving the answer after.",
@@ -230,7 +223,6 @@ def queries(lab: Sensitivity, rng: Generator) -> Plot:
 
     printed = [printed_local_mean(x), local("median", x, low, high), printed_variance(x)]
     return Plot(
-        "queries",
         "Local sensitivities as shares of the global one, data on [-1, 3]",
         f"A record can move by 4, the printed mean counts 3. Dropping a record moves the variance by "
         f"{outward(kept_divisor_variance(x), 3)}; the printed formula, which depends on where 0 is, says "
@@ -256,7 +248,6 @@ def pairs(lab: Sensitivity) -> Regions:
     mixed = weighted.region(e, lab.weight)
     bare = laplace_pair(scale, scale * 1e-9, 0.0, "local sensitivity alone")
     return Regions(
-        "pairs",
         f"Regions of noise that follows the data, ε = {e:g}",
         f"Weighted noise with b = {lab.weight:g} is ({e:g}, {outward(mixed.delta(e), 3)})-private, noise by smooth "
         f"sensitivity ({e:g}, {outward(slow.delta(e), 3)}); the local sensitivity alone hides nothing.",

@@ -15,6 +15,7 @@ from dpcore.core.registry import DELTA, Parameter
 from dpcore.labs.sensitivity import within
 from dpcore.labs.sensitivity_pairs import laplace_delta, laplace_pair
 from dpcore.labs.sensitivity_smooth import BUDGET
+from dpcore.mechanisms.law import least
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -24,7 +25,6 @@ WEIGHT: Final = Parameter(
 )
 RATIO: Final = Parameter("ratio", low=0.0, high=1.0, label="r", meaning="local over global sensitivity", example=0.01)
 _OPEN_DELTA: Final = DELTA.but(low_open=True, high_open=True)
-_STEPS = 200
 
 
 def printed_delta(epsilon: float, weight: float) -> float:
@@ -49,17 +49,6 @@ def delta(epsilon: float, weight: float) -> float:
     """
     b, e = within(WEIGHT, weight), within(BUDGET, epsilon)
     return 0.0 if b == 1 else (1 - b) * math.exp(b / (1 - b) * (math.log(b) - e))
-
-
-def largest_found(epsilon: float, weight: float, steps: int = 100) -> float:
-    """Return the largest delta over a grid of local sensitivities (x, 1) with the largest move, both directions."""
-    b, e = within(WEIGHT, weight), within(BUDGET, epsilon)
-    found = 0.0
-    for x in np.linspace(0.0, 1.0, steps + 1):
-        narrow, wide, move = (1 - b) * x + b, 1.0, x * e / 2  # in units of 2 global / epsilon
-        for first, second in ((wide, narrow), (narrow, wide)):
-            found = max(found, float(laplace_delta(np.array([e]), first, second, move)[0]))
-    return found
 
 
 def narrow_bound(epsilon: float, weight: float, steps: int = 256) -> float:
@@ -137,13 +126,7 @@ def private_weight(epsilon: float, delta_: float, *, printed: bool = False) -> f
     e, allowed = within(BUDGET, epsilon), within(_OPEN_DELTA, delta_)
     if printed:
         return math.exp(-e / (e - 2 * math.log(allowed)))
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if delta(e, middle) <= allowed else (middle, high)
-    return high
+    return least(lambda b: delta(e, b) <= allowed, 0.0, 1.0)
 
 
 def blurred_variance(epsilon: float, weight: float, local: float, mean: float, spread: float) -> float:

@@ -247,7 +247,7 @@ class Autoregression:
         """Return (epsilon, delta) as printed for a scenario, or None where the source says nothing."""
         (one, two), (d_one, d_two) = self.epsilon, self.delta
         both = printed_delta((one, d_one), (two, d_two))
-        known: dict[str, Callable[[], tuple[float, float]]] = {
+        theorems: dict[str, Callable[[], tuple[float, float]]] = {
             "A1N1": lambda: (one, d_one),
             "A1N2": lambda: (self.printed_first(), d_two),
             "A1N3": lambda: (one + self.printed_first(), both),
@@ -256,8 +256,8 @@ class Autoregression:
             "A3N3": lambda: (one + math.fsum(self.printed_first(i) for i in range(self.n)), both),
             "A4N3": lambda: (one + two, both),
         }
-        found = known.get(attack + knowledge)
-        return None if found is None else found()
+        theorem = theorems.get(attack + knowledge)
+        return None if theorem is None else theorem()
 
 
 def _times(knowledge: str) -> tuple[int, ...]:

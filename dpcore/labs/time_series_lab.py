@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.registry import Parameter
 from dpcore.labs import time_series_views as views
-from dpcore.labs.base import Check, Lab, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
 from dpcore.labs.time_series import Autoregression, code_first, many, pair, printed_dependence, total_dependence
 from dpcore.labs.time_series_scenarios import programmed, scenarios
 from dpcore.mechanisms.laplace import Laplace
@@ -31,10 +31,10 @@ _CROWD = 100
 class TimeSeries(Lab):
     """Two noisy means of a two-record autoregression, every attack with every knowledge."""
 
-    name: ClassVar[str] = "time_series"
-    title: ClassVar[str] = "Leakage in time series"
-    place: ClassVar[str] = "Chapter 6"
-    story: ClassVar[Story] = Story(
+    name = "time_series"
+    title = "Leakage in time series"
+    place = "Chapter 6"
+    story = Story(
         "A record of today still shows in the noisy mean of tomorrow, and what that mean tells of it was said to stay "
         "below the loss ε = 1 of one release, whatever the correlation.",
         "The figure was drawn with another formula than the printed one, which itself divides a variance by n instead of "
@@ -42,11 +42,11 @@ class TimeSeries(Lab):
         "With 100 records and δ = 1e-5 the true δ is more than 1000 times the promised one, while for two records the "
         "promise for both releases is ε = 2.57 where 0.76 would do.",
     )
-    formula: ClassVar[str] = (
+    formula = (
         r"\mu^2=\frac{(\Delta f)^2}{\sigma_1^2}+\frac{(s_1\Delta f)^2}{\sigma_2^2+1^T\Sigma 1/n^2},\qquad"
         r"\varepsilon_2'=\frac{|s_1|\,\Delta f}{\sqrt{(\Delta f/\varepsilon_2)^2+1^T\Sigma 1/(2n^2\ln(1.26/\delta_2))}}"
     )
-    reference: ClassVar[str] = "Dong, Roth, Su 2022, Theorem 2.7 and Corollary 3.3 for the Gaussian shift"
+    reference = "Dong, Roth, Su 2022, Theorem 2.7 and Corollary 3.3 for the Gaussian shift"
 
     epsilon_1: float = _EPSILON.field(1.0)
     epsilon_2: float = _EPSILON.field(1.0, name="epsilon_2", label="ε2", meaning="what the second release was made for")
@@ -68,7 +68,7 @@ class TimeSeries(Lab):
     def _epsilon(self) -> tuple[float, float]:
         return self.epsilon_1, self.epsilon_2
 
-    def checks(self, rng: Generator) -> tuple[Check, ...]:
+    def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the theorems of Chapter 6 beside the corrected and the exact numbers."""
         _ = rng  # nothing here is simulated
         model = self.model
@@ -77,144 +77,137 @@ class TimeSeries(Lab):
             rows += self._last(model)
         return (*rows, *self._figures(), *self._both(model), *self._lemmas())
 
-    def _text(self) -> Check:
+    def _text(self) -> LabCheck:
         make = views.model_of(self._epsilon, self.delta, self.reach)
         models = [make(views.COLUMN_ONE, rho) for rho in (-1.0, 0.0, 1.0)]
         printed = [model.printed_first() for model in models]
         corrected = [model.corrected("A1", "N2")[0] for model in models]
         exact = [model.region("A1", "N2").epsilon(self.delta) for model in models]
-        return Check(
+        return LabCheck(
             "Section 6.3.2, Figure 6.1",
             "largest ε2' of (6.6) as printed over the correlations, a11 = a21 = 1",
-            None,
+            "below 1 for any ρ",
             max(printed),
-            "exact",
             "false",
             f"The program behind the figure multiplies by the logarithm (it ends at {code_first(1.0, self.delta):.4g}); "
             f"the formula divides, and is never below {min(printed):.4g}, corrected {min(corrected):.4g}. Exactly, the smallest "
             f"ε at this δ is up to {max(exact):.4g}.",
-            printed_words="below 1 for any ρ",
             row="figure-below-one",
             fixed=True,
         )
 
-    def _first(self, model: Autoregression) -> list[Check]:
+    def _first(self, model: Autoregression) -> list[LabCheck]:
         epsilon, delta = model.corrected("A1", "N2")
         exact = model.region("A1", "N2").epsilon(delta)
         kind = views.bound_kind([epsilon], [exact])
         printed = model.printed_first()
         return [
-            Check(
+            LabCheck(
                 "(6.3)",
                 "variance of the mean of the innovations",
                 model.innovation / model.n,
                 model.innovation / model.n**2,
-                "exact",
                 "false",
                 "The mean divides by n, its variance by n²; the sum over all covariances is already there.",
                 row="variance-of-a-mean",
             ),
-            Check(
+            LabCheck(
                 "Theorem 6.3.4, (6.6)",
                 "ε2' of a record at time 1, with the variance corrected",
                 printed,
                 epsilon,
-                kind,
                 "loose",
                 f"The printed one rests on (6.3); for two records it is still above the exact ε, {exact:.4g}.",
+                kind=kind,
             ),
-            Check(
+            LabCheck(
                 "Theorem 6.3.5",
                 f"ε of the second release for a record at time 1, δ = {delta:g}",
                 printed,
                 exact,
-                "exact",
                 "loose",
                 "The release is one Gaussian shift; its smallest ε at this δ is known exactly.",
             ),
         ]
 
-    def _crowd(self) -> list[Check]:
+    def _crowd(self) -> list[LabCheck]:
         small = min(self.delta, views.STRICT)
         model = many(_CROWD, 1.0, epsilon=self.epsilon_2, delta=small, reach=self.reach)
         claim = model.printed_first()
         true = float(np.ravel(model.region("A1", "N2").delta_bounds(claim)[0])[0])
         return [
-            Check(
+            LabCheck(
                 "Theorem 6.3.5",
                 f"δ at the printed ε2' = {claim:.4g} with {_CROWD} records",
                 small,
                 true,
-                "lower",
                 "false" if true > small else "loose",
                 "Every record follows its own past, A = I; the slip of n against n² now shows.",
+                kind="lower",
                 row="variance-of-a-mean",
             )
         ]
 
-    def _last(self, model: Autoregression) -> list[Check]:
+    def _last(self, model: Autoregression) -> list[LabCheck]:
         epsilon, delta = model.corrected("A2", "N1")
         exact = model.region("A2", "N1").epsilon(delta)
         tight = model.corrected("A2", "N1", 1.0)[0]
         printed, kind = model.printed_last(), views.bound_kind([epsilon], [exact])
         return [
-            Check(
+            LabCheck(
                 "Theorem 6.3.6",
                 "ε1' of a record at time 2, flat prior, with the variance corrected",
                 printed,
                 epsilon,
-                kind,
                 "loose",
                 "The variance is r'Σr/n², printed with n, and the flat prior is an assumption the proof does not name; for two "
                 f"records the printed one is still above the exact ε, {exact:.4g}.",
+                kind=kind,
                 row="dependent-noise",
             ),
-            Check(
+            LabCheck(
                 "Theorem 6.3.6",
                 "ε1' of a record at time 2, prior variance 1",
                 printed,
                 tight,
-                views.bound_kind([tight], [model.region("A2", "N1", 1.0).epsilon(delta)]),
                 "loose",
                 "The innovation is not independent of the later value: what is learnt depends on the prior of time 1.",
+                kind=views.bound_kind([tight], [model.region("A2", "N1", 1.0).epsilon(delta)]),
                 row="dependent-noise",
             ),
         ]
 
-    def _figures(self) -> list[Check]:
+    def _figures(self) -> list[LabCheck]:
         make = views.model_of(self._epsilon, self.delta, self.reach)
         ends = {view: make(matrix, 1.0) for view, matrix in views.MATRICES.items()}
-        drawn = {view: programmed(model, "A2", "N1") or 0.0 for view, model in ends.items()}
+        curves = {view: programmed(model, "A2", "N1") or 0.0 for view, model in ends.items()}
         first, last = (make(views.MATRICES["figure_6_2"], rho).printed_last() for rho in (-1.0, 1.0))
         least = ends["figure_6_2"].corrected("A2", "N1")[0]
         return [
-            Check(
+            LabCheck(
                 "Section 6.3.2, Figure 6.2",
                 "largest ε1' of Theorem 6.3.6 as printed over the correlations, A = [[0.5, 0.1], [0, 0.5]]",
-                None,
+                "below 1, falling to 0.7",
                 first,
-                "exact",
                 "false",
-                f"Read off the program's curve, which ends at {drawn['figure_6_2']:.4g} and takes the sensitivity of the mean as 1, "
+                f"Read off the program's curve, which ends at {curves['figure_6_2']:.4g} and takes the sensitivity of the mean as 1, "
                 f"not 1/2; the printed formula falls to {last:.4g}, the corrected one to {least:.4g}.",
-                printed_words="below 1, falling to 0.7",
                 row="figure-below-one-again",
                 fixed=True,
             ),
-            Check(
+            LabCheck(
                 "Section 6.3.2, Figure 6.3",
                 "least value of the curve drawn, A = [[0.9, 0.5], [0, 0.9]]",
                 0.7,
-                drawn["figure_6_3"],
-                "exact",
+                curves["figure_6_3"],
                 "misprint",
-                f"0.7 is that of Figure 6.2, whose curve ends at {drawn['figure_6_2']:.4g}.",
+                f"0.7 is that of Figure 6.2, whose curve ends at {curves['figure_6_2']:.4g}.",
                 row="copied-minimum",
                 fixed=True,
             ),
         ]
 
-    def _both(self, model: Autoregression) -> list[Check]:
+    def _both(self, model: Autoregression) -> list[LabCheck]:
         rows = []
         two, all_records = "delta-of-two-answers", "all-records-at-once"
         for attack, place, verdict, row, why in (
@@ -245,38 +238,36 @@ class TimeSeries(Lab):
                 continue
             true = float(np.ravel(model.region(attack, "N3").delta_bounds(claim[0])[1])[0])
             rows.append(
-                Check(
+                LabCheck(
                     place,
                     f"δ at the printed ε = {claim[0]:.4g} ({attack}+N3)",
                     claim[1],
                     true,
-                    "upper",
                     verdict,
                     why,
+                    kind="upper",
                     row=row,
                 )
             )
         return rows
 
-    def _lemmas(self) -> list[Check]:
+    def _lemmas(self) -> list[LabCheck]:
         one, two = self._epsilon
         return [
-            Check(
+            LabCheck(
                 "Lemma 6.3.1",
                 f"loss of releasing x and {_FACTOR:g}x with pure noise",
                 printed_dependence(one, two, _FACTOR),
                 total_dependence(one, two, _FACTOR),
-                "exact",
                 "false",
                 "A query that moves twice as far needs twice the noise, so its loss is multiplied, not divided.",
                 row="total-dependence",
             ),
-            Check(
+            LabCheck(
                 "Lemma 6.3.3",
                 "loss for one record at one time, independent times",
                 max(one, two),
                 max(float(Laplace(loss).epsilon(0.0)) for loss in self._epsilon),
-                "exact",
                 "holds",
                 "Only the release of that time moves, so its own loss is all there is.",
             ),

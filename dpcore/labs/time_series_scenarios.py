@@ -67,14 +67,14 @@ def programmed(model: Autoregression, attack: str, knowledge: str) -> float | No
 
 def every(model: Autoregression) -> list[Scenario]:
     """Return all twelve scenarios; those that need the inverse of A are left out where it has none."""
-    found = []
+    rows = []
     for at, (attack, knowledge) in enumerate((a, k) for a in ATTACKS for k in KNOWLEDGE):
         checkpoint(at / (len(ATTACKS) * len(KNOWLEDGE)))
         if attack == "A2" and knowledge != "N2" and not model.invertible:
             continue
         corrected = model.corrected(attack, knowledge)
         region = model.region(attack, knowledge)
-        found.append(
+        rows.append(
             Scenario(
                 attack,
                 knowledge,
@@ -85,7 +85,7 @@ def every(model: Autoregression) -> list[Scenario]:
                 float(region.epsilon(corrected[1])),
             )
         )
-    return found
+    return rows
 
 
 def scenarios(model: Autoregression) -> Plot:
@@ -94,21 +94,20 @@ def scenarios(model: Autoregression) -> Plot:
     names = [row.name for row in rows]
     corrected, exact = [row.corrected[0] for row in rows], [row.epsilon for row in rows]
     printed = [(row.name, row.printed[0]) for row in rows if row.printed is not None]
-    drawn = [(row.name, row.program) for row in rows if row.program is not None]
+    curves = [(row.name, row.program) for row in rows if row.program is not None]
     parts = [
         series(EXACT, names, exact, mark="bar"),
         series(CORRECTED, names, corrected, kind=bound_kind(corrected, exact), mark="bar"),
         series(PRINTED, [x for x, _ in printed], [y for _, y in printed], kind="printed", mark="bar"),
     ]
-    if drawn:
-        parts.append(series(PROGRAM, [x for x, _ in drawn], [y for _, y in drawn], kind="printed", mark="bar"))
+    if curves:
+        parts.append(series(PROGRAM, [x for x, _ in curves], [y for _, y in curves], kind="printed", mark="bar"))
     worst = max(rows, key=lambda row: row.epsilon)
     says = (
         f"The most is told in {worst.name} ({ATTACKS[worst.attack]}, {KNOWLEDGE[worst.knowledge]}): at most "
         f"ε = {outward(worst.epsilon, 3)} exactly, where adding classical statements gives {worst.corrected[0]:.4g}."
     )
     return Plot(
-        "scenarios",
         "Who learns what",
         says,
         together(*parts),

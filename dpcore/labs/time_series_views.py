@@ -79,7 +79,6 @@ def first_record(make: Make) -> Plot:
         f"is {_ends(frame, EXACT)}."
     )
     return Plot(
-        "figure_6_1",
         "What the second release tells of a record at time 1",
         says,
         frame,
@@ -104,7 +103,6 @@ def last_record(view: str, make: Make) -> Plot:
         f"δ = {models[0].delta[0]:g} is {_ends(frame, EXACT)}."
     )
     return Plot(
-        view,
         "What the first release tells of a record at time 2",
         says,
         frame,
@@ -140,7 +138,6 @@ def diagonal(view: str, make: Make) -> Plot:
         f"δ = {models[0].delta[0]:g}: {'; '.join(tops)}. The release was made for ε = {models[0].epsilon[0]:g}."
     )
     return Plot(
-        view,
         "The leak against the sensitivity, a22 = 1 - a11" if opposed else "The leak against the sensitivity, a11 = a22",
         says,
         together(*parts),
@@ -158,11 +155,11 @@ def diagonal(view: str, make: Make) -> Plot:
 def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
     """Return by how much the printed epsilon2' is broken as the number of records grows."""
     parts, worst = [], (0.0, 1, delta)
-    asked = tuple(dict.fromkeys((delta, STRICT)))
-    for at, claimed in enumerate(asked):
+    deltas = tuple(dict.fromkeys((delta, STRICT)))
+    for at, claimed in enumerate(deltas):
         ratios = []
         for i, n in enumerate(SIZES):
-            checkpoint((at + i / len(SIZES)) / len(asked))
+            checkpoint((at + i / len(SIZES)) / len(deltas))
             model = many(n, own, epsilon=epsilon, delta=claimed, reach=reach)
             true = model.region("A1", "N2").delta_bounds(model.printed_first())[0]
             ratios.append(max(float(np.ravel(true)[0]) / claimed, 1e-12))
@@ -174,7 +171,6 @@ def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
         "times the claimed one."
     )
     return Plot(
-        "size",
         "Dividing by n where n² belongs",
         says,
         together(*parts),
@@ -207,7 +203,6 @@ def priors(model: Autoregression) -> Plot:
         f"{PRIORS[-1]:g}{limit}."
     )
     return Plot(
-        "prior",
         "Learning of time 2 from time 1 depends on the prior",
         says,
         frame,
@@ -222,19 +217,19 @@ def priors(model: Autoregression) -> Plot:
 def regions(model: Autoregression) -> Regions:
     """Return the exact regions for a record at time 1 beside the printed claim."""
     epsilon, delta = model.printed_first() + model.epsilon[0], (model.printed("A1", "N3") or (0.0, 0.0))[1]
-    shown = {
+    shapes = {
         "first release only": model.region("A1", "N1"),
         "second release only": model.region("A1", "N2"),
         "both releases": model.region("A1", "N3"),
         "all records, both releases": model.region("A3", "N3"),
         "printed for both releases": DP(epsilon, min(1.0, delta)),
     }
-    true = float(np.ravel(shown["both releases"].delta_bounds(epsilon)[1])[0])
+    true = float(np.ravel(shapes["both releases"].delta_bounds(epsilon)[1])[0])
     says = (
         f"Both releases are exactly Gaussian with μ = {model.mu('A1', 'N3'):.4g}. Printed is ({epsilon:.4g}, {delta:.4g}); "
         f"at that ε the true δ is at most {outward(true, 3)}."
     )
-    return Regions("regions", "What both releases tell of a record at time 1", says, shown)
+    return Regions("What both releases tell of a record at time 1", says, shapes)
 
 
 def model_of(

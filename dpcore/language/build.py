@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError, ParseError
 from dpcore.language.problems import PlacedError, caret, nearest, quoted
-from dpcore.language.syntax import Both, Call, Items, Number, Power, Product, Text, Unknown
+from dpcore.language.syntax import (
+    CallNode,
+    IntersectionNode,
+    ListNode,
+    NumberNode,
+    PowerNode,
+    ProductNode,
+    TextNode,
+    UnknownNode,
+)
 from dpcore.regions import algebra
 
 if TYPE_CHECKING:
@@ -36,22 +45,22 @@ def build(tree: Region, text: str = "") -> TradeOff:
         If a value is outside its domain; the words are those of the registry, the place is added as a note.
     """
     match tree:
-        case Call():
+        case CallNode():
             return _call(tree, text)
-        case Power(base, exponent):
-            if isinstance(exponent, Unknown):
+        case PowerNode(base, exponent):
+            if isinstance(exponent, UnknownNode):
                 raise _unknown(exponent, text)
             built_base = build(base, text)
             return _placed(lambda: algebra.Power(built_base, exponent), text, tree.start)
-        case Product(factors):
+        case ProductNode(factors):
             built = [build(factor, text) for factor in factors]
             return _placed(lambda: algebra.Product.of(*built), text, tree.start)
-        case Both(parts):
+        case IntersectionNode(parts):
             built = [build(part, text) for part in parts]
             return _placed(lambda: algebra.Intersection.of(*built), text, tree.start)
 
 
-def _call(call: Call, text: str) -> TradeOff:
+def _call(call: CallNode, text: str) -> TradeOff:
     """Build a named region from its arguments."""
     if not registry.knows(call.name):
         known = [entry.name for entry in registry.entries()]
@@ -65,7 +74,7 @@ def _call(call: Call, text: str) -> TradeOff:
     return _placed(lambda: entry.build(*places, **names), text, call.start, lambda: _where(call, entry))
 
 
-def _check_names(call: Call, entry: Entry, text: str) -> None:
+def _check_names(call: CallNode, entry: Entry, text: str) -> None:
     """Refuse arguments that are unknown, given twice, out of order or one too many."""
     names = [parameter.name for parameter in entry.parameters]
     endless = any(parameter.kind == "regions" for parameter in entry.parameters)
@@ -90,7 +99,7 @@ def _check_names(call: Call, entry: Entry, text: str) -> None:
         seen.add(name)
 
 
-def _where(call: Call, entry: Entry) -> dict[str, int]:
+def _where(call: CallNode, entry: Entry) -> dict[str, int]:
     """Return where each argument's value stands, by the name that an error of the registry starts with."""
     names = [parameter.name for parameter in entry.parameters]
     found = dict(zip(names, (argument.value.start for argument in call.arguments), strict=False))
@@ -111,22 +120,22 @@ def _placed(
         raise
 
 
-def _unknown(mark: Unknown, text: str) -> ParseError:
+def _unknown(mark: UnknownNode, text: str) -> ParseError:
     return PlacedError(text, mark.start, "Unexpected '?'", "an unknown can only be calibrated")
 
 
 def _value(value: Value, text: str) -> Any:
     """Return the Python value of an argument."""
-    if type(value) is Number:
+    if type(value) is NumberNode:
         return value.value
     match value:
-        case Number(number):
+        case NumberNode(number):
             return number
-        case Text(content):
+        case TextNode(content):
             return content
-        case Items(items):
+        case ListNode(items):
             return [_value(item, text) for item in items]
-        case Unknown():
+        case UnknownNode():
             raise _unknown(value, text)
         case _:
             return build(value, text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcore.core.errors import BudgetError
 from dpcore.language.grammar import parse_syntax
-from dpcore.language.syntax import Both, Call, Items, Power, Product, Unknown
+from dpcore.language.syntax import CallNode, IntersectionNode, ListNode, PowerNode, ProductNode, UnknownNode
 
 if TYPE_CHECKING:
     from dpcore.language.syntax import Region, Value
@@ -62,17 +62,17 @@ def check_cost(tree: Region) -> None:
 
 def _cost(tree: Value) -> Cost:
     match tree:
-        case Call(_, arguments):
+        case CallNode(_, arguments):
             inner = [_cost(argument.value) for argument in arguments]
             return _around(inner, regions=1, listed=0, copies=max([1, *(part.copies for part in inner)]))
-        case Power(base, exponent):
+        case PowerNode(base, exponent):
             inner = [_cost(base)]
-            times = 1 if isinstance(exponent, Unknown) else exponent
+            times = 1 if isinstance(exponent, UnknownNode) else exponent
             return _around(inner, regions=0, listed=0, copies=times * inner[0].copies)
-        case Product(parts):
+        case ProductNode(parts):
             inner = [_cost(part) for part in parts]
             return _around(inner, regions=0, listed=len(parts), copies=sum(part.copies for part in inner))
-        case Both(parts) | Items(parts):
+        case IntersectionNode(parts) | ListNode(parts):
             inner = [_cost(part) for part in parts]
             return _around(inner, regions=0, listed=len(parts), copies=max([0, *(part.copies for part in inner)]))
         case _:

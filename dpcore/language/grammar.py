@@ -17,7 +17,17 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.language.problems import PlacedError, quoted
-from dpcore.language.syntax import Argument, Both, Call, Items, Number, Power, Product, Text, Unknown
+from dpcore.language.syntax import (
+    Argument,
+    CallNode,
+    IntersectionNode,
+    ListNode,
+    NumberNode,
+    PowerNode,
+    ProductNode,
+    TextNode,
+    UnknownNode,
+)
 from dpcore.language.tokens import checked, tokenise
 
 if TYPE_CHECKING:
@@ -134,16 +144,16 @@ class _Parser:
                 if self.token.kind == "*":
                     self.fail(self.token.start, "Unexpected '*'", "a power is written with '^' here, as in dp(1)^5")
                 factors.append(self.raised(self.atom()))
-            parts.append(factors[0] if len(factors) == 1 else Product(tuple(factors), product_start))
+            parts.append(factors[0] if len(factors) == 1 else ProductNode(tuple(factors), product_start))
             if not self.accept("&"):
-                return parts[0] if len(parts) == 1 else Both(tuple(parts), start)
+                return parts[0] if len(parts) == 1 else IntersectionNode(tuple(parts), start)
 
     def raised(self, base: Region) -> Region:
         if not self.accept("^"):
             return base
         token = self.token
         if token.kind == "?":
-            power = Power(base, self.unknown(), base.start)
+            power = PowerNode(base, self.unknown(), base.start)
         elif token.kind != "number" or not token.text.isdecimal():
             self.unexpected("an integer from 1 in plain digits after '^'")
         elif len(token.text) > MOST_DIGITS:
@@ -151,7 +161,7 @@ class _Parser:
         elif int(token.text) < 1:
             self.fail(token.start, f"Unexpected exponent {token.text}", "expected an integer from 1")
         else:
-            power = Power(base, int(self.take().text), base.start)
+            power = PowerNode(base, int(self.take().text), base.start)
         if self.token.kind == "^":
             self.fail(self.token.start, "Unexpected '^'", "write the inner power in brackets, as in (dp(1)^2)^3")
         return power
@@ -178,7 +188,7 @@ class _Parser:
             if not self.accept(","):
                 break
         end = self.closing(")", "',' or ')'").start
-        return Call(token.text, tuple(arguments), token.start, end)
+        return CallNode(token.text, tuple(arguments), token.start, end)
 
     def argument(self) -> Argument:
         start = self.token.start
@@ -193,7 +203,7 @@ class _Parser:
         if token.kind == "number" or token.text in {*FUNCTIONS, "inf"}:
             return self.number()
         if token.kind == "text":
-            return Text(self.take().text[1:-1], token.start)
+            return TextNode(self.take().text[1:-1], token.start)
         if token.kind == "?":
             return self.unknown()
         if token.kind == "[":
@@ -202,7 +212,7 @@ class _Parser:
             self.unexpected("a number, a list, a text in double quotes or a region")
         return self.expression()
 
-    def items(self) -> Items:
+    def items(self) -> ListNode:
         start = self.opening().start
         items: list[Value] = []
         while self.token.kind != "]" or items:
@@ -210,19 +220,19 @@ class _Parser:
             if not self.accept(","):
                 break
         self.closing("]", "',' or ']'")
-        return Items(tuple(items), start)
+        return ListNode(tuple(items), start)
 
-    def unknown(self) -> Unknown:
+    def unknown(self) -> UnknownNode:
         token = self.take()
         if not self.allow_unknown:
             self.fail(token.start, "Unexpected '?'", "an unknown can only be calibrated")
-        return Unknown(token.start)
+        return UnknownNode(token.start)
 
-    def number(self) -> Number:
+    def number(self) -> NumberNode:
         token = self.token
         if token.kind == "name" and token.text == "inf":
             self.take()
-            result = Number(math.inf, token.start)
+            result = NumberNode(math.inf, token.start)
         elif token.kind == "name" and token.text in FUNCTIONS:
             result = self.function()
         elif token.kind == "number":
@@ -234,7 +244,7 @@ class _Parser:
             self.fail(self.token.start, f"Unexpected {quoted(self.token.text)}", hint)
         return result
 
-    def function(self) -> Number:
+    def function(self) -> NumberNode:
         """Read log(x) or sqrt(x); neither may give a negative number, since numbers have no sign."""
         name = self.take()
         if self.token.kind != "(":
@@ -245,12 +255,12 @@ class _Parser:
         if math.isinf(inner.value):
             self.fail(inner.start, f"Unexpected inf inside {name.text}", "expected a finite number")
         if name.text == "sqrt":
-            return Number(math.sqrt(inner.value), name.start)
+            return NumberNode(math.sqrt(inner.value), name.start)
         if inner.value < 1:
             self.fail(inner.start, f"The logarithm of {inner.value!r} is negative", "expected a number from 1")
-        return Number(math.log(inner.value), name.start)
+        return NumberNode(math.log(inner.value), name.start)
 
-    def fraction(self) -> Number:
+    def fraction(self) -> NumberNode:
         """Read a decimal or a quotient of two decimals."""
         top = self.decimal()
         if not self.accept("/"):
@@ -266,9 +276,9 @@ class _Parser:
             quotient = math.inf
         if math.isinf(quotient) or (quotient == 0 and top.value > 0):
             self.fail(top.start, "A quotient outside the range of double precision")
-        return Number(quotient, top.start)
+        return NumberNode(quotient, top.start)
 
-    def decimal(self) -> Number:
+    def decimal(self) -> NumberNode:
         token = self.take()
         value = float(token.text)
         if math.isinf(value):
@@ -276,4 +286,4 @@ class _Parser:
         if value == 0 and any(digit in "123456789" for digit in token.text.lower().partition("e")[0]):
             self.fail(token.start, f"The number {quoted(token.text)} is too small", "at least 5e-324, or 0")
         plain = token.text.isdecimal() and len(token.text) <= MOST_DIGITS
-        return Number(int(token.text) if plain else value, token.start)
+        return NumberNode(int(token.text) if plain else value, token.start)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberNode:
     """A number; `value` is an `int` if it was typed as plain digits."""
 
     value: float
@@ -15,7 +15,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextNode:
     """A text in double quotes."""
 
     value: str
@@ -23,14 +23,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownNode:
     """The mark `?`: a value still to be found."""
 
     start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ListNode:
     """A list in square brackets."""
 
     items: tuple[Value, ...]
@@ -47,7 +47,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallNode:
     """A named region with its arguments; `end` is the index of the closing bracket."""
 
     name: str
@@ -57,16 +57,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class PowerNode:
     """`base ^ exponent`: the k-fold composition."""
 
     base: Region
-    exponent: int | Unknown
+    exponent: int | UnknownNode
     start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ProductNode:
     """`a * b * ...`: composition."""
 
     factors: tuple[Region, ...]
@@ -74,27 +74,27 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class IntersectionNode:
     """`a & b & ...`: intersection."""
 
     parts: tuple[Region, ...]
     start: int = 0
 
 
-Region: TypeAlias = Call | Power | Product | Both
-Value: TypeAlias = Number | Text | Unknown | Items | Region
+Region: TypeAlias = CallNode | PowerNode | ProductNode | IntersectionNode
+Value: TypeAlias = NumberNode | TextNode | UnknownNode | ListNode | Region
 
 
-def unknowns(tree: Value) -> tuple[Unknown, ...]:
+def unknowns(tree: Value) -> tuple[UnknownNode, ...]:
     """List every `?` of a tree in reading order."""
     match tree:
-        case Unknown():
+        case UnknownNode():
             return (tree,)
-        case Power(base, exponent):
-            return unknowns(base) + (unknowns(exponent) if isinstance(exponent, Unknown) else ())
-        case Call():
+        case PowerNode(base, exponent):
+            return unknowns(base) + (unknowns(exponent) if isinstance(exponent, UnknownNode) else ())
+        case CallNode():
             return tuple(mark for argument in tree.arguments for mark in unknowns(argument.value))
-        case Items(parts) | Product(parts) | Both(parts):
+        case ListNode(parts) | ProductNode(parts) | IntersectionNode(parts):
             return tuple(mark for part in parts for mark in unknowns(part))
         case _:
             return ()
@@ -102,11 +102,11 @@ def unknowns(tree: Value) -> tuple[Unknown, ...]:
 
 def _fill_value(tree: Value, value: float) -> Value:
     match tree:
-        case Unknown(start):
-            return Number(value, start)
-        case Items(items):
+        case UnknownNode(start):
+            return NumberNode(value, start)
+        case ListNode(items):
             return replace(tree, items=tuple(_fill_value(item, value) for item in items))
-        case Number() | Text():
+        case NumberNode() | TextNode():
             return tree
         case _:
             return fill(tree, value)
@@ -115,13 +115,13 @@ def _fill_value(tree: Value, value: float) -> Value:
 def fill(tree: Region, value: float) -> Region:
     """Write `value` in the place of every `?`; for an exponent it must be an integer."""
     match tree:
-        case Call(_, arguments):
+        case CallNode(_, arguments):
             filled = tuple(replace(a, value=_fill_value(a.value, value)) for a in arguments)
             return replace(tree, arguments=filled)
-        case Power(base, exponent):
-            chosen = int(value) if isinstance(exponent, Unknown) else exponent
+        case PowerNode(base, exponent):
+            chosen = int(value) if isinstance(exponent, UnknownNode) else exponent
             return replace(tree, base=fill(base, value), exponent=chosen)
-        case Product(factors):
+        case ProductNode(factors):
             return replace(tree, factors=tuple(fill(factor, value) for factor in factors))
-        case Both(parts):
+        case IntersectionNode(parts):
             return replace(tree, parts=tuple(fill(part, value) for part in parts))

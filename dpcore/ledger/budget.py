@@ -13,7 +13,7 @@ from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import settled
 from dpcore.ledger.bounds import total
-from dpcore.ledger.quick import About, Quick
+from dpcore.ledger.quick import About, ListContours
 from dpcore.ledger.records import LARGEST_COUNT
 from dpcore.regions import gate
 from dpcore.words import grouped, outward
@@ -150,7 +150,7 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
         What may be spent in all.
     """
     ledger.check(row)
-    search = _Search(ledger, row, budget)
+    search = _CopySearch(ledger, row, budget)
     guess = search.guessed()
     likely = guess is not None and 0 < guess <= search.most and search.gap(guess) <= 0
     start = (0.0, 0.0) if likely else search.bounds(0)  # where many fit, none does
@@ -164,7 +164,7 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
     return More(row + 1, fits, kind, over=False, delta=search.bounds(fits)[1], delta_next=after)
 
 
-class _Search:
+class _CopySearch:
     """The integers j for which the ledger with j more releases is within the budget: 0 up to a largest one."""
 
     def __init__(self, ledger: Ledger, row: int, budget: Budget) -> None:
@@ -212,13 +212,13 @@ class _Search:
         if len(ledger.factors) < _LONG or release.group or not 0 < self.budget.delta < 1 or self.budget.epsilon == 0:
             return None
         one = [(node, count // release.count) for node, count in ledger.parts(self.row)]
-        if not Quick.knows(ledger.factors):
+        if not ListContours.knows(ledger.factors):
             return None
         rough = About(ledger.factors, one, self.budget.delta, self.budget.epsilon)
         found = rough.count(self.most)
         added = {node.text: count * found for node, count in one}
         parts = [(node, count + added.get(node.text, 0)) for node, count in ledger.factors]
-        quick = Quick.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(found))
+        quick = ListContours.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(found))
         return None if quick is None else found + quick.most(one, -found, self.most - found)
 
     def enclosed(self, most: int, guess: int | None) -> tuple[int, int | None]:

@@ -17,7 +17,7 @@ from dpcore.core.parameter import one_of
 from dpcore.core.rounding import sum_up
 from dpcore.ledger.bounds import total
 from dpcore.ledger.groups import essential
-from dpcore.ledger.quick import Quick
+from dpcore.ledger.quick import ListContours
 from dpcore.theorems.basic import basic_epsilon
 from dpcore.theorems.releases import Statements, statements
 from dpcore.theorems.step import steps_at
@@ -45,7 +45,7 @@ MOST_WORK = 1000  # rows with a cost of their own, times different releases, up 
 _QUICK = "computed without a certificate"
 
 
-class Cost(NamedTuple):
+class RowCost(NamedTuple):
     """What a row adds, between two bounds; `kind` and `note` as in the table."""
 
     lower: float
@@ -54,7 +54,7 @@ class Cost(NamedTuple):
     note: str = ""
 
 
-NONE = Cost(0.0, 0.0, "exact", "other rows of its group are worse, whatever the test")
+NONE = RowCost(0.0, 0.0, "exact", "other rows of its group are worse, whatever the test")
 
 
 def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
@@ -95,7 +95,7 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
 # ---- the regions themselves ----------------------------------------------------------------------------------
 
 
-def _by_regions(ledger: Ledger, delta: float) -> list[Cost]:
+def _by_regions(ledger: Ledger, delta: float) -> list[RowCost]:
     """Return the cost of each row; equal rows share one."""
     if not ledger.rows:
         return []
@@ -123,18 +123,18 @@ def _idle(ledger: Ledger) -> set[int]:
     return idle
 
 
-def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
+def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[RowCost]:
     """Return the cost of each of these rows, certified where that is not too much work."""
     plain = not ledger.groups
     if plain and all(node.curve.gaussian_mu is not None for node, _ in ledger.factors):
         return _gaussian(ledger, delta, whole, rows)
     if plain and len(rows) * len(ledger.factors) > MOST_WORK:
-        quick = Quick.of(ledger.factors, delta, whole.upper)
+        quick = ListContours.of(ledger.factors, delta, whole.upper)
         if quick is not None and quick.agrees:
             gone = [[(node, -count) for node, count in ledger.parts(row)] for row in rows]
             everything, *rest = quick.epsilons([[], *gone]).tolist()  # the same nodes for all, so that errors cancel
             return [
-                _between(ledger, row, Cost(everything - less, everything - less, "approximate", _QUICK))
+                _between(ledger, row, RowCost(everything - less, everything - less, "approximate", _QUICK))
                 for row, less in zip(rows, rest, strict=True)
             ]
     found = []
@@ -144,15 +144,15 @@ def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[C
     return found
 
 
-def _certified(ledger: Ledger, delta: float, whole: Total, row: int) -> Cost:
+def _certified(ledger: Ledger, delta: float, whole: Total, row: int) -> RowCost:
     fewer = ledger.without(row)
     if _named(fewer.factors) == _named(ledger.factors):
         return NONE
     rest = total(fewer, delta)
     if math.isinf(rest.upper):
-        return Cost(math.inf, math.inf, "none", "no ε reaches this δ, with or without the row")
+        return RowCost(math.inf, math.inf, "none", "no ε reaches this δ, with or without the row")
     exact = whole.kind == rest.kind == "exact"
-    found = Cost(whole.lower - rest.upper, whole.upper - rest.lower, "exact" if exact else "upper")
+    found = RowCost(whole.lower - rest.upper, whole.upper - rest.lower, "exact" if exact else "upper")
     return _between(ledger, row, found)
 
 
@@ -160,7 +160,7 @@ def _named(parts: Factors) -> dict[str, int]:
     return {node.text: count for node, count in parts}
 
 
-def _between(ledger: Ledger, row: int, cost: Cost) -> Cost:
+def _between(ledger: Ledger, row: int, cost: RowCost) -> RowCost:
     """Return the cost within its laws: never negative, and at most the row's own pure epsilon."""
     release = ledger.rows[row]
     curve = release.region.curve
@@ -171,7 +171,7 @@ def _between(ledger: Ledger, row: int, cost: Cost) -> Cost:
     return cost._replace(lower=min(lower, upper), upper=upper)
 
 
-def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[Cost]:
+def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[RowCost]:
     """Return the costs of Gaussian rows, all at once: without one, mu^2 falls by what it brings."""
 
     def square(parts: Factors) -> float:
@@ -183,33 +183,33 @@ def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> li
     rest = epsilons_of(left, np.zeros_like(left), delta)
     if math.isinf(whole.upper):
         sure = "no ε reaches this δ, with or without the row"
-        return [Cost(math.inf, math.inf, "exact" if one == 0 else "none", "" if one == 0 else sure) for one in rest]
-    return [Cost(cost, cost, "exact") for cost in np.maximum(0.0, whole.upper - rest).tolist()]
+        return [RowCost(math.inf, math.inf, "exact" if one == 0 else "none", "" if one == 0 else sure) for one in rest]
+    return [RowCost(cost, cost, "exact") for cost in np.maximum(0.0, whole.upper - rest).tolist()]
 
 
 # ---- the basic theorem ---------------------------------------------------------------------------------------
 
 
-def _by_basic(ledger: Ledger, delta: float) -> list[Cost]:
+def _by_basic(ledger: Ledger, delta: float) -> list[RowCost]:
     """Return the costs by the basic theorem: what a row adds to the sum."""
     try:
         given = statements(ledger.factors, delta)
     except DpcoreError as error:
-        return [Cost(math.inf, math.inf, "none", str(error))] * len(ledger)
+        return [RowCost(math.inf, math.inf, "none", str(error))] * len(ledger)
     whole = _sum(given, delta)
     taken = {node.text: step for (node, _), (step, _) in zip(ledger.factors, given.parts, strict=True)}
     found = []
     for row, release in enumerate(ledger.rows):
         if math.isinf(whole):
-            found.append(Cost(math.inf, math.inf, "none", "the failures of all rows exceed this δ"))
+            found.append(RowCost(math.inf, math.inf, "none", "the failures of all rows exceed this δ"))
         elif not release.group:
             own = sum_up((taken[node.text].epsilon, count) for node, count in ledger.parts(row))
-            found.append(Cost(own, own, "upper"))
+            found.append(RowCost(own, own, "upper"))
         else:
             rest = ledger.without(row).factors
             steps = [(taken.get(node.text) or steps_at(node, [given.share])[0], count) for node, count in rest]
             less = whole - _sum(Statements(tuple(steps)), delta)
-            found.append(Cost(max(0.0, less), max(0.0, less), "upper"))
+            found.append(RowCost(max(0.0, less), max(0.0, less), "upper"))
     return found
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from dpcore.core.domains import OPEN_ORDER, PROBABILITY
 from dpcore.core.errors import DomainError
 from dpcore.core.rounding import up
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions.guarantees import RDP
 from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.divergence_sums import divergences
@@ -301,7 +301,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
         return 0.0
 
     def held(mu: float) -> bool:
-        return mu == 0 or float(Gaussian(mu).delta_bounds(np.array([epsilon]))[1][0]) <= delta
+        return mu == 0 or float(GaussianCurve(mu).delta_bounds(np.array([epsilon]))[1][0]) <= delta
 
     high = 1.0
     while held(high):

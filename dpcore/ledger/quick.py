@@ -42,7 +42,7 @@ _EVERY = 200
 
 
 @dataclass(frozen=True)
-class _Side:
+class _Direction:
     """One direction: its nodes, log M of the whole list there, and the parts' own log M as they are asked for."""
 
     s: ComplexArray
@@ -52,7 +52,7 @@ class _Side:
     known: dict[str, ComplexArray]
 
 
-class Quick:
+class ListContours:
     """The whole list on its contours, ready for changes."""
 
     def __init__(self, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> None:
@@ -64,7 +64,7 @@ class Quick:
         self.failing = math.fsum(count * math.log1p(-node.curve.q_inf) for node, count in factors)
 
     @classmethod
-    def of(cls, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> Quick | None:
+    def of(cls, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> ListContours | None:
         """Return the contours of a list that is to have this epsilon at delta; None where they are not known.
 
         `rough` is log M of the list on the grid of exponents, by direction, where that is known already.
@@ -120,7 +120,7 @@ class Quick:
 
     # ---- one direction ---------------------------------------------------------------------------------------
 
-    def _side(self, forward: bool) -> _Side | None:
+    def _side(self, forward: bool) -> _Direction | None:
         """Put the line through the saddle point of the whole list and choose nodes that hold the tilted loss."""
         if forward not in self.rough:
             self.rough[forward] = _sum(self.factors, forward)
@@ -150,19 +150,19 @@ class Quick:
         faded = np.flatnonzero(size[1:] - size[0] <= math.log(_FADED))
         return _NODES[int(faded[0])] if faded.size else None
 
-    def _on(self, s: ComplexArray, step: float, forward: bool) -> _Side:
-        side = _Side(s, step, np.zeros(s.size, dtype=np.complex128), forward, {})
+    def _on(self, s: ComplexArray, step: float, forward: bool) -> _Direction:
+        side = _Direction(s, step, np.zeros(s.size, dtype=np.complex128), forward, {})
         for node, count in self.factors:
             np.add(side.whole, count * self._log(side, node.pair, node.text), out=side.whole)
         return side
 
-    def _log(self, side: _Side, pair: Curve, name: str) -> ComplexArray:
+    def _log(self, side: _Direction, pair: Curve, name: str) -> ComplexArray:
         if name not in side.known:
             with np.errstate(all="ignore"):
                 side.known[name] = _way(pair, side.forward).log_mgf(side.s)
         return side.known[name]
 
-    def _solved(self, side: _Side, changes: Sequence[Factors]) -> FloatArray:
+    def _solved(self, side: _Direction, changes: Sequence[Factors]) -> FloatArray:
         """Find epsilon of all changes together: Newton in log delta, bisection where that leaves the bracket."""
         logs = np.stack([self._changed(side, change) for change in changes])
         lost = np.array([self.failing + math.fsum(k * math.log1p(-n.curve.q_inf) for n, k in c) for c in changes])
@@ -186,14 +186,14 @@ class Quick:
             at = new
         return np.asarray(new, dtype=np.float64)
 
-    def _changed(self, side: _Side, change: Factors) -> ComplexArray:
+    def _changed(self, side: _Direction, change: Factors) -> ComplexArray:
         out = side.whole.copy()
         for node, count in change:
             out += count * self._log(side, node.pair, node.text)
         return out
 
 
-def _integral(side: _Side, logs: ComplexArray, epsilon: float) -> float:
+def _integral(side: _Direction, logs: ComplexArray, epsilon: float) -> float:
     """Return the trapezoidal sum at one epsilon; infinite where it overflows."""
     exponent = logs - side.s * epsilon
     top = float(exponent[0].real)

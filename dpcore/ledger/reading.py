@@ -26,7 +26,7 @@ _STATED = re.compile(r"\s*sep=([,;|\t])[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One row of a file: where it stood, its cells as they were, and the release or what is wrong with it.
 
     Attributes
@@ -48,12 +48,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LedgerReading:
     """All rows of a file, and what was unusual about it.
 
     Attributes
     ----------
-    entries : tuple of Entry
+    entries : tuple of LedgerEntry
         Every row in its order, good or wrong.
     relation : str, default ""
         The neighbouring relation a JSON file states; empty otherwise.
@@ -61,7 +61,7 @@ class Reading:
         Sentences about the file: a byte-order mark, semicolons, clamped values.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     relation: str = ""
     told: tuple[str, ...] = field(default=())
 
@@ -76,7 +76,7 @@ class Reading:
         return tuple(entry.problem for entry in self.entries if entry.problem)
 
 
-def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> Reading:
+def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerReading:
     """Read a ledger from the content of a CSV or JSON file.
 
     A CSV file has the columns ``label, expression, count`` and, if wanted, ``date, note, group, group_limit``; other
@@ -109,9 +109,9 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> Reading:
 # ---- rows ----------------------------------------------------------------------------------------------------
 
 
-def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[Entry, ...], list[str]]:
+def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[LedgerEntry, ...], list[str]]:
     """Return the entries of (number, cells, problem), and what the library warned about."""
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     told: list[str] = []
     for number, cells, problem in rows:
         if len(entries) >= MOST_ROWS:
@@ -125,7 +125,7 @@ def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[E
     return tuple(entries), told
 
 
-def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[Entry, list[str]]:
+def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[LedgerEntry, list[str]]:
     """Return the entry of one row, and what the library warned about while reading it."""
     name = f"Row {number}"
     label = str(cells.get("label") or "").strip()
@@ -138,7 +138,7 @@ def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[Ent
         except DpcoreError as error:
             problem = str(error)
     told = [f"{name}: {words}" for words in release.told] if release is not None else []
-    return Entry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), told
+    return LedgerEntry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), told
 
 
 def _release(cells: Mapping[str, Any]) -> Release:
@@ -164,7 +164,7 @@ def _text(value: Any, name: str) -> str:
 # ---- CSV -----------------------------------------------------------------------------------------------------
 
 
-def _read_csv(content: bytes) -> Reading:
+def _read_csv(content: bytes) -> LedgerReading:
     text, told = decoded(content)
     stated = _STATED.match(text)  # Excel's own way to say what separates the fields
     body = text[stated.end() :] if stated else text
@@ -177,7 +177,7 @@ def _read_csv(content: bytes) -> Reading:
         msg = f"The file has no row: it has {grouped(len(content))} bytes, and no line with text in it."
         raise DomainError(msg)
     entries, warned = _collected(_cells(rows, _columns(first), delimiter))
-    return Reading(entries, "", (*told, *warned))
+    return LedgerReading(entries, "", (*told, *warned))
 
 
 def _delimiter(text: str) -> str:
@@ -241,7 +241,7 @@ def _joined(row: list[str], at: int, delimiter: str) -> list[str]:
 # ---- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _read_json(content: bytes) -> Reading:
+def _read_json(content: bytes) -> LedgerReading:
     text, told = decoded(content)
     try:
         body = json_of(text)
@@ -261,7 +261,7 @@ def _read_json(content: bytes) -> Reading:
         )
         raise DomainError(msg)
     entries, warned = _collected(_objects(body))
-    return Reading(entries, relation, (*told, *warned))
+    return LedgerReading(entries, relation, (*told, *warned))
 
 
 def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:

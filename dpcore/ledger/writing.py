@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from dpcore.files.csv_writer import write_rows
-from dpcore.ledger.reading import FORMAT, Reading
+from dpcore.ledger.reading import FORMAT, LedgerReading
 from dpcore.ledger.records import COLUMNS, NEEDED, Ledger
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ def cells_of(release: Release) -> dict[str, Any]:
     return {**kept, **dict(release.extra)}
 
 
-def all_cells(given: Ledger | Reading) -> list[Mapping[str, Any]]:
+def all_cells(given: Ledger | LedgerReading) -> list[Mapping[str, Any]]:
     """Return the cells of every row; of a reading also those of the rows that do not count."""
     if isinstance(given, Ledger):
         return [cells_of(release) for release in given.rows]
     return [entry.cells if entry.release is None else cells_of(entry.release) for entry in given.entries]
 
 
-def to_frame(given: Ledger | Reading) -> pd.DataFrame:
+def to_frame(given: Ledger | LedgerReading) -> pd.DataFrame:
     """Return the table: ``label, expression, count, date, note, group, group_limit`` and the unknown columns.
 
     Cells that are not there are empty texts; `count` and `group_limit` are texts too, for a wrong row may hold anything.
@@ -42,7 +42,7 @@ def to_frame(given: Ledger | Reading) -> pd.DataFrame:
     return pd.DataFrame([[_cell(row.get(name)) for name in names] for row in rows], columns=names, dtype=str)
 
 
-def to_csv(given: Ledger | Reading) -> str:
+def to_csv(given: Ledger | LedgerReading) -> str:
     """Return the ledger as CSV; columns that no row uses are left out, except the three every ledger has."""
     return cells_to_csv(all_cells(given))
 
@@ -57,7 +57,7 @@ def cells_to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-def to_json(given: Ledger | Reading) -> str:
+def to_json(given: Ledger | LedgerReading) -> str:
     """Return the ledger as JSON: the relation, if one was stated, and a list of rows."""
     body = {"format": FORMAT, "version": 1, "relation": given.relation, "rows": all_cells(given)}
     return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

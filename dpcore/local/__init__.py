@@ -4,11 +4,11 @@
 channel, `bounds` what is proved about all of them, `people` how many answers decide.
 """
 
-from dpcore.local.bounds import BOUNDS, Bound, Case
+from dpcore.local.bounds import BOUNDS, Case, DivergenceBound
 from dpcore.local.channels import Channel, binary, openly, randomized_response, silence
 from dpcore.local.checks import bounds, not_applicable
 from dpcore.local.hypotheses import Hypotheses, Promise
-from dpcore.local.measures import MEASURES, Measure, measure_named
+from dpcore.local.measures import MEASURES, DivergenceMeasure, measure_named
 from dpcore.local.optimum import Optimum, optimum, why_not
 from dpcore.local.people import People, people, people_words
 from dpcore.local.sweeps import grid, ratios, regime_words, regimes, utilities
@@ -16,11 +16,11 @@ from dpcore.local.sweeps import grid, ratios, regime_words, regimes, utilities
 __all__ = [
     "BOUNDS",
     "MEASURES",
-    "Bound",
     "Case",
     "Channel",
+    "DivergenceBound",
+    "DivergenceMeasure",
     "Hypotheses",
-    "Measure",
     "Optimum",
     "People",
     "Promise",

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dpcore.local.channels import Channel, binary
-from dpcore.local.measures import MEASURES, Measure
+from dpcore.local.measures import MEASURES, DivergenceMeasure
 from dpcore.local.optimum import Optimum, optimum, why_not
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Case:
 
     question: Hypotheses
     promise: Promise
-    measure: Measure
+    measure: DivergenceMeasure
 
     @cached_property
     def t(self) -> float:
@@ -95,7 +95,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Bound:
+class DivergenceBound:
     """A published or derived bound.
 
     Attributes
@@ -154,8 +154,8 @@ _KL = ("kl", "reverse")
 _CONTRACTED = tuple(name for name, measure in MEASURES.items() if measure.contracts)
 _DELTA = "needs δ = 0"
 
-BOUNDS: tuple[Bound, ...] = (
-    Bound(
+BOUNDS: tuple[DivergenceBound, ...] = (
+    DivergenceBound(
         "ceiling",
         "largest total variation",
         f"{_PAPER}, Proposition 2; with δ: the dominating pair",
@@ -165,7 +165,7 @@ BOUNDS: tuple[Bound, ...] = (
         "upper",
         lambda case: case.eta,
     ),
-    Bound(
+    DivergenceBound(
         "dobrushin",
         "Theorem 5, attained",
         f"{_PAPER}, Theorems 4 and 5",
@@ -175,7 +175,7 @@ BOUNDS: tuple[Bound, ...] = (
         "upper",
         lambda case: case.eta * case.t,
     ),
-    Bound(
+    DivergenceBound(
         "sharp",
         "sharper bound",
         _OURS,
@@ -186,7 +186,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: case.eta * case.t * case.log_ratio),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "sharp_symmetric",
         "sharper bound",
         _OURS,
@@ -197,7 +197,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 2 * case.eta * case.t * case.log_ratio),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "sharp_chi2",
         "sharper bound",
         _OURS,
@@ -208,7 +208,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 2 * case.eta * case.t * math.sinh(case.log_ratio)),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "contraction",
         "contraction of P0 and P1",
         "Asoodeh, Zhang 2024, for δ = 0 without η; with them: derived here",
@@ -219,7 +219,7 @@ BOUNDS: tuple[Bound, ...] = (
         _contraction,
         "needs a finite divergence of P0 and P1",
     ),
-    Bound(
+    DivergenceBound(
         "variation",
         "Theorem 7, with η",
         f"{_PAPER}, Theorem 7",
@@ -230,7 +230,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 2 * case.eta * case.factor * case.growth * case.t**2),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "corollary",
         "Corollary 2, ε alone",
         f"{_PAPER}, Corollary 2",
@@ -241,7 +241,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 2 * case.factor * case.growth * math.tanh(case.promise.epsilon / 2) * case.t**2),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "duchi",
         "Duchi et al. 2013",
         "Duchi, Jordan, Wainwright 2013, Theorem 1",
@@ -252,7 +252,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: case.factor**2 * case.growth**2 * case.t**2),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "printed",
         "(57) as printed",
         f"{_PAPER}, (57), a misprint",
@@ -264,7 +264,7 @@ BOUNDS: tuple[Bound, ...] = (
         _DELTA,
         proved=False,
     ),
-    Bound(
+    DivergenceBound(
         "pinsker",
         "Pinsker, binary mechanism",
         f"{_PAPER}, (55)",
@@ -274,7 +274,7 @@ BOUNDS: tuple[Bound, ...] = (
         "lower",
         lambda case: 2 * (case.eta * case.t) ** 2,
     ),
-    Bound(
+    DivergenceBound(
         "erasure",
         "Theorem 8, erasing",
         f"{_PAPER}, Theorem 8",
@@ -285,7 +285,7 @@ BOUNDS: tuple[Bound, ...] = (
         _erasure,
         "needs δ = 0 and an η below tanh(ε/2)",
     ),
-    Bound(
+    DivergenceBound(
         "ratio_sharp",
         "sharper bound",
         _OURS,
@@ -296,7 +296,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 2.0 / (math.exp(case.promise.epsilon) + 1.0)),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "ratio_new",
         "Ghazi, Issa 2023",
         f"{_PAPER}, (58)",
@@ -307,7 +307,7 @@ BOUNDS: tuple[Bound, ...] = (
         _pure(lambda case: 1.0 / (case.factor * (math.exp(case.promise.epsilon) + 1.0))),
         _DELTA,
     ),
-    Bound(
+    DivergenceBound(
         "ratio_old",
         "Kairouz et al. 2014",
         "Kairouz, Oh, Viswanath 2014, Theorem 7",

@@ -9,23 +9,23 @@ import pandas as pd
 
 from dpcore.core.kinds import FACTS
 from dpcore.core.rounding import up
-from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Bound, Case
+from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Case, DivergenceBound
 
 if TYPE_CHECKING:
     from dpcore.local.hypotheses import Hypotheses, Promise
-    from dpcore.local.measures import Measure
+    from dpcore.local.measures import DivergenceMeasure
 
 COLUMNS = ("bound", "formula", "value", "truth", "holds", "of", "note", *FACTS)
 SLACK = 1e-9  # relative: what the optimum itself is known to
 _OF = {"optimum": "the best channel", "channel": "its total variation", "ratio": "binary mechanism / best channel"}
 
 
-def stated(measure: Measure, of: str = "optimum") -> tuple[Bound, ...]:
+def stated(measure: DivergenceMeasure, of: str = "optimum") -> tuple[DivergenceBound, ...]:
     """Return the bounds of one kind for a measure, what is printed but false left out."""
     return tuple(bound for bound in BOUNDS if measure.name in bound.measures and bound.of == of and bound.proved)
 
 
-def bounds(question: Hypotheses, promise: Promise, measure: Measure) -> pd.DataFrame:
+def bounds(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> pd.DataFrame:
     """Tabulate every bound that speaks of a measure, with a check against the best channel.
 
     Returns
@@ -40,7 +40,7 @@ def bounds(question: Hypotheses, promise: Promise, measure: Measure) -> pd.DataF
     return pd.DataFrame([row for row in rows if row], columns=list(COLUMNS))
 
 
-def _row(bound: Bound, case: Case) -> tuple[str | float, ...] | None:
+def _row(bound: DivergenceBound, case: Case) -> tuple[str | float, ...] | None:
     value = bound.value(case)
     best = case.best
     if value is None or (bound.of == "ratio" and best is not None and not 0 < best.value < math.inf):
@@ -56,7 +56,7 @@ def _row(bound: Bound, case: Case) -> tuple[str | float, ...] | None:
     return bound.title, bound.formula, value, low, holds, _OF[bound.of], note, bound.kind, bound.source, NEIGHBOURS
 
 
-def _truth(bound: Bound, case: Case) -> tuple[float, float]:
+def _truth(bound: DivergenceBound, case: Case) -> tuple[float, float]:
     """Return what is bounded, from below and from above; infinite where it is not known."""
     best = case.best
     if best is None:
@@ -68,7 +68,7 @@ def _truth(bound: Bound, case: Case) -> tuple[float, float]:
     return best.value, best.upper
 
 
-def not_applicable(question: Hypotheses, promise: Promise, measure: Measure) -> tuple[str, ...]:
+def not_applicable(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> tuple[str, ...]:
     """Say which bounds say nothing here, and why."""
     case = Case(question, promise, measure)
     silent: dict[str, list[str]] = {}

@@ -61,7 +61,7 @@ def _chi_square(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Measure:
+class DivergenceMeasure:
     """A divergence between what comes out under the two hypotheses; 0 if answers tell nothing.
 
     Attributes
@@ -86,17 +86,17 @@ class Measure:
         return float(math.fsum(self.terms(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))))
 
 
-MEASURES: dict[str, Measure] = {
+MEASURES: dict[str, DivergenceMeasure] = {
     measure.name: measure
     for measure in (
-        Measure(
+        DivergenceMeasure(
             "kl",
             "KL divergence",
             r"D(M_0\|M_1)=\sum_y M_0(y)\log\frac{M_0(y)}{M_1(y)}",
             "Stein's exponent: with false alarms fixed, misses fall like e^(-n D) with n people",
             _kullback,
         ),
-        Measure(
+        DivergenceMeasure(
             "tv",
             "total variation",
             r"d_{TV}(M_0,M_1)=\tfrac12\sum_y|M_0(y)-M_1(y)|",
@@ -104,28 +104,28 @@ MEASURES: dict[str, Measure] = {
             _variation,
             contracts=False,
         ),
-        Measure(
+        DivergenceMeasure(
             "symmetric",
             "symmetrised KL divergence",
             r"D(M_0\|M_1)+D(M_1\|M_0)",
             "both directions together, as the minimax bounds use it",
             _symmetric,
         ),
-        Measure(
+        DivergenceMeasure(
             "reverse",
             "KL divergence the other way",
             r"D(M_1\|M_0)=\sum_y M_1(y)\log\frac{M_1(y)}{M_0(y)}",
             "Stein's exponent of false alarms, with misses fixed",
             _reverse,
         ),
-        Measure(
+        DivergenceMeasure(
             "hellinger",
             "squared Hellinger distance",
             r"\tfrac12\sum_y\left(\sqrt{M_0(y)}-\sqrt{M_1(y)}\right)^2",
             "1 minus the overlap of the roots; it bounds the people needed from both sides",
             _hellinger,
         ),
-        Measure(
+        DivergenceMeasure(
             "chi2",
             "chi-square divergence",
             r"\chi^2(M_0\|M_1)=\sum_y\frac{(M_0(y)-M_1(y))^2}{M_1(y)}",
@@ -136,7 +136,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def measure_named(name: str) -> Measure:
+def measure_named(name: str) -> DivergenceMeasure:
     """Return a measure by its name."""
     if name not in MEASURES:
         msg = f"A measure is one of {', '.join(MEASURES)}, got {name!r}."

@@ -28,7 +28,7 @@ from dpcore.local.extremal import ABSENT, MOST_APPROXIMATE, MOST_PURE, columns
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.local.hypotheses import Hypotheses, Promise
-    from dpcore.local.measures import Measure
+    from dpcore.local.measures import DivergenceMeasure
 
 ALIKE = 1e-9  # relative difference below which two channels count as equally good
 _SCALE = 100.0  # the solver's tolerances are absolute: the objective is brought to this size
@@ -85,7 +85,7 @@ def why_not(question: Hypotheses, promise: Promise) -> str:
     )
 
 
-def optimum(question: Hypotheses, promise: Promise, measure: Measure) -> Optimum:
+def optimum(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> Optimum:
     """Return the best channel for a measure; the total variation has a closed form, the others take the program.
 
     Raises
@@ -118,7 +118,7 @@ class _Program:
     most: FloatArray
 
 
-def _program(question: Hypotheses, promise: Promise, measure: Measure) -> _Program:
+def _program(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> _Program:
     k = len(question.groups)
     column = columns(k, promise.epsilon, pure=promise.delta == 0)
     first, second = question.grouped
@@ -138,7 +138,7 @@ def _program(question: Hypotheses, promise: Promise, measure: Measure) -> _Progr
 
 
 @lru_cache(maxsize=512)  # a chart, its sentence and its bounds ask the same
-def _solved(question: Hypotheses, promise: Promise, measure: Measure) -> Optimum:
+def _solved(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> Optimum:
     program = _program(question, promise, measure)
     weight, prices, fines = _answer(program, -math.expm1(-promise.epsilon) or 1.0)
     weight = _refined(program, weight)

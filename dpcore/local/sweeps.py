@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.local.hypotheses import Hypotheses, Promise
-    from dpcore.local.measures import Measure
+    from dpcore.local.measures import DivergenceMeasure
     from dpcore.local.optimum import Optimum
 
 COLUMNS = ("series", "parameter", "value", "low", "high", *FACTS)
@@ -50,7 +50,9 @@ def grid(question: Hypotheses, promise: Promise, top: float = 6.0) -> tuple[floa
     return tuple(sorted({*(float(f"{x:.10g}") for x in steps), *([promise.epsilon] if promise.epsilon > 0 else [])}))
 
 
-def utilities(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+def utilities(
+    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+) -> pd.DataFrame:
     """Tabulate a measure of the outputs against epsilon, delta and eta as promised.
 
     Returns
@@ -91,7 +93,9 @@ def _attained(name: str, epsilon: float, best: Optimum) -> Row:
     return name, epsilon, low, low, high, best.kind, "linear program", NEIGHBOURS
 
 
-def ratios(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+def ratios(
+    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+) -> pd.DataFrame:
     """Tabulate binary mechanism / best channel against epsilon, with the bounds that hold for all hypotheses.
 
     Columns as in `utilities`. The bounds speak of the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
@@ -121,7 +125,9 @@ def _framed(rows: list[Row]) -> pd.DataFrame:
     return pd.DataFrame(ordered, columns=list(COLUMNS))
 
 
-def regimes(question: Hypotheses, promise: Promise, measure: Measure, epsilons: Iterable[float]) -> pd.DataFrame:
+def regimes(
+    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+) -> pd.DataFrame:
     """Tell for each epsilon which simple channel is as good as the best one, to 1e-9.
 
     Returns

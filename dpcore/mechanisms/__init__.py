@@ -1,4 +1,4 @@
-"""One small file per mechanism; importing this package finds them all and makes them known to the registry."""
+"""Mechanisms, one small file each; importing this package registers them all."""
 
 import pkgutil
 from importlib import import_module

@@ -1,8 +1,8 @@
-"""What a mechanism adds to a region: its noise, and everything that is said about it.
+"""What a mechanism adds to a region: its noise and the facts about it.
 
-A mechanism owns what the rest of the house asks: the law of its noise, the two answers that an attacker tells apart, what is
-usually claimed, its divergences, and how it is offered and calibrated. Every question has an answer here that follows from the
-law or the region; a mechanism overrides what it knows better.
+A mechanism knows the law of its noise, the two answers that an attacker tells apart, what is usually claimed about it, its
+divergences, and how it is offered and calibrated. Each of these has a default here that follows from the law or the region;
+a mechanism overrides what it knows better.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpcore.mechanisms.law import Inverse, Law
 from dpcore.mechanisms.log_concave import Noise, Shifted
 from dpcore.regions.algebra import Loose
 from dpcore.regions.guarantees import DP, pmf_polygon
-from dpcore.regions.tradeoff import Atom, parameters_of, written
+from dpcore.regions.tradeoff import Atom, argument_texts, parameters_of
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 Attacker = Callable[["Generator", int, bool], "FloatArray"]
-"""Scores of so many people, drawn with a generator: of members (True) or of outsiders."""
-SLIGHTLY = 1e-12  # how far rounding may move the two sides of an equality
+"""Draws the scores of a number of people with a generator: of members (True) or of outsiders."""
+SLIGHTLY = 1e-12  # relative rounding of the two sides of an equality
 MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
 _RAREST = 1e-300  # masses below lose their digits as doubles
-_LOST = 1e-280  # what the ends of endless noise may weigh together and still be left out
-LAST = 1000  # rank of a mechanism that does not say where it stands among others
+_NEGLIGIBLE = 1e-280  # total mass of both ends of unbounded noise that may be left out
+LAST = 1000  # rank of a mechanism that does not state its place among others
 
 
-def check_noise(text: str, width: float) -> None:
-    """Refuse noise without a density: of width 0 (no noise at all) or of infinite width."""
+def check_noise(text: str, width: float) -> float:
+    """Return the width; refuse noise without a density: of width 0 (no noise at all) or of infinite width."""
     if width == 0 or math.isinf(width):
         msg = f"{text} has noise of width {width:g}; only noise of a positive finite width has a density to draw."
         raise DomainError(msg)
+    return width
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ class TwoAnswers:
     without, within : Law
         The law of the answer without and with the person.
     names : tuple of (str, str), optional
-        What the two datasets are called.
+        Names of the two datasets.
     labels : tuple of str, default ()
-        What the answers 0, 1, 2 and so on stand for, where they are categories.
+        Names of the answers 0, 1, 2 and so on, where they are categories.
     note : str, default ""
-        What is to be said beside a picture.
+        A sentence for the caption of a picture.
     rising : bool, default True
         Whether the likelihood ratio rises with the answer; then the best tests accuse above a threshold.
     """
@@ -75,7 +76,7 @@ class TwoAnswers:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is usually claimed: a region, and whether it contains the true one (None: the bracket does not decide)."""
+    """What is usually claimed: a region, and whether it contains the true one (None: the bracket does not tell)."""
 
     region: TradeOff
     holds: bool | None
@@ -84,7 +85,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Offer:
-    """How a noise is offered where noises are compared: its names, its place in the list and what is solved for."""
+    """How a noise appears where noises are compared: its names, its rank and the symbol of what is solved for."""
 
     title: str
     short: str
@@ -95,7 +96,7 @@ class Offer:
 class Mechanism(Atom):
     """A region that comes from noise added to an answer.
 
-    A new mechanism gives its `law` and, unless that is symmetric and either log-concave or of finitely many masses, `_pair`.
+    A new mechanism defines its `law` and, unless the noise is log-concave or takes integers only, `_pair`.
     `sample` is for simulation, not for releasing data: floating-point noise is attackable.
     """
 
@@ -111,7 +112,7 @@ class Mechanism(Atom):
 
     @property
     def move(self) -> float:
-        """How far one person moves the answer that the noise is added to: the sensitivity, 1 where there is none."""
+        """How far one person moves the true answer: the sensitivity, 1 where there is none."""
         return float(getattr(self, "sensitivity", 1.0))
 
     def law_at(self, sensitivity: float) -> Law:
@@ -134,7 +135,7 @@ class Mechanism(Atom):
         return self.law.sample(rng, size)
 
     def _pair(self) -> Curve:
-        """Return the curve of the noise against the noise moved: a sum over the integers, or that of log-concave noise."""
+        """Return the curve of the noise against the same noise moved: of integer masses, or of log-concave noise."""
         law = self.law
         if not law.symmetric and not isinstance(self, Asymmetric):
             msg = f"The noise of {self.text} is asymmetric: {type(self).__name__} must derive from Asymmetric."
@@ -152,35 +153,42 @@ class Mechanism(Atom):
     # ---- the attacker ----------------------------------------------------------------------------------------
 
     def answers(self, without: float | None = None) -> TwoAnswers:
-        """Return one noisy answer on two neighbouring datasets, of which the attacker sees one.
+        """Return the noisy answer on two neighbouring datasets, of which the attacker sees one.
 
         Parameters
         ----------
         without : float, optional
-            The true answer without the person, 0 unless said otherwise; with the person it is larger by `move`.
+            The true answer without the person, 0 by default; with the person it is larger by `move`.
+
+        Returns
+        -------
+        TwoAnswers
+            The laws of both answers.
         """
         law, start = self.law, float(without or 0.0)
         return TwoAnswers(law.moved(start), law.moved(start + self.move), rising=law.log_concave)
 
     def attack(self) -> tuple[Attacker, str] | None:
-        """Return how an audit draws the scores of the best attacker, and what its score is; None: from the curve.
+        """Return how an audit draws the scores of the best attacker, and what the score is; None: from the curve.
 
-        A worst case of many mechanisms has nothing but its curve. Noise that cannot be drawn says itself why.
+        A worst case of many mechanisms has only its curve. Noise that cannot be drawn raises an error with the reason.
         """
         if type(self).law is Mechanism.law and type(self).answers is Mechanism.answers:
             return None
-        seen = self.answers()
-        return (drawn(seen), "The score is the noisy answer.") if seen.rising else scored(seen)
+        answers = self.answers()
+        if answers.rising:
+            return answer_attacker(answers), "The score is the noisy answer."
+        return likelihood_attacker(answers)
 
-    # ---- what is said about it -------------------------------------------------------------------------------
+    # ---- claims and divergences ------------------------------------------------------------------------------
 
     @property
     def claimed_epsilon(self) -> float | None:
-        """The epsilon that it is used for with delta 0; None where no such thing is claimed."""
+        """The epsilon usually claimed with delta 0; None where there is no such claim."""
         return None
 
     def claim(self) -> Claim | None:
-        """Return what is usually claimed about it and whether it is true; None where nothing is."""
+        """Return the usual claim and whether it is true; None where there is none."""
         epsilon = self.claimed_epsilon
         if epsilon is None:
             return None
@@ -193,17 +201,17 @@ class Mechanism(Atom):
         gain = (
             "the exact region is smaller still"
             if self.total_variation < region.total_variation * (1 - 1e-9)
-            else "the claim says everything there is to say"
+            else "the claim describes the region completely"
         )
         return Claim(region, True, f"The claim of ε = {epsilon:.6g} holds: {end}, and {gain}.")
 
-    def renyi(self, order: float) -> float | None:  # noqa: ARG002  for those that have a closed form
+    def renyi(self, order: float) -> float | None:  # noqa: ARG002  overridden where there is a closed form
         """Return the Rényi divergence of an order in [1, inf), the larger of both directions, in closed form; None if unknown."""
         return None
 
     @property
     def concentrated_rate(self) -> float | None:
-        """The least rho with Rényi divergences of at most rho times the order; None if unknown."""
+        """The least rho such that every Rényi divergence is at most rho times its order; None if unknown."""
         return None
 
     @property
@@ -215,24 +223,24 @@ class Mechanism(Atom):
 
     @property
     def noise_parameter(self) -> tuple[str, float]:
-        """Name and value of the parameter that says how much noise there is: the first one."""
+        """Name and value of the parameter for the amount of noise: the first one."""
         field, parameter = parameters_of(type(self))[0]
         return parameter.name, float(getattr(self, field))
 
     @property
     def open_text(self) -> str:
-        """The expression with the amount of noise left open, as `calibrate` takes it."""
-        return opened(self)
+        """The expression with ? for the amount of noise, as `calibrate` takes it."""
+        return open_expression(self)
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         title = cls.entry.title[:1].upper() + cls.entry.title[1:]
         return Offer(title, title, symbol=cls.entry.parameters[0].label or cls.entry.parameters[0].name)
 
     @classmethod
     def why_not(cls, sensitivity: float) -> str:
-        """Return why it is not for an answer that moves by `sensitivity`; empty if it is."""
+        """Return why it does not suit an answer that moves by `sensitivity`; empty if it does."""
         whole = any(p.name == "sensitivity" and p.kind == "integer" for p in cls.entry.parameters)
         if whole and sensitivity != math.floor(sensitivity):
             return f"It is for integer answers, which move by an integer, not by {sensitivity:g}."
@@ -240,11 +248,11 @@ class Mechanism(Atom):
 
     @property
     def survey_slope(self) -> float | None:
-        """Of answers by category: by how much the share of an answer moves with its true share; None for any other."""
+        """For categories: how fast the share of an answer grows with its true share; None for numbers."""
         return None
 
     def shaped(self) -> Mechanism:
-        """Return it with the parameters beside the amount of noise chosen for the least error."""
+        """Return the same amount of noise with its other parameters set for the least error."""
         return self
 
 
@@ -259,7 +267,7 @@ class Asymmetric(Mechanism, Loose):
 
     def answers(self, without: float | None = None) -> TwoAnswers:
         """Return the answers of a move up; a move down is another pair."""
-        note = "Drawn is an answer that moves up; the region covers moves in both directions."
+        note = "The picture shows an answer that moves up; the region covers moves in both directions."
         return replace(super().answers(without), note=note)
 
     def attack(self) -> None:
@@ -268,31 +276,31 @@ class Asymmetric(Mechanism, Loose):
 
 
 def kinds() -> tuple[type[Mechanism], ...]:
-    """Return every mechanism that is known by a name, in the order of the registry."""
-    found, stack = {}, [Mechanism]
+    """Return every mechanism with a name in the language, in the order of the registry."""
+    by_name, stack = {}, [Mechanism]
     while stack:
         kind = stack.pop()
         stack += kind.__subclasses__()
         if "entry" in vars(kind):
-            found[kind.entry.name] = kind
-    return tuple(found[entry.name] for entry in entries("mechanism") if entry.name in found)
+            by_name[kind.entry.name] = kind
+    return tuple(by_name[entry.name] for entry in entries("mechanism") if entry.name in by_name)
 
 
-def opened(atom: Atom) -> str:
-    """Return the expression of a named region with ? in the place of its first parameter."""
+def open_expression(atom: Atom) -> str:
+    """Return the expression of a named region with ? in place of its first parameter."""
     rest = [(parameter, getattr(atom, field)) for field, parameter in parameters_of(type(atom))[1:]]
-    return f"{atom.entry.name}({', '.join(['?', *written(rest)])})"
+    return f"{atom.entry.name}({', '.join(['?', *argument_texts(rest)])})"
 
 
 def _of_masses(law: Law, move: float) -> Polygon:
     """Return the exact curve of integer noise against the same noise moved by an integer.
 
-    Noise without end is summed as far as doubles carry its masses; its loss then counts as unbounded, which is safe.
+    Unbounded noise is summed as far as doubles can hold its masses; its loss then counts as unbounded, which is safe.
     """
     if move != int(move):
         msg = f"Integer noise is for answers that move by an integer, not by {move:g}."
         raise DomainError(msg)
-    endless = math.isinf(law.low) or math.isinf(law.high)
+    unbounded = math.isinf(law.low) or math.isinf(law.high)
     rare = np.array([_RAREST])
     low = float(law.lower_quantile(rare)[0]) if math.isinf(law.low) else law.low
     high = float(law.quantile(rare)[0]) if math.isinf(law.high) else law.high
@@ -301,36 +309,36 @@ def _of_masses(law: Law, move: float) -> Polygon:
         raise BudgetError(msg)
     x = np.arange(low, high + move + 1.0)
     p, q = law.density(x), law.density(x - move)
-    if not endless:
+    if not unbounded:
         exact = pmf_polygon(p, q)
         return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, symmetric=law.symmetric or None)
     inner = pmf_polygon(np.where(p < _RAREST, 0.0, p), np.where(q < _RAREST, 0.0, q))
-    lost = (mass if mass > _LOST else 0.0 for mass in (inner.p_inf, inner.q_inf))
+    infinite = (mass if mass > _NEGLIGIBLE else 0.0 for mass in (inner.p_inf, inner.q_inf))
     more: dict[str, Any] = {
         "ends": (-math.inf, math.inf),
         "corners": inner.size + 2,
         "symmetric": law.symmetric or None,
     }
-    return Polygon(inner.loss, inner.p, inner.q, *lost, **more)
+    return Polygon(inner.loss, inner.p, inner.q, *infinite, **more)
 
 
-def drawn(seen: TwoAnswers) -> Attacker:
-    """Return draws of the answers."""
+def answer_attacker(answers: TwoAnswers) -> Attacker:
+    """Return an attacker whose score is the answer."""
 
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
-        return np.asarray((seen.within if inside else seen.without).sample(rng, size), dtype=np.float64)
+        return np.asarray((answers.within if inside else answers.without).sample(rng, size), dtype=np.float64)
 
     return draw
 
 
-def scored(seen: TwoAnswers) -> tuple[Attacker, str]:
-    """Return draws of the logarithm of the likelihood ratio of the answers, the score of the best attacker."""
-    answers = drawn(seen)
+def likelihood_attacker(answers: TwoAnswers) -> tuple[Attacker, str]:
+    """Return the best attacker, whose score is the logarithm of the likelihood ratio, and that sentence."""
+    draw_answer = answer_attacker(answers)
 
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
-        answer = answers(rng, size, inside)
+        answer = draw_answer(rng, size, inside)
         with np.errstate(divide="ignore"):
-            loss = np.log(seen.within.density(answer)) - np.log(seen.without.density(answer))
-        return np.asarray(np.round(loss, 9), dtype=np.float64)  # equal losses, told apart from rounding
+            loss = np.log(answers.within.density(answer)) - np.log(answers.without.density(answer))
+        return np.asarray(np.round(loss, 9), dtype=np.float64)  # makes equal losses equal in spite of rounding
 
     return draw, "The score is the logarithm of the likelihood ratio of the noisy answer."

@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
-from dpcore.curves.bounded_laplace import BoundedLaplace as BoundedLaplaceCurve
+from dpcore.curves.bounded_laplace import BoundedLaplaceCurve
 from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import DP, three_point
@@ -81,10 +81,10 @@ class BoundedLaplace(Mechanism):
         return min(self.sensitivity, self.upper - self.lower)
 
     def answers(self, without: float | None = None) -> TwoAnswers:
-        """Return the pair of answers at the upper end, unless another is asked for."""
+        """Return the pair of answers at the upper end by default, otherwise from `without` upwards."""
         check_noise(self.text, self.scale)
         start = self.upper - self.move if without is None else float(without)
-        note = "Drawn is the pair of answers at the upper end; the region covers every pair in the interval."
+        note = "The picture shows the pair of answers at the upper end; the region covers every pair in the interval."
         return TwoAnswers(CutLaw(self, start), CutLaw(self, start + self.move), note=note)
 
     def attack(self) -> None:
@@ -100,15 +100,15 @@ class BoundedLaplace(Mechanism):
         return CutLaw(self, shift).above(x)
 
     def claim(self) -> Claim:
-        """Return the epsilon of the noise before it was cut, which can be false."""
+        """Return the epsilon of the noise before the cut, a claim that can be false."""
         epsilon = self.sensitivity / self.scale
         low, high = (float(bound[0]) for bound in self.delta_bounds(np.array([epsilon * (1 + SLIGHTLY)])))
         holds = True if high <= 0.0 else False if low > 0.0 else None
         if holds is False:
             loss = outward(self.curve.max_loss, 4, up=False)
             words = (
-                f"The claim fails: noise of scale sensitivity / ε hides ε = {epsilon:.5g} only while nothing is cut. Cut to the "
-                f"interval, the largest loss is {loss} (rounded down)."
+                f"The claim fails: noise of scale sensitivity / ε gives ε = {epsilon:.5g} only while nothing is cut. After the "
+                f"cut to the interval the largest loss is {loss} (rounded down)."
             )
         else:
             words = f"The claim of ε = {epsilon:.5g} holds: the interval leaves no worse pair of answers."
@@ -140,20 +140,20 @@ class CutLaw(Law):
         x = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
         if math.isinf(self.scale):
             return np.asarray((self.high - x) / (self.high - self.low), dtype=np.float64)
-        return self._beyond_place(x - self.centre, self.high - self.centre)
+        return self._beyond_distance(x - self.centre, self.high - self.centre)
 
     def below(self, x: FloatArray) -> FloatArray:
         """Return the lower tail inside the interval: the upper one of the mirrored interval."""
         x = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
         if math.isinf(self.scale):
             return np.asarray((x - self.low) / (self.high - self.low), dtype=np.float64)
-        return self._beyond_place(self.centre - x, self.centre - self.low)
+        return self._beyond_distance(self.centre - x, self.centre - self.low)
 
-    def _beyond_place(self, away: FloatArray, end: float) -> FloatArray:
-        """Return the probability of more than `away` from the answer in the direction of an end that is `end` off."""
+    def _beyond_distance(self, distance: FloatArray, end: float) -> FloatArray:
+        """Return the probability of more than `distance` from the answer towards an end at distance `end`."""
         b = self.scale
-        far = np.exp(-np.maximum(away, 0.0) / b) - np.exp(-end / b)
-        near = -np.expm1(-np.maximum(-away, 0.0) / b)
+        far = np.exp(-np.maximum(distance, 0.0) / b) - np.exp(-end / b)
+        near = -np.expm1(-np.maximum(-distance, 0.0) / b)
         return np.asarray((far + near) / self._norm, dtype=np.float64)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:

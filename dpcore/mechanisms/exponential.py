@@ -1,4 +1,4 @@
-"""Exponential mechanism: any choice made by scores; the worst case over all of them."""
+"""Exponential mechanism: a random choice by scores; the worst case over all scores."""
 
 from __future__ import annotations
 
@@ -63,9 +63,23 @@ SCORES = Parameter("scores", "numbers", meaning="one score per candidate", examp
 
 
 def from_scores(epsilon: float, scores: Any, neighbour_scores: Any, sensitivity: float = 1.0) -> Pmf:
-    """Return the exact pair of the exponential mechanism on two datasets with the given scores.
+    """Return the exact pair of the exponential mechanism on two datasets with these scores.
 
     P(c) is proportional to exp(epsilon score(c) / (2 sensitivity)).
+
+    Parameters
+    ----------
+    epsilon : float
+        Parameter of the mechanism, finite.
+    scores, neighbour_scores : list of float
+        The scores of the same candidates on the two datasets.
+    sensitivity : float, default 1
+        How far a score moves at most.
+
+    Returns
+    -------
+    Pmf
+        The two distributions of the choice.
     """
     rate = EPSILON.but(infinite=False).check(epsilon) / (2 * SENSITIVITY.check(sensitivity))
     first = np.array(SCORES.check(scores)) * rate

@@ -1,4 +1,4 @@
-"""Gaussian mechanism: plain, with the classical calibration, with the exact one."""
+"""Gaussian mechanism: plain, with the classical calibration, and with the exact one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy.special import ndtr, ndtri
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves import renyi_divergence
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
-from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, opened
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise, open_expression
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import DP, gaussian_curve
 from dpcore.words import outward
@@ -134,12 +134,12 @@ class Gaussian(GaussianNoise):
 
     @property
     def open_text(self) -> str:
-        """The expression with sigma left open; the sensitivity stays."""
-        return opened(self)
+        """The expression with ? for sigma; the sensitivity stays."""
+        return open_expression(self)
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Gaussian noise", "Gaussian", 2, "σ")
 
 
@@ -173,18 +173,18 @@ class GaussianClassic(GaussianNoise):
         epsilon, delta = self.epsilon_, self.delta_
         true = float(self.delta(epsilon))
         holds = true <= delta
-        needed = GaussianAnalytic(epsilon, delta).noise
-        ratio = self.noise / needed
-        sigma = f"Its σ is {self.noise:.5g}; the exact calibration says σ = {outward(needed, 5)} (rounded up)"
+        least = GaussianAnalytic(epsilon, delta).noise
+        ratio = self.noise / least
+        sigma = f"Its σ is {self.noise:.5g}; the exact calibration gives σ = {outward(least, 5)} (rounded up)"
         if holds:
-            end = f"{sigma}: the classical noise is {100 * (ratio - 1):.3g} % wider than it has to be."
-            words = f"The claim holds: at ε = {epsilon:g} the true δ is {outward(true, 4)} (exact, rounded up), claimed was {delta:g}."
+            end = f"{sigma}: the classical noise is {100 * (ratio - 1):.3g} % wider than necessary."
+            words = f"The claim holds: at ε = {epsilon:g} the true δ is {outward(true, 4)} (exact, rounded up), the claimed one {delta:g}."
         else:
             times = outward(true / delta, 3, up=False)
             end = f"{sigma}, {100 * (1 / ratio - 1):.3g} % more."
             words = (
                 f"The claim fails: at ε = {epsilon:g} the true δ is {outward(true, 4, up=False)} (exact, rounded down), "
-                f"{times} times the claimed {delta:g}. The classical formula is proved for ε below 1 only."
+                f"{times} times the claimed {delta:g}. The classical formula is proved only for ε below 1."
             )
         return Claim(DP(epsilon, delta), holds, f"{words} {end}")
 

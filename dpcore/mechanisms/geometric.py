@@ -61,7 +61,7 @@ class Geometric(Mechanism):
 
     @property
     def _rate(self) -> float:
-        """Epsilon over the sensitivity, if the noise is proper."""
+        """Epsilon over the sensitivity; refused if there is no noise or infinite noise."""
         check_noise(self.text, 1.0 / self.epsilon_ if self.epsilon_ else math.inf)
         return self.epsilon_ / self.sensitivity
 
@@ -69,7 +69,7 @@ class Geometric(Mechanism):
         steps, r = self.sensitivity, self.ratio
         if steps == 1 or self.epsilon_ == 0 or math.isinf(self.epsilon_):
             return three_point(self.epsilon_, 0.0, 0.0)
-        # an output x strictly between the two true answers 0 and steps has loss (2x - steps) eps / steps
+        # an output x strictly between the two true answers 0 and `steps` has the loss (2x - steps) eps / steps
         x = np.arange(1, steps)
         gap = -math.expm1(-self.epsilon_ / steps) / (1 + r)
         inner = gap * np.exp(-self.epsilon_ * (steps - x) / steps)
@@ -89,7 +89,7 @@ class Geometric(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Geometric noise", "Geometric", 3, "ε")
 
 
@@ -104,14 +104,16 @@ class GeometricLaw(Law):
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the probability of the integer x."""
-        outer = np.abs(np.asarray(x, dtype=np.float64))
-        return np.asarray(-math.expm1(-self.rate) / (1 + self.ratio) * np.exp(-self.rate * outer), dtype=np.float64)
+        distance = np.abs(np.asarray(x, dtype=np.float64))
+        return np.asarray(-math.expm1(-self.rate) / (1 + self.ratio) * np.exp(-self.rate * distance), dtype=np.float64)
 
     def above(self, x: FloatArray) -> FloatArray:
         """Return the tail of the two-sided geometric law above the integer part of x."""
-        r = self.ratio
         n = np.floor(np.asarray(x, dtype=np.float64))
-        return np.where(n >= 0, r ** np.maximum(n + 1, 0) / (1 + r), 1.0 - r ** np.maximum(-n, 0) / (1 + r))
+        tail = np.exp(-self.rate * np.where(n >= 0, n + 1, -n)) / (
+            1 + self.ratio
+        )  # r^n would lose n times the rounding of r
+        return np.where(n >= 0, tail, 1.0 - tail)
 
     @property
     def variance(self) -> float:

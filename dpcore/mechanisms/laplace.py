@@ -13,7 +13,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter, register
 from dpcore.curves import renyi_divergence
 from dpcore.curves.composition import compose
-from dpcore.curves.laplace import Laplace as LaplaceCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.mechanisms.base import Claim, Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import NO_PRIVACY, three_point
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def laplace_curve(epsilon: float) -> Curve:
-    """Return the curve of one Laplace answer with its limits: perfect at 0, no privacy at infinity."""
+    """Return the curve of one Laplace answer with its limits: perfect privacy at 0, none at infinity."""
     if epsilon == 0.0:
         return three_point(0.0, 0.0, 1.0)
     return NO_PRIVACY if math.isinf(epsilon) else LaplaceCurve(epsilon)
@@ -79,17 +79,17 @@ class Laplace(Mechanism):
         return laplace_curve(self.epsilon_)
 
     def renyi(self, order: float) -> float | None:
-        """Return the Rényi divergence of the given order, closed form."""
+        """Return the Rényi divergence of this order in closed form."""
         return None if math.isinf(self.epsilon_) else renyi_divergence.laplace(self.epsilon_, order)
 
     @property
     def law(self) -> LaplaceLaw:
         """Laplace noise of scale 1 / epsilon, in units of the sensitivity."""
-        return LaplaceLaw(_checked(self.text, _width(self.epsilon_)), self.epsilon_)
+        return LaplaceLaw(check_noise(self.text, _width(self.epsilon_)), self.epsilon_)
 
     def law_at(self, sensitivity: float) -> LaplaceLaw:
         """Return Laplace noise of scale sensitivity / epsilon."""
-        return LaplaceLaw(_checked(self.text, sensitivity / self.epsilon_ if self.epsilon_ else math.inf))
+        return LaplaceLaw(check_noise(self.text, sensitivity / self.epsilon_ if self.epsilon_ else math.inf))
 
     @property
     def claimed_epsilon(self) -> float:
@@ -98,7 +98,7 @@ class Laplace(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Laplace noise", "Laplace", 1, "ε")
 
 
@@ -109,7 +109,7 @@ class LaplaceLaw(Law):
 
     def __init__(self, scale: float, rate: float | None = None) -> None:
         self.scale = scale
-        self._rate = 1.0 / scale if rate is None else rate  # where it is known, with its own digits
+        self._rate = 1.0 / scale if rate is None else rate  # a rate that is known keeps all its digits
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return e^(-|x|/b) / (2b)."""
@@ -143,34 +143,28 @@ def _width(epsilon: float) -> float:
     return 1.0 / epsilon if epsilon else math.inf
 
 
-def _checked(text: str, scale: float) -> float:
-    """Return the scale, or say that there is no noise to draw."""
-    check_noise(text, scale)
-    return scale
-
-
 class Coordinates(Mechanism):
-    """Laplace noise on several coordinates; the law is that of one of them, the attacker looks at all."""
+    """Laplace noise on several coordinates; the law is that of one coordinate, the attacker uses all of them."""
 
     offered: ClassVar[bool] = False
 
     @property
     def coordinates(self) -> tuple[float, tuple[float, ...]]:
-        """Scale of the noise, and how far each coordinate moves."""
+        """The scale of the noise, and how far each coordinate moves."""
         raise NotImplementedError
 
     @property
     def law(self) -> LaplaceLaw:
         """Law of the noise of one coordinate; every coordinate has its own noise."""
-        return LaplaceLaw(_checked(self.text, self.coordinates[0]))
+        return LaplaceLaw(check_noise(self.text, self.coordinates[0]))
 
     @property
     def move(self) -> float:
-        """How far the coordinate moves that moves most."""
+        """The largest move of a coordinate."""
         return max(self.coordinates[1])
 
     def attack(self) -> tuple[Attacker, str]:
-        """Return draws of the logarithm of the likelihood ratio: the losses of the coordinates add."""
+        """Return the attacker whose score is the logarithm of the likelihood ratio: the losses of the coordinates add."""
         law, shifts = self.law, self.coordinates[1]
 
         def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
@@ -214,8 +208,8 @@ class LaplaceVector(Coordinates):
     shifts: tuple[float, ...] = SHIFTS.field()
 
     def _pair(self) -> Curve:
-        each = Counter(shift / self.scale for shift in self.shifts)
-        return compose([(laplace_curve(epsilon), count) for epsilon, count in each.items()])
+        counts = Counter(shift / self.scale for shift in self.shifts)
+        return compose([(laplace_curve(epsilon), count) for epsilon, count in counts.items()])
 
     @property
     def coordinates(self) -> tuple[float, tuple[float, ...]]:
@@ -224,7 +218,7 @@ class LaplaceVector(Coordinates):
 
     def answers(self, without: float | None = None) -> TwoAnswers:
         """Return the answers of the coordinate that moves most."""
-        note = "Drawn is the coordinate that moves most; the best attacker looks at all of them."
+        note = "The picture shows the coordinate that moves most; the best attacker uses all of them."
         return replace(super().answers(without), note=note if len(self.shifts) > 1 else "")
 
     @property
@@ -260,17 +254,17 @@ class Histogram(Coordinates):
 
     def answers(self, without: float | None = None) -> TwoAnswers:
         """Return the answers of one of the two cells."""
-        note = "Drawn is one of the two cells that move; the best attacker looks at both."
+        note = "The picture shows one of the two cells that move; the best attacker uses both."
         return replace(super().answers(without), note=note)
 
     def claim(self) -> Claim:
-        """Return the region of one Laplace answer, often drawn for a histogram."""
+        """Return the region of one Laplace answer, often used for a histogram."""
         region = Laplace(self.epsilon_)
         if self.epsilon_ == 0 or math.isinf(self.epsilon_):
             return Claim(region, True, "At this ε both regions are the same.")
         advantage, what = best_advantage(self)
         words = (
-            f"The region of one Laplace answer, often drawn for a histogram, holds but is too large: its advantage is "
+            f"The region of one Laplace answer, often used for a histogram, holds but is too large: its advantage is "
             f"{outward(region.total_variation, 4)}, the true one {outward(advantage, 4)} (rounded up, {what}). Two cells move, each hidden by noise twice as wide."
         )
         return Claim(region, True, words)

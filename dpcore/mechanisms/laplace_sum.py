@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, register
 from dpcore.curves.base import check_shift
-from dpcore.curves.laplace_sum import LaplaceSum as LaplaceSumCurve
+from dpcore.curves.laplace_sum import LaplaceSumCurve
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import three_point
@@ -70,8 +70,8 @@ class LaplaceSumLaw(Law):
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return (1 + |x|/b) exp(-|x|/b) / (4b)."""
-        away = np.abs(np.asarray(x, dtype=np.float64)) / self.scale
-        return np.asarray((1 + away) * np.exp(-away) / (4 * self.scale), dtype=np.float64)
+        t = np.abs(np.asarray(x, dtype=np.float64)) / self.scale
+        return np.asarray((1 + t) * np.exp(-t) / (4 * self.scale), dtype=np.float64)
 
     def above(self, x: FloatArray) -> FloatArray:
         """Return (2 + t) exp(-t) / 4 at t = x/b >= 0, its mirror below."""

@@ -1,7 +1,7 @@
 """The law of a noise: its density or masses, tails, quantiles, moments, edges and draws.
 
-A mechanism gives its noise as one `Law`, and whatever is drawn, tested, simulated or compared asks that object. Two methods
-are enough for a new one: `density` and `above`; everything else follows from them and may be overridden by a closed form.
+A mechanism describes its noise by one `Law`, which serves every picture, test, simulation and comparison. A new one needs
+two methods: `density` and `above`; everything else follows from them and may be overridden by a closed form.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ if TYPE_CHECKING:
     Draws = FloatArray | NDArray[np.int64]
 
 _HALVINGS = 2200  # more than there are powers of two among the doubles
-_ROUNDS = 200  # more halvings than leave anything between two doubles of about one size
-_GAUSS = np.polynomial.legendre.leggauss(16)
-_RARE = 1e-18  # what both tails together leave out of a moment
-_PANELS = 400
-_MOST_MASSES = 10**6
-_FARTHEST, _NODES, _NEWTON = (
-    -690.0,
-    1024,
-    6,
-)  # rates down to e^-690; neighbours in the table differ by less than a factor of 2
+_ROUNDS = 200  # enough halvings to exhaust the doubles between two numbers of similar size
+_GAUSS = np.polynomial.legendre.leggauss(16)  # exact for polynomials of degree 31 on each panel
+_RARE = 1e-18  # mass of each tail left out of a moment; exponential tails lose some 1e-15 of the variance
+_PANELS = 400  # of a moment: one is about a fifth of the scale of exponential tails, where 16 nodes leave only rounding
+_MOST_MASSES = 10**6  # integers that a moment sums over: arrays of 8 MB
+_FARTHEST = -690.0  # logarithm of the smallest rate in the table of an inverse: 1e-300, near the smallest doubles
+_NODES = 1024  # neighbouring rates of the table differ by less than a factor of 2, from where Newton converges
+_NEWTON = 6  # steps: five leave rounding only, one to spare
 _EQUAL = 1e-12  # relative rounding of masses whose ratio is compared
 
 
@@ -53,7 +51,7 @@ class Law(ABC):
     low, high : float
         The smallest and the largest value, infinite where there is none.
     centre : float, default 0
-        A typical value (the median of a symmetric law), where searches begin and a picture has a point.
+        A typical value (the median of a symmetric law), where searches start and which pictures include.
     """
 
     integer: bool = False
@@ -65,14 +63,14 @@ class Law(ABC):
 
     @abstractmethod
     def density(self, x: FloatArray) -> FloatArray:
-        """Return the density at x; of integer noise the probability of the integer x."""
+        """Return the density at x; for integer noise the probability of the integer x."""
 
     @abstractmethod
     def above(self, x: FloatArray) -> FloatArray:
-        """Return P(N > x), with its own digits where it is small."""
+        """Return P(N > x), with full relative precision where it is small."""
 
     def below(self, x: FloatArray) -> FloatArray:
-        """Return P(N <= x); of symmetric noise the upper tail of the mirrored place, digits included."""
+        """Return P(N <= x); for symmetric noise the upper tail at the mirrored place, with the same precision."""
         x = np.asarray(x, dtype=np.float64)
         if not self.symmetric:
             return np.asarray(1.0 - self.above(x), dtype=np.float64)
@@ -85,14 +83,14 @@ class Law(ABC):
         value = np.where(rate >= 1.0, -np.inf, self.high)
         inner = (rate > 0.0) & (rate < 1.0)
         if inner.any():
-            value[inner] = self._searched(rate[inner])
+            value[inner] = self._search(rate[inner])
         return np.asarray(value, dtype=np.float64)
 
     def lower_quantile(self, rate: FloatArray) -> FloatArray:
-        """Return the largest x with P(N < x) <= rate, digits included: F^-1(rate) of real noise."""
+        """Return the largest x with P(N < x) <= rate, also for tiny rates: F^-1(rate) of real noise."""
         return 2 * self.centre - self.quantile(rate) if self.symmetric else -Mirrored(self).quantile(rate)
 
-    def _searched(self, rate: FloatArray) -> FloatArray:
+    def _search(self, rate: FloatArray) -> FloatArray:
         step, low = np.ones(rate.shape), np.full(rate.shape, self.centre)
         high = low
         while (more := (self._tail(high) > rate) & np.isfinite(high)).any():
@@ -116,8 +114,8 @@ class Law(ABC):
         finite = np.isfinite(x)
         return np.where(finite, self.above(np.where(finite, x, self.centre)), np.where(x > 0, 0.0, 1.0))
 
-    def edges(self, low: float, high: float) -> FloatArray:  # noqa: ARG002  steps without end are listed between the two
-        """Return where the density jumps, at least between `low` and `high`: the ends, where there are some."""
+    def edges(self, low: float, high: float) -> FloatArray:  # noqa: ARG002  infinitely many steps are cut to the two
+        """Return where the density jumps, at least between `low` and `high`: the finite ends by default."""
         return np.array([end for end in (self.low, self.high) if math.isfinite(end)])
 
     # ---- moments -----------------------------------------------------------------------------------------------
@@ -129,7 +127,7 @@ class Law(ABC):
 
     @property
     def variance(self) -> float:
-        """E (N - E N)^2, a sum or a quadrature unless a closed form is known."""
+        """E (N - E N)^2, by a sum or a quadrature unless overridden by a closed form."""
         mean = self.mean
         return self._moment(lambda x: (x - mean) ** 2)
 
@@ -138,25 +136,25 @@ class Law(ABC):
         """The standard deviation."""
         return math.sqrt(self.variance)
 
-    def _moment(self, of: Callable[[FloatArray], FloatArray]) -> float:
-        """Return E of(N) over all but the rarest values."""
+    def _moment(self, function: Callable[[FloatArray], FloatArray]) -> float:
+        """Return E function(N) over all but the rarest values."""
         rare = np.array([_RARE])
         low, high = float(self.lower_quantile(rare)[0]), float(self.quantile(rare)[0])
         if self.integer:
             if high - low > _MOST_MASSES:
-                msg = f"Noise on more than {_MOST_MASSES} integers has no moments by summing; it needs a formula."
+                msg = f"The moments of noise on more than {_MOST_MASSES} integers are not summed; it needs a formula."
                 raise DomainError(msg)
             x = np.arange(math.floor(low), math.ceil(high) + 1.0)
-            return float(self.density(x) @ of(x))
+            return float(self.density(x) @ function(x))
         cuts = self.edges(low, high)
         inner = np.concatenate((np.linspace(low, high, _PANELS + 1), cuts[(cuts > low) & (cuts < high)], [self.centre]))
         ends = np.unique(inner)
         half, node = 0.5 * np.diff(ends)[:, None], _GAUSS[0]
         x = (ends[:-1, None] + half) + half * node
-        return float(np.sum(half * self.density(x.ravel()).reshape(x.shape) * of(x) * _GAUSS[1]))
+        return float(np.sum(half * self.density(x.ravel()).reshape(x.shape) * function(x) * _GAUSS[1]))
 
     def reach(self, miss: float) -> float:
-        """Return the least t, but for rounding, with P(|N| > t) <= miss in (0, 1)."""
+        """Return the least t, up to rounding, with P(|N| > t) <= miss in (0, 1)."""
         low, high = 0.0, 1.0
         while self._beyond(high) > miss:
             low, high = high, 2 * high
@@ -183,7 +181,7 @@ class Law(ABC):
         return Moved(self, float(by)) if by else self
 
     def scaled(self, factor: float) -> Law:
-        """Return the law of `factor` N, factor > 0; integers scale by 1 only."""
+        """Return the law of `factor` N, factor > 0; for integers only 1."""
         if factor == 1.0:
             return self
         if self.integer:
@@ -302,8 +300,8 @@ class Scaled(Law):
 class Masses(Law):
     """An integer law with finitely many values: `masses` are the probabilities of `first`, `first` + 1 and so on.
 
-    They are divided by their sum unless that is 1 up to rounding. Tails are sums of the masses from their own end, so that small ones keep their digits.
-    Whether the law is symmetric and log-concave is seen from the masses.
+    They are divided by their sum unless that is 1 up to rounding. Tails are sums from their own end, so that small ones
+    keep their digits. Symmetry and log-concavity follow from the masses.
     """
 
     integer = True
@@ -313,10 +311,10 @@ class Masses(Law):
         if p.ndim != 1 or not p.size or not np.all(np.isfinite(p) & (p >= 0)) or not p.sum() > 0:
             msg = f"masses must be a flat list of numbers from 0 upwards with a positive sum, got shape {p.shape}."
             raise DomainError(msg)
-        kept = np.flatnonzero(p)  # values at the ends that never occur are left out
-        self.first = int(first) + int(kept[0])
+        support = np.flatnonzero(p)  # values at the ends that never occur are left out
+        self.first = int(first) + int(support[0])
         total = math.fsum(p)
-        p = p[kept[0] : kept[-1] + 1]
+        p = p[support[0] : support[-1] + 1]
         self.masses = p = p if abs(total - 1.0) <= _EQUAL else p / total
         self.low, self.high = float(self.first), float(self.first + p.size - 1)
         self.symmetric = bool(np.allclose(p, p[::-1], rtol=_EQUAL, atol=0.0))
@@ -327,8 +325,8 @@ class Masses(Law):
 
     def _place(self, x: FloatArray) -> NDArray[np.int64]:
         """Return how many values are at most x."""
-        reached = np.floor(np.asarray(x, dtype=np.float64)) - self.first + 1.0
-        return np.clip(reached, 0, self.masses.size).astype(np.int64)
+        count = np.floor(np.asarray(x, dtype=np.float64)) - self.first + 1.0
+        return np.clip(count, 0, self.masses.size).astype(np.int64)
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the probability of the integer x, 0 elsewhere."""
@@ -349,24 +347,24 @@ class Masses(Law):
         """The sum of values times masses."""
         return self._moment(lambda x: x)
 
-    def _moment(self, of: Callable[[FloatArray], FloatArray]) -> float:
+    def _moment(self, function: Callable[[FloatArray], FloatArray]) -> float:
         x = np.arange(self.masses.size, dtype=np.float64) + self.first
-        return float(np.sum(self.masses * of(x)))
+        return float(np.sum(self.masses * function(x)))
 
     def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:
         """Return draws of the values.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        upto = self._from_below[1:-1]
-        return np.asarray(self.first + np.searchsorted(upto, rng.random(size), side="right"), dtype=np.int64)
+        cumulative = self._from_below[1:-1]
+        return np.asarray(self.first + np.searchsorted(cumulative, rng.random(size), side="right"), dtype=np.int64)
 
 
 class Inverse:
     """F^-1 of a symmetric real law without a closed form, for the many calls of a region: a table, then Newton on log F.
 
-    Every step stays between two places of the table, and log F of a log-concave law is concave, so that five steps leave
-    rounding only; whoever uses it checks it against F.
+    Every step stays between two places of the table, and log F of a log-concave law is concave, so five steps leave only
+    rounding; the caller checks the result against F.
     """
 
     def __init__(self, law: Law) -> None:
@@ -397,11 +395,11 @@ class Inverse:
         return np.asarray(x, dtype=np.float64)
 
 
-def least(met: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the upper end of a bisection: a place where the condition is met, next to one where it is not."""
+def least(condition: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the upper end of a bisection: a place where the condition holds, next to one where it does not."""
     for _ in range(_ROUNDS):
         middle = 0.5 * (low + high)
         if middle in (low, high):
             break
-        low, high = (low, middle) if met(middle) else (middle, high)
+        low, high = (low, middle) if condition(middle) else (middle, high)
     return high

@@ -1,12 +1,12 @@
-r"""Any log-concave noise added to the answer, given as Python functions.
+r"""Any log-concave noise, described by Python functions.
 
-With distribution function F of the noise and an answer that moves by D, the likelihood ratio of two outputs rises in the
-output, so the best test rejects above a threshold and
+With the distribution function F of the noise and an answer that moves by D, the likelihood ratio rises with the output, so
+the best test rejects above a threshold and
 
 .. math:: \beta(\alpha) = F(F^{-1}(1-\alpha) - D).
 
 That is one direction. For asymmetric noise the other one is its inverse, and since the sign of the move may differ from
-query to query the closure of both is published and composed.
+query to query, the closure of both is published and composed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import SENSITIVITY, shown
 from dpcore.curves.combined import ByBeta
 from dpcore.regions.algebra import Loose
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
 Function = Callable[[Any], Any]
 
-_RELATIVE = 1e-12
-_ABSOLUTE = 1e-15
-_WORST = 1e-6
+_RELATIVE = 1e-12  # relative error that every cdf is assumed to have: a few library calls; brackets are wider by it
+_ABSOLUTE = 1e-15  # its absolute error above 1/2, where doubles are spaced by 1.1e-16
+_WORST = 1e-6  # a quantile that misses cdf by more is taken for a mistake; up to it, brackets are widened by 4 times the miss
+# Where the functions are checked: 1 % steps in the middle and 5 per power of ten in both tails.
 _RATES = np.concatenate((np.geomspace(1e-6, 0.04, 25), np.linspace(0.05, 0.95, 91), 1 - np.geomspace(0.04, 1e-6, 25)))
 
 
@@ -48,26 +49,34 @@ def log_concave(
     symmetric: bool = False,
     survival: Function | None = None,
     survival_quantile: Function | None = None,
-) -> Added:
-    """Return the region of an answer plus noise whose density is log-concave; it can be drawn and simulated.
+) -> NoisyAnswer:
+    """Return the region of an answer plus log-concave noise; it can be drawn and simulated.
 
     Parameters
     ----------
     cdf : Function
-        F(x) = P(noise <= x), of a number or an array; taken as right to 1e-12 of its value, and to 1e-15 above 1/2.
+        F(x) = P(noise <= x), of a number or an array; assumed right to 1e-12 of its value, and to 1e-15 above 1/2.
     quantile : Function
-        F^-1(u) for u in [0, 1]; +-inf at the ends of an unbounded noise.
+        F^-1(u) for u in [0, 1]; +-inf at the ends of unbounded noise.
     sensitivity : float, default 1
         How far the answer moves, in (0, inf).
     label : object, default "log-concave noise"
-        What the region is called; it has no expression and cannot be linked.
+        The name of the region; it has no expression and cannot be linked.
     symmetric : bool, default False
-        The noise is symmetric around its median; then small rates keep all their digits.
+        Whether the noise is symmetric around its median; then small rates keep all their digits.
     survival, survival_quantile : Function, optional
-        1 - F and F^-1(1 - u) as functions of their own, for the digits of asymmetric noise.
+        1 - F and F^-1(1 - u) as separate functions, for the digits of asymmetric noise.
 
-    The functions are checked on a grid: F rises from 0 to 1, the quantile is its inverse, the region is convex (noise
-    that is not log-concave fails here) and the symmetry holds if it was stated.
+    Returns
+    -------
+    NoisyAnswer
+        The region.
+
+    Raises
+    ------
+    DomainError
+        If F does not rise from 0 to 1, the quantile is not its inverse, the noise is not log-concave (the region is not
+        convex) or not symmetric although stated so, each checked on a grid.
 
     References
     ----------
@@ -80,47 +89,47 @@ def log_concave(
     noise = Noise(cdf, quantile, survival, survival_quantile, symmetric=symmetric)
     curve = Shifted(noise, move)
     _check_convex(curve, label)
-    return Added(curve, label) if curve.symmetric else OneSided(curve, label)
+    return NoisyAnswer(curve, label) if curve.symmetric else AsymmetricAnswer(curve, label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Added(Given):
-    """An answer plus the noise of a curve of type `Shifted`: what to draw and to simulate."""
+class NoisyAnswer(CustomRegion):
+    """An answer plus the noise of a `Shifted` curve."""
 
-    given: Shifted
+    source: Shifted
 
     def density(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the density of the noisy answer when the true one is `shift`: the slope of F, by a central difference.
 
         The step is 1e-4 of the distance between the quartiles; relative error about 1e-8, more where log F bends sharply.
         """
-        return self.given.noise.slope(np.asarray(x, dtype=np.float64) - shift)
+        return self.source.noise.slope(np.asarray(x, dtype=np.float64) - shift)
 
     def survival(self, x: FloatArray, shift: float = 0.0) -> FloatArray:
         """Return the probability that the noisy answer exceeds x when the true answer is `shift`."""
-        return self.given.noise.tail(np.asarray(x, dtype=np.float64) - shift)
+        return self.source.noise.tail(np.asarray(x, dtype=np.float64) - shift)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of the noise: F^-1 of uniform numbers.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        return self.given.noise.draws(np.maximum(rng.random(size), 2.0**-54))
+        return self.source.noise.draws(np.maximum(rng.random(size), 2.0**-54))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneSided(Added, Loose):
-    """Asymmetric noise: the closure composes, one fixed sign of all moves is attained."""
+class AsymmetricAnswer(NoisyAnswer, Loose):
+    """An answer plus asymmetric noise: the closure composes, one fixed sign of all moves is attained."""
 
     why_loose: ClassVar[str] = "the sign of the move may differ from query to query"
 
     def attained(self) -> Curve | None:
         """Return the pair in which every answer moves up."""
-        return self.given
+        return self.source
 
 
 class Noise:
-    """The functions of a noise, each low or high by what rounding may have done to it."""
+    """The functions of a noise, each rounded down or up by its error."""
 
     def __init__(
         self,
@@ -151,7 +160,7 @@ class Noise:
         return value
 
     def _check(self) -> float:
-        """Return how far cdf and quantile are from being each other's inverse, relative to the smaller tail."""
+        """Return by how much cdf and quantile fail to be inverse to each other, relative to the smaller tail."""
         x = self._call(self._quantile, _RATES, "quantile")
         back = self._call(self._cdf, x, "cdf")
         if np.any(np.diff(x) < 0) or np.any(np.diff(back) < 0) or back.min() < 0 or back.max() > 1:
@@ -203,7 +212,7 @@ class Noise:
         return np.asarray(1.0 - self.below(x, 1 - side), dtype=np.float64)
 
     def _widened(self, value: FloatArray, sure: BoolArray, side: int) -> FloatArray:
-        """Return the value moved down or up by its rounding, except where it is sure."""
+        """Return the value moved down or up by its error, except where it is sure."""
         off = np.where(value <= 0.5, self.accuracy * value, self._absolute)
         moved = np.minimum(value + off, 1.0) if side else np.maximum(value - off, 0.0)
         return np.where(sure, value, moved)
@@ -245,9 +254,9 @@ class Noise:
     def _mirrored(self, rate: FloatArray, side: int) -> FloatArray:
         """Return F^-1(rate) of symmetric noise from the lower half of F^-1, where a rate has all its digits."""
         upper = rate > 0.5
-        lesser = np.where(upper, 1.0 - rate, rate)
+        tail = np.where(upper, 1.0 - rate, rate)
         off = np.where(upper == bool(side), -self.accuracy, self.accuracy)
-        place = self._call(self._quantile, np.minimum(lesser * (1.0 + off), 0.5), "quantile")
+        place = self._call(self._quantile, np.minimum(tail * (1.0 + off), 0.5), "quantile")
         return np.asarray(np.where(upper, 2 * self.centre - place, place), dtype=np.float64)
 
 
@@ -295,7 +304,7 @@ class Shifted(ByBeta):
         return self if self.symmetric else Shifted(self.noise, self.move, mirrored=not self.mirrored)
 
     def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
-        """Bracket the largest gain around -log alpha = u; rounding of the functions is part of the bounds of their power."""
+        """Bracket the largest gain around -log alpha = u; the bounds of the power include the rounding of the functions."""
         floor = self.q_inf
         lower = np.maximum(self._gain(u, epsilon, 0), floor)
         upper = np.full(u.size, np.nan)
@@ -315,19 +324,19 @@ class Shifted(ByBeta):
             if not np.isnan(upper).any():
                 break
             reach = np.minimum(reach * 4, 0.5)
-        # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + what is left
+        # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + the rest
         edge = self._edge(u, epsilon)
         upper = np.where(np.isnan(upper), edge, upper)
         return lower, np.asarray(np.clip(upper, lower, 1.0), dtype=np.float64)
 
     def _edge(self, u: FloatArray, epsilon: FloatArray) -> FloatArray:
-        """Return a ceiling for an optimum that was not fenced in: the largest power of any alpha up to this one."""
+        """Return a ceiling for an optimum that could not be fenced in: the largest power of any alpha up to this one."""
         top = self._power(np.exp(-np.maximum(u - 0.5, 0.0)), 1)
         return np.asarray(np.where(epsilon == 0.0, top, np.maximum(top, self.q_inf)), dtype=np.float64)
 
 
 def _vectorised(function: Any, name: str) -> Function:
-    """Return the function for arrays, wrapped if it only takes numbers."""
+    """Return the function on arrays, wrapped if it takes single numbers only."""
     if not callable(function):
         msg = f"{name} must be a function of one number, got {shown(function)}."
         raise DomainError(msg)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves.base import check_shift
-from dpcore.curves.normal_laplace import NormalLaplace as NormalLaplaceCurve
+from dpcore.curves.normal_laplace import NormalLaplaceCurve
 from dpcore.mechanisms.base import Mechanism, check_noise
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import three_point
@@ -51,7 +51,7 @@ class NormalLaplace(Mechanism):
     def _pair(self) -> Curve:
         if math.isinf(self._width):
             return three_point(0.0, 0.0, 1.0)
-        # the loss is a difference of two logarithms of one density
+        # the loss is a difference of two logarithms of one density, which cancel for a smaller move
         check_shift("The sensitivity over the width of the noise", self.sensitivity / self._width, least=1e-9)
         return NormalLaplaceCurve(self.sigma / self.scale, self.sensitivity / self.scale)
 
@@ -82,8 +82,8 @@ class NormalLaplaceLaw(Law):
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the density of the sum, the convolution in closed form."""
-        away = np.asarray(x, dtype=np.float64) / self.scale
-        return np.asarray(np.exp(self._curve.log_density(away)) / self.scale, dtype=np.float64)
+        t = np.asarray(x, dtype=np.float64) / self.scale
+        return np.asarray(np.exp(self._curve.log_density(t)) / self.scale, dtype=np.float64)
 
     def above(self, x: FloatArray) -> FloatArray:
         """Return the tail of the sum."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, SIGMA, Oracle, register
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.gaussian import NormalLaw
@@ -66,7 +66,7 @@ class PoissonGaussian(Mechanism):
         check_noise(self.text, self.sigma)
         return NormalLaw(self.sigma)
 
-    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  whatever the answer moves by
+    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  refused for every sensitivity
         """Refuse: the error is that of an answer from a sample."""
         msg = "Its error depends on the number of records sampled, not on the noise alone."
         raise DomainError(msg)
@@ -104,7 +104,7 @@ class PoissonGaussian(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Gaussian noise on samples", "Sampled Gaussian", 7, "σ")
 
 
@@ -117,21 +117,21 @@ class SampledLaw(Law):
         self.sigma, self.q, self.start, self.move = sigma, q, start, move
         self.centre = start + move
 
-    def _each(self, x: FloatArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _mixture(self, x: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         x = np.asarray(x, dtype=np.float64) - self.start
-        return np.asarray((1 - self.q) * of(x) + self.q * of(x - self.move), dtype=np.float64)
+        return np.asarray((1 - self.q) * function(x) + self.q * function(x - self.move), dtype=np.float64)
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the mixture of the two normal densities."""
-        return self._each(x, NormalLaw(self.sigma).density)
+        return self._mixture(x, NormalLaw(self.sigma).density)
 
     def above(self, x: FloatArray) -> FloatArray:
         """Return the mixture of the two upper tails."""
-        return self._each(x, NormalLaw(self.sigma).above)
+        return self._mixture(x, NormalLaw(self.sigma).above)
 
     def below(self, x: FloatArray) -> FloatArray:
         """Return the mixture of the two lower tails."""
-        return self._each(x, NormalLaw(self.sigma).below)
+        return self._mixture(x, NormalLaw(self.sigma).below)
 
     @property
     def variance(self) -> float:
@@ -140,7 +140,7 @@ class SampledLaw(Law):
 
     @property
     def mean(self) -> float:
-        """The start, and q times the move."""
+        """The start plus q times the move."""
         return self.start + self.q * self.move
 
     def sample(self, rng: Generator, size: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Randomized response: tell the truth with some probability, otherwise any answer."""
+"""Randomized response: the truth with some probability, otherwise any other answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import EPSILON, Oracle, Parameter, register
 from dpcore.curves.polygon import Polygon
-from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, drawn
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, answer_attacker
 from dpcore.mechanisms.law import Masses
 from dpcore.regions.guarantees import three_point
 
@@ -64,7 +64,7 @@ class RandomizedResponse(Mechanism):
 
     @property
     def law(self) -> Law:
-        """Refuse: a category is no number to add noise to."""
+        """Refuse: noise cannot be added to a category."""
         msg = f"{self.text} answers with a category; it adds no noise to a number."
         raise DomainError(msg)
 
@@ -82,7 +82,7 @@ class RandomizedResponse(Mechanism):
         return np.asarray(np.where(rng.random(size) < self.truth, 0, lie), dtype=np.int64)
 
     def answers(self, without: float | None = None) -> TwoAnswers:  # noqa: ARG002  categories have no place to start from
-        """Return the two possible truths, with all other answers together between them.
+        """Return the two possible truths, with all other answers merged between them.
 
         Places 0, 1, 2 stand for the first truth, any other answer and the second truth: the order of the likelihood ratio.
         """
@@ -95,8 +95,8 @@ class RandomizedResponse(Mechanism):
         return TwoAnswers(Masses(0, chances), Masses(0, chances[::-1]), names, labels)
 
     def attack(self) -> tuple[Attacker, str]:
-        """Return draws of the places of the answers."""
-        return drawn(self.answers()), "The score is the answer, ordered by how much it speaks for a member."
+        """Return the attacker whose score is the place of the answer."""
+        return answer_attacker(self.answers()), "The score is the answer, ordered by how much it points to a member."
 
     @property
     def claimed_epsilon(self) -> float:
@@ -105,22 +105,22 @@ class RandomizedResponse(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Randomized response", "Rand. response", 6, "ε")
 
     @classmethod
     def why_not(cls, sensitivity: float) -> str:
-        """Return why it is not for an answer that moves by `sensitivity`."""
+        """Return why it does not suit an answer that moves by `sensitivity`; empty if it does."""
         return "" if sensitivity == 1 else "It is for yes-no answers, which move by 1."
 
-    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  whatever the answer moves by
+    def law_at(self, sensitivity: float) -> Law:  # noqa: ARG002  refused for every sensitivity
         """Refuse: the error is that of a share of many people."""
         msg = "Its error depends on the number of people, not on the noise alone."
         raise DomainError(msg)
 
     @property
     def survey_slope(self) -> float:
-        """The probability of the truth less that of each other answer."""
+        """The probability of the truth minus that of any other answer."""
         return math.tanh(self.epsilon_ / 2) if self.size == 2 else self.truth * -math.expm1(-self.epsilon_)
 
 

@@ -1,4 +1,4 @@
-"""Staircase mechanism: piecewise-constant noise, the most useful one for a given epsilon."""
+"""Staircase mechanism: piecewise-constant noise with the least error at an epsilon."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.registry import EPSILON, Oracle, Parameter, register
-from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, scored
+from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, likelihood_attacker
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import three_point
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.mechanisms.base import Attacker
 
-LARGEST_STAIR = 500.0  # beyond this epsilon the first step is as narrow as doubles can tell
-MOST_STEPS = 60  # a picture shows no more
+LARGEST_STAIR = 500.0  # beyond this epsilon the first step stays at e^-250; its exponential overflows from 1419 on
+MOST_STEPS = 60  # a picture cannot show more
 GAMMA = Parameter("gamma", low=0.0, high=1.0, label="γ", meaning="width of the first step", example=0.5)
 
 
@@ -67,12 +67,12 @@ class Staircase(Mechanism):
         return StaircaseLaw(self.epsilon_, self._first_width)
 
     def answers(self, without: float | None = None) -> TwoAnswers:
-        """Return the two answers: three likelihood ratios, which rise with the answer."""
+        """Return the two answers, whose three likelihood ratios rise with the answer."""
         return replace(super().answers(without), rising=True)
 
     def attack(self) -> tuple[Attacker, str] | None:
-        """Return draws of the logarithm of the likelihood ratio, which has three values only."""
-        return scored(super().answers())
+        """Return the attacker whose score is the logarithm of the likelihood ratio, which has only three values."""
+        return likelihood_attacker(super().answers())
 
     @property
     def claimed_epsilon(self) -> float:
@@ -81,11 +81,11 @@ class Staircase(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Staircase noise", "Staircase", 4, "ε")
 
     def shaped(self) -> Staircase:
-        """Return it with the first step that makes the mean absolute error least: 1 / (1 + e^(epsilon/2))."""
+        """Return it with the first step of least mean absolute error: 1 / (1 + e^(epsilon/2))."""
         return Staircase(self.epsilon_, 1.0 / (1.0 + math.exp(min(self.epsilon_, LARGEST_STAIR) / 2)))
 
 
@@ -115,10 +115,10 @@ class StaircaseLaw(Law):
         return np.asarray(np.where(np.asarray(x) >= 0, tail, 1.0 - tail), dtype=np.float64)
 
     def edges(self, low: float, high: float) -> FloatArray:
-        """Return where the levels change, as far as a picture shows it."""
+        """Return where the levels change, as far as a picture shows them."""
         steps = np.arange(min(MOST_STEPS, int(max(high, -low)) + 1), dtype=np.float64)
-        away = np.concatenate((steps + self.width, steps[1:]))
-        return np.concatenate((-away, away))
+        distances = np.concatenate((steps + self.width, steps[1:]))
+        return np.concatenate((-distances, distances))
 
     @property
     def variance(self) -> float:

@@ -28,7 +28,7 @@ HALFWIDTH = SCALE.but(name="halfwidth", infinite=False, label="a", meaning="nois
     symbol=r"U_a",
     formula=r"f_{0,\eta},\quad \eta=\min\{1,\ \Delta/(2a)\}",
     meaning="The answer plus noise uniform on [-a, a].",
-    assumptions="The query moves by exactly the sensitivity at most.",
+    assumptions="The query moves by at most the sensitivity.",
     reference="Geng and Viswanath, IEEE Trans. Inf. Theory 62 (2016), 952-969",
     oracles=(Oracle((5.0,), "delta", 3.0, 0.1, 1e-15, "Δ / (2a) at every ε"),),
 )
@@ -49,7 +49,7 @@ class Uniform(Mechanism):
 
     @classmethod
     def offer(cls) -> Offer:
-        """Return how it is offered among other noises."""
+        """Return its entry in a list of noises."""
         return Offer("Uniform noise", "Uniform", 5, "half width")
 
 

@@ -1,1 +1,1 @@
-"""Regions: the central type, statements as regions, regions made of regions, and the gate before every published number."""
+"""Regions: the central type, statements and operations as regions, and the gate before every published number."""

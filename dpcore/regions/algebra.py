@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
 Factors = list[tuple[TradeOff, int]]
-MOST_COPIES = 10**30
+MOST_COPIES = 10**30  # far more than anybody composes; its square and cube, as moments need them, are still doubles
 
 
 def relation(parts: Sequence[TradeOff]) -> str:
-    """Return the relation all parts share; substitution beside add/remove is an error that names both."""
+    """Return the relation that all parts share; an error names two parts that differ."""
     stated = [(part, name) for part in parts if (name := part.neighbours) != "any"]
     for part, name in stated[1:]:
         if name != stated[0][1]:
@@ -45,11 +45,11 @@ def _bracketed(part: TradeOff, level: int) -> str:
 
 
 class Composite(TradeOff):
-    """A product or power: its numbers come from the flat list of its factors."""
+    """A product or power, computed from the flat list of its factors."""
 
     @Lazy
     def flat(self) -> Factors:
-        """Its factors, each once, in the order given."""
+        """Its factors, each once, in order."""
         return factors(self)
 
     @property
@@ -65,7 +65,7 @@ class Composite(TradeOff):
 
     @property
     def oriented(self) -> str:
-        """The orientation all asymmetric factors share, if they do."""
+        """The common orientation of all asymmetric factors, or ''."""
         return _orientation(factors(self))
 
     def _pair(self) -> Curve:
@@ -96,7 +96,7 @@ class Product(Composite):
 
     @classmethod
     def of(cls, *parts: TradeOff) -> Product:
-        """Return the product, products inside it flattened."""
+        """Return the product, with nested products flattened."""
         flat: list[TradeOff] = []
         for part in parts:
             flat += part.parts if type(part) is Product else (part,)
@@ -114,8 +114,8 @@ class Product(Composite):
 
 
 def factors(node: TradeOff) -> Factors:
-    """Return the flat list of (atom, count) of a product, equal atoms joined, in the order given."""
-    found: dict[Hashable, tuple[TradeOff, int]] = {}
+    """Return the flat list of (atom, count) of a product, equal atoms joined, in order."""
+    counts: dict[Hashable, tuple[TradeOff, int]] = {}
     stack: list[tuple[TradeOff, int]] = [(node, 1)]
     while stack:
         part, count = stack.pop()
@@ -128,9 +128,9 @@ def factors(node: TradeOff) -> Factors:
             stack += [(p, count) for p in reversed(part.parts)]
         else:
             key = part.identity
-            before = found.get(key)
-            found[key] = (part, count if before is None else before[1] + count)
-    return list(found.values())
+            before = counts.get(key)
+            counts[key] = (part, count if before is None else before[1] + count)
+    return list(counts.values())
 
 
 def _orientation(parts: Factors) -> str:
@@ -142,12 +142,12 @@ def composed(parts: Factors) -> Curve:
     """Return the curve of a product: special rules first, then direction by direction or closed parts."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0].pair
-    given = parts
-    parts = _added(parts)
+    terms = parts
+    parts = _added(terms)
     if len(parts) == 1:
         node, count = parts[0]
         if count == 1:
-            return _joined_pair(node, given)
+            return _sum_pair(node, terms)
         own = node.power_curve(count) if isinstance(node, SelfComposing) else None
         if own is not None:
             return own
@@ -156,8 +156,8 @@ def composed(parts: Factors) -> Curve:
     curves = [(node.pair if keep or node.pair.symmetric else node.curve, count) for node, count in parts]
     counts = [count for _, count in parts]
 
-    def product(chosen: list[Curve]) -> Curve:
-        pairs = list(zip(chosen, counts, strict=True))
+    def product(factor_curves: list[Curve]) -> Curve:
+        pairs = list(zip(factor_curves, counts, strict=True))
         return directed(pairs) if keep else compose(pairs)
 
     outer = lifted(product, [curve for curve, _ in curves])
@@ -168,24 +168,24 @@ def composed(parts: Factors) -> Curve:
     return Outer(outer, inner, f"{outer.method}, safe: {loose[0].why_loose}")
 
 
-def _joined_pair(node: TradeOff, given: Factors) -> Curve:
+def _sum_pair(node: TradeOff, terms: Factors) -> Curve:
     """Return the pair of a sum of Rényi-type statements, a bound: no composition attains the whole region of the sum.
 
-    A test merges outcomes, and a product of two telling parts has more than two likelihood ratios to merge.
+    A test merges outcomes, and a product of two informative parts has more than two likelihood ratios to merge.
     """
     if not isinstance(node, Additive) or node.pair.max_loss <= 0.0:
         return node.pair
-    mixed = any(not isinstance(part, Additive) for part, _ in given)
+    mixed = any(not isinstance(part, Additive) for part, _ in terms)
     why = "of the mechanisms only their divergence is used" if mixed else node.why_loose
-    inner = [*(part.curve for part, _ in given), *_attained(given)]
+    inner = [*(part.curve for part, _ in terms), *_attained(terms)]
     return Outer(node.pair, inner, f"{node.pair.method}, safe: {why}")
 
 
 def _attained(parts: Factors) -> list[Curve]:
     """Return the composition in one fixed direction where every loose part offers an attained pair."""
     pairs = [(node.attained() if isinstance(node, Loose) else floors(node.pair)[-1], count) for node, count in parts]
-    known = [(curve, count) for curve, count in pairs if curve is not None]
-    return [closed(directed(known))] if len(known) == len(pairs) else []
+    attained = [(curve, count) for curve, count in pairs if curve is not None]
+    return [closed(directed(attained))] if len(attained) == len(pairs) else []
 
 
 class SelfComposing:
@@ -202,7 +202,7 @@ class Loose:
     why_loose: ClassVar[str] = "the composed region is an upper bound"
 
     def attained(self) -> Curve | None:
-        """Return a pair some mechanism attains in every step, for the lower side of the bracket."""
+        """Return a pair that some mechanism attains in every step, for the lower side of the bracket."""
         return None
 
 
@@ -232,7 +232,7 @@ class Intersection(TradeOff):
 
     @classmethod
     def of(cls, *parts: TradeOff) -> Intersection:
-        """Return the intersection, intersections inside it flattened."""
+        """Return the intersection, with nested intersections flattened."""
         flat: list[TradeOff] = []
         for part in parts:
             flat += part.parts if isinstance(part, Intersection) else [part]
@@ -280,7 +280,7 @@ def both(curves: list[Curve]) -> Curve:
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Union(Atom):
-    """Whichever part is the truth."""
+    """Any one of the parts may hold."""
 
     parts: tuple[TradeOff, ...] = Parameter("parts", "regions", meaning="regions, any of which may hold").field()
 

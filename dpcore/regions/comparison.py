@@ -1,8 +1,8 @@
 """Two regions side by side: which lies inside the other, and where their borders cross.
 
 Region a lies inside region b exactly if delta_a(epsilon) <= delta_b(epsilon) for every real epsilon, and the sign
-changes of the two profiles' difference match, one by one and in order, those of the two trade-off curves. The
-profile keeps its relative precision in the tails, where 1 - beta does not, so signs are taken there.
+changes of the difference of the two profiles match those of the two trade-off curves, one by one and in order. The
+profile keeps its relative precision in the tails, where 1 - beta does not, so the signs are those of the profiles.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 Relation = Literal["equal", "a inside b", "b inside a", "crossing"]
 
-_SLACK = 1e-10  # what an exact delta may be off, relative
-_SHIFT = 1e-12  # what a loss may be off, relative to 1 + |loss|
-_MOST_CORNERS = 20_000
-_GRID = np.concatenate(([0.0], np.geomspace(1e-4, 1e6, 201)))
-_FINE = np.linspace(0.0, 1.0, 33)
-_ZOOMS, _FEWER_ZOOMS = 5, 3  # the second for curves that are only known to a bracket
-_STEPS = 60
-_STEP = 1e-7
-_ENOUGH = 1e-13
-_SMALLEST = 1e-300
+_SLACK = 1e-10  # relative error of an exact delta; smaller differences are rounding, not an order
+_SHIFT = 1e-12  # error of a loss, relative to 1 + |loss|
+_MOST_CORNERS = 20_000  # of more corners every few-th is compared; two crossings between two of these are missed
+_GRID = np.concatenate(([0.0], np.geomspace(1e-4, 1e6, 201)))  # 20 points per power of ten, up to the largest loss
+_FINE = np.linspace(0.0, 1.0, 33)  # each zoom narrows a minimum to 1/16 of its interval
+_ZOOMS, _FEWER_ZOOMS = 5, 3  # 16^-5 = 1e-6 of the grid's step; brackets are wider than more zooms can resolve
+_STEPS = 60  # as many bisections exhaust a double
+_STEP = 1e-7  # of a one-sided difference, near the root of the rounding unit; it gives the ends of a search
+_ENOUGH = 1e-13  # relative change of alpha at which a crossing of exact curves is settled
+_SMALLEST = 1e-300  # logarithms and square roots of it are still finite doubles
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome: how two regions lie to each other, and the crossing points by ascending alpha."""
+    """The outcome: the relation of two regions, and their crossing points by ascending alpha."""
 
     relation: Relation
     crossings: tuple[tuple[float, float], ...]
@@ -97,8 +97,8 @@ class _Side:
         sure = np.flatnonzero(self.signs)
         changes = np.flatnonzero(self.signs[sure[1:]] != self.signs[sure[:-1]])
         points = []
-        for done, index in enumerate(changes.tolist()):
-            checkpoint(done / changes.size)
+        for number, index in enumerate(changes.tolist()):
+            checkpoint(number / changes.size)
             points.append(self._crossing(int(sure[index]), int(sure[index + 1])))
         return points
 
@@ -106,7 +106,7 @@ class _Side:
         """Solve power_a(alpha) = power_b(alpha) between two points where the order is known.
 
         A line of slope e^epsilon touches the curve with the larger delta at a point that lies outside the other
-        region. Newton's steps, each the crossing of two tangents, are kept between those points by bisection.
+        region. Newton's steps, each the crossing of two tangents, stay between those points by bisection.
         """
         high, low = (self._touching(index) for index in (first, last))
         low = max(low, _SMALLEST)
@@ -143,9 +143,9 @@ class _Side:
         value, slope, left, right = _lowest(epsilon, delta, alpha)
         for _ in range(_ZOOMS if curve.exact else _FEWER_ZOOMS):
             epsilon = left + (right - left) * _FINE
-            found, steepness, left, right = _lowest(epsilon, _bounds(curve, epsilon)[1], alpha)
-            if found < value:
-                value, slope = found, steepness
+            lowest, steepness, left, right = _lowest(epsilon, _bounds(curve, epsilon)[1], alpha)
+            if lowest < value:
+                value, slope = lowest, steepness
         return value, slope
 
 
@@ -160,7 +160,7 @@ def _lowest(epsilon: FloatArray, delta: FloatArray, alpha: float) -> tuple[float
 
 
 def _around_minima(epsilon: FloatArray, gap: FloatArray) -> FloatArray:
-    """Return more places to look at, around those where the profiles come closest without a change of sign."""
+    """Return finer places around those where the profiles come closest without a change of sign."""
     inner = np.flatnonzero((gap[1:-1] <= gap[:-2]) & (gap[1:-1] <= gap[2:]) & (gap[1:-1] > 0)) + 1
     if inner.size > _GRID.size:
         return np.empty(0)
@@ -171,8 +171,8 @@ def _around_minima(epsilon: FloatArray, gap: FloatArray) -> FloatArray:
 def _grid(a: Curve, b: Curve) -> FloatArray:
     """Return epsilons from 0 upwards: a log grid for smooth parts and every kink of a polygon."""
     kinks = [curve.loss[curve.loss > 0] for curve in (a, b) if isinstance(curve, Polygon)]
-    chosen = [k if k.size <= _MOST_CORNERS else k[:: k.size // _MOST_CORNERS] for k in kinks]
-    epsilon = np.unique(np.concatenate([_GRID, *chosen]))
+    thinned = [k if k.size <= _MOST_CORNERS else k[:: k.size // _MOST_CORNERS] for k in kinks]
+    epsilon = np.unique(np.concatenate([_GRID, *thinned]))
     for curve in (a, b):
         if not curve.exact:
             lower, upper = _bounds(curve, epsilon)

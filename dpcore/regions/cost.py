@@ -1,8 +1,8 @@
-"""How much work a region will be, known before any of it is done.
+"""How much work a region takes, estimated before any of it is done.
 
 The unit is one elementary operation of numpy on one number; a core does about 10^8 of them in a second. The estimate is
-rough, right to about a factor of ten, and depends on the expression alone: who has to decide where work may run, or
-whether it is begun at all, asks here, and a refusal quotes the same number.
+rough, right to about a factor of ten, and depends on the expression alone. It decides where work may run and whether it
+starts at all, and a refusal quotes the same number.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 PER_SECOND = 1e8
 """Operations of one core in a second."""
 
-# Measured on drawn regions (some 200 points each), in operations as above; what moves if they are wrong is only where
-# the work is done, never a number.
-DRAWN = 1e6  # a curve in closed form
+# Measured on pictures of regions (some 200 points each), in operations as above. Wrong values only move the work to
+# another place; they never change a number.
+CLOSED_FORM = 1e6  # a curve in closed form
 PER_LOSS = 3e3  # one loss of a polygon that is composed
 LATTICE = 3e8  # a part known by its profile alone: two lattices and their transforms
 ADAPTIVE = 1.5e8  # a worst case over adaptive choices
-KNOWN_QUICKLY = 3e7  # up to here a part's own curve is made to look at it
+QUICK = 3e7  # up to here the curve of a part is computed for the estimate
 
 
 def operations(region: TradeOff) -> float:
@@ -34,12 +34,12 @@ def operations(region: TradeOff) -> float:
     Parameters
     ----------
     region : TradeOff
-        Any region; nothing of it is computed but curves that cost next to nothing.
+        Any region; only curves that cost next to nothing are computed.
 
     Returns
     -------
     float
-        1e6 for a closed form (10 ms), 3e8 and more where lattices are needed (seconds).
+        1e6 for a closed form (10 ms), 3e8 and more for lattices (seconds).
 
     Examples
     --------
@@ -51,13 +51,13 @@ def operations(region: TradeOff) -> float:
         return _product(factors(region))
     parts = _parts(region)
     if not parts:
-        return DRAWN
-    repeated = float(region.k) if isinstance(region, Group) else 1.0
-    return DRAWN + repeated * sum(map(operations, parts))
+        return CLOSED_FORM
+    repetitions = float(region.k) if isinstance(region, Group) else 1.0
+    return CLOSED_FORM + repetitions * sum(map(operations, parts))
 
 
 def _parts(region: TradeOff) -> list[TradeOff]:
-    """Return the regions that an operation is about; none for a named guarantee or mechanism."""
+    """Return the regions that an operation combines; none for a named guarantee or mechanism."""
     parts: list[TradeOff] = []
     for value in region.__getstate__().values():
         parts += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, TradeOff)]
@@ -65,17 +65,17 @@ def _parts(region: TradeOff) -> list[TradeOff]:
 
 
 def _product(parts: Factors) -> float:
-    """Return the work of a composition: the work of its parts, and that of the method that will compose them."""
+    """Return the work of a composition: that of its parts, and that of the method that composes them."""
     if len(parts) == 1 and parts[0][1] == 1:
         return operations(parts[0][0])
-    return DRAWN + sum(_factor(node, count) for node, count in parts)
+    return CLOSED_FORM + sum(_factor(node, count) for node, count in parts)
 
 
 def _factor(node: TradeOff, count: int) -> float:
     own = operations(node)
     if isinstance(node, SelfComposing):
         return own + ADAPTIVE
-    if own > KNOWN_QUICKLY:
+    if own > QUICK:
         return own + LATTICE
     curve = node.pair
     if curve.gaussian_mu is not None:

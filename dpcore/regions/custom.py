@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Given(TradeOff):
+class CustomRegion(TradeOff):
     """A region made in Python from a curve; it has no expression and cannot be linked."""
 
-    given: Curve
+    source: Curve
     label: str
-    stated: str = "any"
+    relation: str = "any"
 
     @property
     def text(self) -> str:
@@ -29,7 +29,7 @@ class Given(TradeOff):
     @property
     def neighbours(self) -> str:
         """The relation stated."""
-        return self.stated
+        return self.relation
 
     @property
     def theorem(self) -> str:
@@ -42,7 +42,7 @@ class Given(TradeOff):
         return id(self)
 
     def _pair(self) -> Curve:
-        return self.given
+        return self.source
 
     def __hash__(self) -> int:
         """Hash by identity."""

@@ -1,18 +1,18 @@
-r"""The last gate: what cannot be true of any region is refused as an internal error, never published.
+r"""The last gate: a number that cannot be true is refused as an internal error and never published.
 
 A profile lies in [0, 1] and falls with epsilon, a trade-off lies in [0, 1 - alpha] and falls with alpha, a lower bound
-does not exceed its upper bound, and nothing is NaN: that is seen in the numbers themselves, for every answer.
+does not exceed its upper bound, and nothing is NaN. These are checked on the numbers of every answer.
 
-That delta and beta belong to one region is checked once for each region whose curve computes both by formulas of their
-own (where one is derived from the other, or both are proved point by point, they agree by construction). For rates a - h, a, a + h let S >= 0 be the height
-of the chord of beta above beta(a). The supporting line parallel to that chord is
+That delta and beta belong to one region is checked once per region, if its curve computes both by separate formulas
+(where one is derived from the other, or both are proved point by point, they agree by construction). For rates a - h, a,
+a + h let S >= 0 be the height of the chord of beta above beta(a). The supporting line parallel to that chord is
 :math:`1 - \delta(\varepsilon) - e^{\varepsilon} x` with :math:`e^{\varepsilon}` minus the chord's slope. Beta is
 convex, so the chord is at most 2S above the curve, and hence at x = a
 
 .. math:: \beta(a) - S \le 1 - \delta(\varepsilon) - e^{\varepsilon} a \le \beta(a).
 
 Three betas and one delta decide: an optimistic delta breaks the right side, an optimistic beta the left one. Curves whose
-deltas and betas are sums over the same masses, and whose betas are dear, are checked when rates are asked for.
+deltas and betas are sums over the same masses, and whose betas are expensive, are checked at the first question for rates.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-_RATES = np.array([1e-4, 0.02, 0.2, 0.6])
-_STEP = 1e-3
-_DUAL = 1e-9
-_NEAR_END = 4e-15
-"""Share of the largest loss by which rounded sums of losses may miss it."""
+_RATES = np.array([1e-4, 0.02, 0.2, 0.6])  # a tail, two typical rates and the far side of the curve
+_STEP = 1e-3  # h / a: with a smaller one the slope of the chord loses digits, with a larger one S hides more errors
+_DUAL = 1e-9  # ten times the error promised of an exact number
+_NEAR_END = 4e-15  # share of the largest loss by which rounded sums of losses may miss it
 
 
 def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
@@ -50,17 +49,17 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
     curve = region.curve
     lower, upper = (bound + 0.0 for bound in curve.delta_bounds(epsilon))
     if math.isfinite(curve.max_loss) and not upper.all():
-        upper = _not_nothing(curve, epsilon, upper)
+        upper = _above_zero(curve, epsilon, upper)
     _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
     if not curve.one_sum:
         region.dual  # noqa: B018  checked once
     return (upper, upper) if curve.exact else (lower, upper)
 
 
-def _not_nothing(curve: Curve, epsilon: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return upper deltas that are 0 from the largest loss on only, not where the sums of losses are rounded below it.
+def _above_zero(curve: Curve, epsilon: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return upper deltas that are 0 only from the largest loss on, not where sums of losses are rounded below it.
 
-    No loss exceeds the largest one, so that delta is at most 1 - e^(epsilon - largest), and it falls with epsilon.
+    No loss exceeds the largest one, so delta is at most 1 - e^(epsilon - largest), and it falls with epsilon.
     """
     near = (upper == 0.0) & (epsilon < curve.max_loss) & (epsilon >= curve.max_loss * (1.0 - _NEAR_END))
     if not near.any():
@@ -88,7 +87,7 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
 
 
 def beta_safe(region: TradeOff, alpha: FloatArray, slack: float = 2.0**-52) -> FloatArray:
-    """Return the lower, safe side of beta alone; `slack` is the rounding of alpha, more where it is a sum itself."""
+    """Return the lower, safe side of beta alone; `slack` is the rounding of alpha, larger where alpha is a sum."""
     lower = region.curve.beta_safe(alpha) + 0.0
     _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
     with naming(region):
@@ -115,8 +114,8 @@ def area(region: TradeOff, value: float) -> float:
 def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatArray) -> None:
     """Refuse the points of a border that no trade-off has.
 
-    They are safe sides of brackets, which need not fall with alpha in their last digits: that the brackets do is seen
-    where the curve is asked (`dpcore.curves.possible`), and that a polygon does in its masses.
+    They are safe sides of brackets, which need not fall with alpha in their last digits. That the brackets fall is checked
+    at the curve (`dpcore.curves.possible`), and for a polygon at its masses.
     """
     rates(region, "beta", beta)
     rates(region, "power", power)
@@ -126,21 +125,21 @@ def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatAr
 
 
 def corners(region: TradeOff, first: FloatArray, second: FloatArray, names: tuple[str, str]) -> None:
-    """Refuse a list of corners whose second coordinate is no probability, or grows with the first."""
+    """Refuse corners whose second coordinate is not a probability or grows with the first."""
     _check(region, names[1], names[0], first, (second, second), 1.0)
     region.dual  # noqa: B018  checked once
 
 
 def rates(region: TradeOff, what: str, values: ArrayLike) -> None:
-    """Refuse what is published as a probability and is none."""
-    given = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    wrong = ~((given >= 0.0) & (given <= 1.0))
+    """Refuse values outside [0, 1] that would be published as probabilities."""
+    array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    wrong = ~((array >= 0.0) & (array <= 1.0))
     if wrong.any():
-        raise _refusal(region, f"The {what} came out as {float(given[int(np.argmax(wrong))])!r}")
+        raise _refusal(region, f"The {what} came out as {float(array[int(np.argmax(wrong))])!r}")
 
 
 def _masses(region: TradeOff, polygon: Polygon) -> None:
-    """Refuse a polygon whose masses are no two distributions."""
+    """Refuse a polygon whose masses are not two distributions."""
     for name, mass, rest in (("without", polygon.p, polygon.p_inf), ("with", polygon.q, polygon.q_inf)):
         whole = float(np.sum(mass)) + rest
         if not (np.all(mass >= 0.0) and rest >= 0.0 and abs(whole - 1.0) <= _DUAL):
@@ -149,7 +148,7 @@ def _masses(region: TradeOff, polygon: Polygon) -> None:
 
 @contextmanager
 def naming(region: TradeOff, *others: TradeOff) -> Iterator[None]:
-    """Name the regions whose curves are asked inside the ``with`` block if one says what cannot be."""
+    """Add the names of the regions to an `ImpossibleError` of their curves inside the ``with`` block."""
     try:
         yield
     except ImpossibleError as error:
@@ -158,7 +157,7 @@ def naming(region: TradeOff, *others: TradeOff) -> Iterator[None]:
 
 @contextmanager
 def curve_of(region: TradeOff) -> Iterator[Curve]:
-    """Give the curve of a region to functions that know curves only; what cannot be is refused with the expression."""
+    """Yield the curve of a region to functions that take curves; an impossible number is refused with the expression."""
     polygon = published(region.curve)
     if isinstance(polygon, Polygon):
         _masses(region, polygon)
@@ -189,7 +188,7 @@ def check_dual(region: TradeOff) -> bool:
     height = np.maximum(0.5 * (left + right) - beta, 0.0)
     epsilon = np.log(slope)
     line = 1.0 - curve.delta_bounds(epsilon)[0] - slope * _RATES
-    # where beta has lost its digits (1 - alpha, or a tail) a slope says nothing; elsewhere the line is right to rounding
+    # where beta has lost its digits (1 - alpha, or a tail) a slope means nothing; elsewhere the line is right to rounding
     good = falls > 1e-6 * left * _STEP
     slack = _DUAL + 1e-15 / _STEP * slope
     broken = good & ~((line <= beta + slack) & (line >= beta - height - slack))
@@ -203,5 +202,5 @@ def check_dual(region: TradeOff) -> bool:
 def _refusal(region: TradeOff, what: str, *others: TradeOff) -> InternalError:
     names = (one.text if len(one.text) <= 200 else one.text[:197] + "..." for one in (region, *others))
     return InternalError(
-        f"{what}: this cannot be and is not published. It is an error of dpcore in {' or '.join(names)}."
+        f"{what}: this cannot be true and is not published. It is an error of dpcore in {' or '.join(names)}."
     )

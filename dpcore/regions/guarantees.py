@@ -12,7 +12,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
 from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
 from dpcore.curves import polygon_algebra, renyi_divergence
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.regions.algebra import Additive, Factors
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Curve, FloatArray
 
-_ROUNDING = 4e-16  # what a root may be off, so that an attained pair does not exceed its statement
+_ROUNDING = 4e-16  # relative error of a square root; without it an attained pair could exceed its statement
 NO_PRIVACY = Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
 
 
-def three_point(epsilon: float, delta: float, lost: float) -> Polygon:
-    """Return the pair with losses +-epsilon, a share `lost` of the finite mass at 0, and delta at infinity."""
+def three_point(epsilon: float, delta: float, middle_share: float) -> Polygon:
+    """Return the pair with losses +-epsilon, a share `middle_share` of the finite mass at 0, and delta at infinity."""
     if math.isinf(epsilon):
-        delta, epsilon, lost = 1.0 - (1.0 - delta) * lost, 0.0, 1.0
+        delta, epsilon, middle_share = 1.0 - (1.0 - delta) * middle_share, 0.0, 1.0
     finite = 1.0 - delta
     if finite <= 0:
         return NO_PRIVACY
-    if epsilon == 0.0 or lost >= 1.0:
+    if epsilon == 0.0 or middle_share >= 1.0:
         return Polygon([0.0], [finite], [finite], delta, delta, symmetric=True)
     ratio = math.exp(-epsilon)
-    high = finite * (1.0 - lost) / (1.0 + ratio)
-    low = finite * (1.0 - lost) * ratio / (1.0 + ratio)
-    if lost <= 0.0:
+    high = finite * (1.0 - middle_share) / (1.0 + ratio)
+    low = finite * (1.0 - middle_share) * ratio / (1.0 + ratio)
+    if middle_share <= 0.0:
         return Polygon([-epsilon, epsilon], [high, low], [low, high], delta, delta, symmetric=True)
-    middle = finite * lost
+    middle = finite * middle_share
     return Polygon([-epsilon, 0.0, epsilon], [high, middle, low], [low, middle, high], delta, delta, symmetric=True)
 
 
@@ -73,7 +73,7 @@ class DP(Atom):
         return three_point(self.epsilon_, self.delta_, 0.0)
 
     def renyi(self, order: float) -> float | None:
-        """Return the Rényi divergence of order `order`; infinite with delta > 0."""
+        """Return the Rényi divergence of this order; None (it is infinite) with delta > 0."""
         return renyi_divergence.randomized_response(self.epsilon_, order) if self.delta_ == 0 else None
 
 
@@ -174,15 +174,15 @@ class GDP(Atom):
 
 
 def gaussian_curve(mu: float) -> Curve:
-    """Return G_mu, with its limits: perfect privacy at 0, none at infinity (no double tells mu = 80 from it)."""
+    """Return G_mu, with its limits: perfect privacy at 0, none at infinity (in doubles mu = 80 looks the same)."""
     if mu == 0.0:
         return three_point(0.0, 0.0, 1.0)
-    return NO_PRIVACY if math.isinf(mu) else Gaussian(mu)
+    return NO_PRIVACY if math.isinf(mu) else GaussianCurve(mu)
 
 
 ORDER = Parameter("order", low=1.0, high=1e9, low_open=True, label="a", meaning="Rényi order, above 1", example=2.0)
 RENYI_EPSILON = EPSILON.but(infinite=False, high=1e5, least=1e-100, meaning="Rényi divergence of that order, in nats")
-CONCENTRATED = RENYI_EPSILON.but(unit="", least=1e-12)  # all orders at once: divergences of the size of roundings
+CONCENTRATED = RENYI_EPSILON.but(unit="", least=1e-12)  # over all orders, smaller divergences drown in rounding
 RHO = CONCENTRATED.but(name="rho", label="ρ", meaning="rate of concentrated privacy; 0 is perfect", example=0.1)
 XI = CONCENTRATED.but(name="xi", label="ξ", meaning="offset of concentrated privacy", example=0.0)
 
@@ -210,7 +210,7 @@ class RDP(Atom, Additive):
         return three_point(0.0, 0.0, 1.0) if self.epsilon_ == 0 else Renyi(self.order, self.epsilon_)
 
     def renyi(self, order: float) -> float | None:
-        """Return the bound at a smaller or equal order: divergences grow with the order."""
+        """Return the bound, which also holds at every smaller order: divergences grow with the order."""
         return self.epsilon_ if order <= self.order else None
 
     def attained(self) -> Curve | None:
@@ -262,7 +262,7 @@ class ZCDP(Atom, Additive):
         return self.pair if self.rho == 0 else gaussian_curve(math.sqrt(2.0 * self.rho) * (1.0 - _ROUNDING))
 
     def joined(self, count: int, others: Factors) -> tuple[TradeOff, Factors]:
-        """Add rho and xi; Gaussian factors join exactly, a Rényi statement takes the lead."""
+        """Add rho and xi; Gaussian factors join exactly, and beside a Rényi statement its rule applies."""
         for index, (node, times) in enumerate(others):
             if isinstance(node, RDP):
                 return node.joined(times, [(self, count), *others[:index], *others[index + 1 :]])
@@ -351,8 +351,8 @@ class Pmf(Atom):
         """Return the probability of the outcomes x = 0, 1, ...: of P0 at shift 0, of P1 at shift 1."""
         masses = self._masses(shift)
         at = np.asarray(x, dtype=np.float64)
-        known = (at >= 0) & (at < masses.size) & (at == np.floor(at))
-        return np.asarray(np.where(known, masses[np.where(known, at, 0).astype(np.int64)], 0.0), dtype=np.float64)
+        valid = (at >= 0) & (at < masses.size) & (at == np.floor(at))
+        return np.asarray(np.where(valid, masses[np.where(valid, at, 0).astype(np.int64)], 0.0), dtype=np.float64)
 
     def sample(self, rng: Generator, size: int, shift: float = 0.0) -> NDArray[np.int64]:
         """Return draws of the outcome, integers from 0: of P0 at shift 0, of P1 at shift 1.

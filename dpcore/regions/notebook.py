@@ -1,7 +1,7 @@
-"""A region in a notebook: its picture, one sentence and a small table of deltas, as HTML that needs nothing else.
+"""A region in a notebook: a picture, one sentence and a small table of deltas, as self-contained HTML.
 
-Everything shown is on the safe side: numbers are rounded outward, and what is a bound is called one. A region that takes
-longer than `DEADLINE` is shown by its name and the reason, and can be asked for its numbers one by one.
+Everything is on the safe side: numbers are rounded outward, and a bound is called a bound. A region that takes longer
+than `DEADLINE` is represented by its name and the reason; its numbers remain available one by one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from dpcore.words import attack_sentence, kind_of, outward
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
 
-DEADLINE: Final = 5.0  # seconds; a cell that only names a region should not be a long computation
-MOST_CORNERS: Final = 300  # beyond that a corner is smaller than a pixel, and points at equal distances serve
+DEADLINE: Final = 5.0  # seconds; a cell that only names a region should not start a long computation
+MOST_CORNERS: Final = 300  # beyond that corners are closer than a pixel, and a fixed grid serves as well
 MOST_ROWS: Final = 8
 EPSILONS: Final = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 LONGEST_NAME: Final = 200
@@ -41,7 +41,7 @@ def html(region: TradeOff) -> str:
     Parameters
     ----------
     region : TradeOff
-        The region. What stops its computation, such as parts with different neighbours, is shown in its place.
+        The region. An error that stops its computation, such as parts with different neighbours, appears in its place.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def html(region: TradeOff) -> str:
         with effort(deadline=DEADLINE):
             return _whole(region, name)
     except DpcoreError as error:
-        more = " Single numbers can be asked for: region.delta(1.0)." if isinstance(error, BudgetError) else ""
+        more = " Ask for single numbers instead: region.delta(1.0)." if isinstance(error, BudgetError) else ""
         return f"<div>{name}<p>{escape(str(error) + more)}</p></div>"
 
 
@@ -68,7 +68,7 @@ def _whole(region: TradeOff, name: str) -> str:
 
 
 def points(region: TradeOff) -> tuple[FloatArray, FloatArray]:
-    """Return the points (alpha, beta) that are drawn, from (0, 1) to (1, 0)."""
+    """Return the points (alpha, beta) of the picture, from (0, 1) to (1, 0)."""
     shape = published(region.curve)
     if isinstance(shape, Polygon) and shape.corner_count <= MOST_CORNERS:
         alpha, beta = region.vertices()
@@ -80,7 +80,7 @@ def points(region: TradeOff) -> tuple[FloatArray, FloatArray]:
 
 
 def _table(region: TradeOff) -> str:
-    """Return delta at 0 and at the corners of a polygon that has few, otherwise at a few epsilons."""
+    """Return delta at 0 and at the corners of a polygon with few of them, otherwise at a few epsilons."""
     shape = published(region.curve)
     few = isinstance(shape, Polygon) and shape.corner_count <= MOST_CORNERS
     corners = np.unique(np.append(region.corners()[0], 0.0)) if few else np.array(EPSILONS)

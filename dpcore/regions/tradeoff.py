@@ -1,4 +1,4 @@
-"""The central type: a region, what it is called and what can be asked of it.
+"""The central type: a region, its name and the questions it answers.
 
 Every node of the expression language is a `TradeOff`. It knows its canonical text, its neighbouring relation and,
 through a `Curve`, its numbers. ``&`` means both hold, ``*`` composition, ``** k`` k-fold composition.
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 Real: TypeAlias = float | Fraction | np.floating[Any] | np.integer[Any]
 Whole: TypeAlias = int | np.integer[Any]
-"""What a number and an integer may be; booleans, which type checkers take for integers, are refused."""
-MOST_CORNERS = 10**7
-_NEGLIGIBLE = 1e-290
+"""The types of numbers and integers; booleans, which type checkers accept as integers, are refused."""
+MOST_CORNERS = 10**7  # two lists of doubles as long take 160 MB
+_NEGLIGIBLE = 1e-290  # a bracket below it may have any relative width: next to the smallest doubles digits are lost
 _EXPONENT = COUNT.but(name="The exponent k")
 ATOM, POWER, PRODUCT, BOTH = 3, 2, 1, 0
 
@@ -47,8 +47,8 @@ ATOM, POWER, PRODUCT, BOTH = 3, 2, 1, 0
 class TradeOff(ABC):
     """A region: the false-positive and false-negative rates an attacker can reach.
 
-    The published curve is symmetric: whichever neighbour is the truth. `pair` keeps the direction for parts that
-    may be composed direction by direction (see `oriented`).
+    The published curve is symmetric: it holds whichever of the two neighbours is the real dataset. `pair` keeps the
+    direction for parts that may be composed direction by direction (see `oriented`).
     """
 
     is_region: ClassVar[bool] = True
@@ -61,7 +61,7 @@ class TradeOff(ABC):
 
     @property
     def identity(self) -> Hashable:
-        """What two nodes share exactly when they are the same region in the language."""
+        """A key that is equal exactly for nodes that are the same region in the language."""
         return self.text
 
     @property
@@ -72,7 +72,7 @@ class TradeOff(ABC):
     @property
     @abstractmethod
     def theorem(self) -> str:
-        """By which argument the numbers hold."""
+        """The argument by which the numbers hold."""
 
     @abstractmethod
     def _pair(self) -> Curve:
@@ -96,12 +96,12 @@ class TradeOff(ABC):
 
     @Lazy
     def dual(self) -> bool:
-        """Whether its deltas and betas belong together: True, or an `InternalError` (see `dpcore.regions.gate`)."""
+        """Whether its deltas and betas are consistent: True, or an `InternalError` (see `dpcore.regions.gate`)."""
         return gate.check_dual(self)
 
     @property
     def kind(self) -> str:
-        """``exact``, or ``upper`` where a bound is published; what a single number is `dpcore.core.kinds` says."""
+        """``exact``, or ``upper`` where a bound is published; for single numbers see `dpcore.core.kinds`."""
         return "exact" if self.curve.exact else "upper"
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class TradeOff(ABC):
         return self.text
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: picture, sentence and table of deltas (see `dpcore.regions.notebook`)."""
+        """Return the representation in a notebook: picture, sentence and table of deltas (see `dpcore.regions.notebook`)."""
         from dpcore.regions.notebook import html  # noqa: PLC0415  only notebooks need it
 
         return html(self)
@@ -127,7 +127,7 @@ class TradeOff(ABC):
         return hash(self.text)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what names the region, without the curves computed so far: a copy is small and computes its own."""
+        """Return the fields without the curves computed so far: a copy is small and computes its own."""
         names = getattr(self, "__dataclass_fields__", vars(self))
         return {name: getattr(self, name) for name in names}
 
@@ -150,7 +150,7 @@ class TradeOff(ABC):
         Returns
         -------
         float or FloatArray
-            A Python float for one number, an array for a list or an array; so too for the other questions.
+            A Python float for one number, an array for a list or an array; so do the other questions.
         """
         return _answer(epsilon, self.delta_bounds(epsilon)[1])
 
@@ -225,7 +225,7 @@ class TradeOff(ABC):
 
     @property
     def area_bounds(self) -> tuple[float, float]:
-        """Bounds of the area under the trade-off curve; lower is safe, and 1/2 above says that nothing more is known."""
+        """Bounds of the area under the trade-off curve; lower is safe, and an upper bound of 1/2 means that it is unknown."""
         below, exact = tangents.area(self.curve)
         below = gate.area(self, below)
         return below, below if exact else max(0.5, below)
@@ -243,7 +243,7 @@ class TradeOff(ABC):
     def _polygon(self, what: str) -> Polygon:
         shape = published(self.curve)
         if not isinstance(shape, Polygon):
-            msg = f"{shorten(self.text)} is a smooth curve and has no {what}; ask for values at given points instead."
+            msg = f"{shorten(self.text)} is a smooth curve and has no {what}; ask for values at points instead."
             raise DomainError(msg)
         if shape.corner_count > MOST_CORNERS:
             msg = f"{shorten(self.text)} has {shape.corner_count} corners; at most {MOST_CORNERS} are listed."
@@ -251,7 +251,7 @@ class TradeOff(ABC):
         return shape
 
     def vertices(self) -> tuple[FloatArray, FloatArray]:
-        """Return the corner points (alpha, beta) of a polygon: its own, or those of the bound that is published."""
+        """Return the corner points (alpha, beta) of a polygon: its own, or those of the published bound."""
         alpha, beta = self._polygon("corners").vertices
         gate.corners(self, alpha, beta, ("alpha", "beta"))
         return alpha, beta
@@ -263,7 +263,7 @@ class TradeOff(ABC):
         return epsilon, delta
 
     def atoms(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the losses of a polygon with their masses under P0 and P1 (what is missing to 1 is at infinity)."""
+        """Return the losses of a polygon with their masses under P0 and P1 (the rest to 1 is at infinity)."""
         polygon = self._polygon("loss atoms")
         return polygon.loss, polygon.p, polygon.q
 
@@ -275,9 +275,11 @@ class TradeOff(ABC):
 
     def inverse(self) -> TradeOff:
         """Return the region of the exchanged pair (itself when symmetric)."""
-        from dpcore.regions.custom import Given  # noqa: PLC0415  operations are nodes themselves
+        from dpcore.regions.custom import CustomRegion  # noqa: PLC0415  operations are nodes themselves
 
-        return self if self.is_symmetric else Given(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
+        return (
+            self if self.is_symmetric else CustomRegion(self.pair.inverse(), f"inverse of {self.text}", self.neighbours)
+        )
 
     def same_region(self, other: TradeOff, tolerance: float = 1e-12) -> bool:
         """Whether two regions have the same deltas up to `tolerance`, on a grid that covers both."""
@@ -314,12 +316,12 @@ class TradeOff(ABC):
 
 
 def exponent(k: object) -> int:
-    """Return k as an integer from 1 upwards, or say what is wrong with it."""
+    """Return k as an integer from 1 upwards, or raise a sentence that names it."""
     return cast("int", _EXPONENT.check(k))
 
 
 def joinable(other: object, sign: str) -> TradeOff:
-    """Return a region, or say that the operator `sign` joins nothing else."""
+    """Return the region, or raise a sentence that says the operator `sign` joins regions only."""
     if not getattr(other, "is_region", False):
         msg = f"{sign} joins two regions, got {shown(other)}."
         raise DomainError(msg)
@@ -327,10 +329,10 @@ def joinable(other: object, sign: str) -> TradeOff:
 
 
 class Atom(TradeOff):
-    """A named region: a dataclass whose fields are its parameters, checked when it is made.
+    """A named region: a dataclass whose fields are its parameters, checked on construction.
 
-    `grows_with` lists the fields that the region grows (1) or shrinks (-1) with while all others are the same: with each of
-    them moved that way the region certainly contains the former one.
+    `grows_with` lists the fields that the region grows (1) or shrinks (-1) with while all others stay the same: if each of
+    them moves that way, the new region contains the old one.
     """
 
     entry: ClassVar[Entry]
@@ -339,9 +341,9 @@ class Atom(TradeOff):
     def __post_init__(self) -> None:
         """Check every field against its parameter."""
         for name, parameter in parameters_of(type(self)):
-            given = getattr(self, name)
-            value = parameter.check(given)
-            if value is not given:
+            argument = getattr(self, name)
+            value = parameter.check(argument)
+            if value is not argument:
                 object.__setattr__(self, name, value)
 
     @property
@@ -367,7 +369,7 @@ class Atom(TradeOff):
 
 @cache
 def parameters_of(cls: type) -> tuple[tuple[str, Parameter], ...]:
-    """Return (field name, parameter) of an atom; a field ends in _ where a question has the parameter's name."""
+    """Return (field name, parameter) of an atom; a field ends in _ where its parameter is named like a question."""
     return tuple((f.name, f.metadata["parameter"]) for f in dataclasses.fields(cls) if "parameter" in f.metadata)
 
 
@@ -379,22 +381,22 @@ def _arguments_of(cls: type) -> Callable[[Any], Any]:
 
 def call(name: str, arguments: list[tuple[Parameter, Any]]) -> str:
     """Return ``name(a, b)``, the arguments as the language writes them."""
-    return f"{name}({', '.join(written(arguments))})"
+    return f"{name}({', '.join(argument_texts(arguments))})"
 
 
-def written(arguments: list[tuple[Parameter, Any]]) -> list[str]:
-    """Return arguments as they are written: positional while nothing is skipped, by name after a default left out."""
-    shown_arguments: list[str] = []
+def argument_texts(arguments: list[tuple[Parameter, Any]]) -> list[str]:
+    """Return arguments as texts: positional at first, by name after the first default that is left out."""
+    texts: list[str] = []
     skipped = False
     for parameter, value in arguments:
         if parameter.kind == "regions":
-            shown_arguments += [str(item) for item in value]
+            texts += [str(item) for item in value]
         elif not parameter.required and value == parameter.default:
             skipped = True
         else:
             text = literal(value)
-            shown_arguments.append(f"{parameter.name}={text}" if skipped else text)
-    return shown_arguments
+            texts.append(f"{parameter.name}={text}" if skipped else text)
+    return texts
 
 
 def literal(value: Any) -> str:
@@ -418,7 +420,7 @@ def shorten(text: str, most: int = 60) -> str:
 
 
 def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-    """Refuse a bracket wider than asked, naming the width that was reached."""
+    """Refuse a bracket wider than the tolerance; the message names its width."""
     tolerance = current().tolerance
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 and infinity on both sides
         width = np.where((lower < upper) & (upper > _NEGLIGIBLE), 1.0 - lower / upper, 0.0)
@@ -426,7 +428,7 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
     if width[worst] > tolerance:
         msg = (
             f"The bracket of {what} = {float(at[worst])!r} reached the relative width "
-            f"{width[worst]:.2g}, not the {tolerance:.2g} asked; allow a larger tolerance."
+            f"{width[worst]:.2g}, not the tolerance of {tolerance:.2g}; allow a larger one."
         )
         raise BudgetError(msg)
 
@@ -438,10 +440,10 @@ def _answer(question: Any, values: FloatArray) -> float | FloatArray:
 
 def _some_losses(*regions: TradeOff) -> FloatArray:
     """Return up to 200 losses >= 0 of the polygons among the regions."""
-    out = [np.zeros(1)]
+    losses = [np.zeros(1)]
     for region in regions:
         shape = published(region.curve)
         if isinstance(shape, Polygon):
             loss = shape.loss[shape.loss >= 0]
-            out.append(loss[:: max(1, loss.size // 200)])
-    return np.concatenate(out)
+            losses.append(loss[:: max(1, loss.size // 200)])
+    return np.concatenate(losses)

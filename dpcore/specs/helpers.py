@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.ledger import Ledger
-    from dpcore.theorems.composition import Way
+    from dpcore.theorems.composition import TheoremRegion
     from dpcore.utility import Dataset
 
 MOST_NAMED = 5
 
 
-def only(ways: Sequence[Way], names: Sequence[str]) -> tuple[Way, ...]:
+def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
     """Return the theorems of these names, in this order."""
     by_name = {way.name: way for way in ways}
     for name in names:

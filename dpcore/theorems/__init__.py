@@ -1,7 +1,7 @@
 """The theorems, one file and one record each: composition, groups, and from one notion to another.
 
-A file here that holds a `THEOREM` (`dpcore.theorems.record`) is found by itself; every page, table, command and text is a view of the
-list `THEOREMS`. The functions beside them take plain numbers and return tables ``theorem, epsilon, delta, kind, note``.
+A file here with a `THEOREM` (`dpcore.theorems.record`) needs no registration; every page, table, command and text is a view of the
+list `THEOREMS`. The functions take plain numbers and return tables ``theorem, epsilon, delta, kind, note``.
 """
 
 from dpcore.theorems.advanced_course import advanced_course
@@ -18,15 +18,15 @@ from dpcore.theorems.kov_simplified import kov_simplified, kov_simplified_epsilo
 from dpcore.theorems.listing import applicable
 from dpcore.theorems.parallel import parallel
 from dpcore.theorems.parallel_union import parallel_union
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.renyi import rdp_delta, rdp_to_dp, zcdp_delta, zcdp_to_dp
 
 THEOREMS = every_theorem()
 
 __all__ = [
     "THEOREMS",
-    "Oracle",
     "Theorem",
+    "TheoremOracle",
     "advanced_course",
     "advanced_drv",
     "applicable",

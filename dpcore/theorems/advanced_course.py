@@ -9,7 +9,7 @@ from dpcore.core.domains import COPIES, LOSS, SHARE
 from dpcore.core.errors import DomainError
 from dpcore.core.rounding import up
 from dpcore.theorems.advanced_drv import against_sum
-from dpcore.theorems.record import ADAPTIVE, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import ADAPTIVE, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
 from dpcore.words import outward
 
@@ -28,12 +28,26 @@ def advanced_course(epsilon: float, k: int, delta: float | Sequence[float]) -> p
     Holds for :math:`\log(1/\delta) \ge \varepsilon^2 k`. In words: for a small delta epsilon grows like
     the root of k, not like k; the constant is generous.
     Reference: Mironov (2017), Corollary 1.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    k : int
+        How many mechanisms, from 1.
+    delta : float or sequence of float
+        Of the composition, in (0, exp(-epsilon^2 k)]; one row each.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per delta.
     """
     step, copies = LOSS.check(epsilon), COPIES.check(k)
-    return THEOREM.stated([(step, 0.0, copies)], SHARE.but(name="delta").array(delta).tolist())
+    return THEOREM.statement_rows([(step, 0.0, copies)], SHARE.but(name="delta").array(delta).tolist())
 
 
-def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:
     epsilon, failing, k = equal(statements)
     if failing > 0:
         msg = f"It is about δ = 0 per mechanism, here δ = {outward(failing, 4)}."
@@ -43,29 +57,29 @@ def _statement(statements: Sequence[Statement], slack: float) -> Stated:
         msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {bound:.6g}] for this theorem, got {slack!r}."
         raise DomainError(msg)
     bound = up(4 * epsilon * math.sqrt(-2 * k * math.log(slack)))
-    return Stated(bound, slack, against_sum(bound, epsilon, k))
+    return ClosedFormBound(bound, slack, against_sum(bound, epsilon, k))
 
 
 def _holds(epsilon: float, k: int, delta: float) -> bool:
     """Return whether log(1/delta) >= epsilon^2 k, beyond doubt by rounding unless epsilon is 0."""
-    needed = epsilon * epsilon * float(k) if epsilon < 1e150 else math.inf
-    return -math.log(delta) >= up(needed)
+    least = epsilon * epsilon * float(k) if epsilon < 1e150 else math.inf
+    return -math.log(delta) >= up(least)
 
 
 def _objection(releases: Releases, delta: float) -> str:
     epsilon, failing, k = equal(releases.statements(delta).triples)
     if failing > 0 or not delta > 0:
-        got = f"δ = {outward(failing, 4)}" if failing > 0 else "a total δ of 0"
-        return f"It is about δ = 0 per release and a total δ above 0; here {got}."
+        actual = f"δ = {outward(failing, 4)}" if failing > 0 else "a total δ of 0"
+        return f"It is about δ = 0 per release and a total δ above 0; here {actual}."
     if not _holds(epsilon, k, delta):
         most = outward(-math.log(delta), 4, up=False)
         return f"It holds for ε²k up to log(1/δ) = {most} only, here {epsilon * epsilon * k:.4g}."
     return ""
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
-    given = releases.statements(delta)
-    return AtDelta(_statement(given.triples, delta).epsilon, "upper", given.note)
+def _epsilon(releases: Releases, delta: float) -> Promise:
+    statements = releases.statements(delta)
+    return Promise(_statement(statements.triples, delta).epsilon, "upper", statements.note)
 
 
 THEOREM = Theorem(
@@ -77,7 +91,7 @@ THEOREM = Theorem(
     reference="Mironov 2017, Corollary 1",
     kind="upper",
     # 4 * 0.1 * sqrt(2 * 50 * 4) = 8, with delta = e^-4.
-    oracles=(Oracle((0.1, 50, 0.018315638888734179), 8.0, 0.018315638888734179, 1e-14),),
+    oracles=(TheoremOracle((0.1, 50, 0.018315638888734179), 8.0, 0.018315638888734179, 1e-14),),
     label="Advanced (pure)",
     function=advanced_course,
     statement=_statement,

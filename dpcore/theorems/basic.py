@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.rounding import sum_up
 from dpcore.theorems import domain
-from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import Account, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.sharing import statement_epsilon
 from dpcore.theorems.table import table
 
@@ -26,31 +26,46 @@ def basic(statements: object) -> pd.DataFrame:
     chosen. Statements are (epsilon, delta) or (epsilon, delta, copies). The sum is tight, hence ``exact``, only if at
     most one epsilon and at most one delta are positive.
     Reference: Dwork, Kenthapadi, McSherry, Mironov, Naor (2006); Dwork, Roth (2014), Theorem 3.16.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
+
+    Examples
+    --------
+    >>> basic([(0.5, 1e-6, 2), (0.25, 0.0)]).epsilon.tolist()
+    [1.25]
     """
-    given = domain.statements(statements)
-    found = _statement(given)
-    moving = sum(copies for step, _, copies in given if step > 0)
-    failing_parts = sum(copies for _, failing, copies in given if failing > 0)
-    tight = (moving <= 1 and failing_parts <= 1) or any(failing == 1 for _, failing, _ in given)
-    return table("basic", found.epsilon, found.delta, "exact" if tight else "upper", found.note)
+    triples = domain.statements(statements)
+    total = _statement(triples)
+    moving = sum(copies for step, _, copies in triples if step > 0)
+    failing_parts = sum(copies for _, failing, copies in triples if failing > 0)
+    tight = (moving <= 1 and failing_parts <= 1) or any(failing == 1 for _, failing, _ in triples)
+    return table("basic", total.epsilon, total.delta, "exact" if tight else "upper", total.note)
 
 
-def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> Stated:
+def _statement(statements: Sequence[Statement], _slack: float = 0.0) -> ClosedFormBound:
     epsilon = sum_up((step, copies) for step, _, copies in statements)
     delta = sum_up((failing, copies) for _, failing, copies in statements)
     note = "delta clamped to 1: nothing is promised" if delta > 1 else "sum of all"
-    return Stated(epsilon, min(delta, 1.0), note)
+    return ClosedFormBound(epsilon, min(delta, 1.0), note)
 
 
 def basic_epsilon(statements: Sequence[Statement], delta: float) -> float:
     """Return epsilon at `delta` of the sum; inf where the failures exceed `delta`."""
-    found = _statement(statements)
-    return statement_epsilon(found.epsilon, found.delta, delta)
+    total = _statement(statements)
+    return statement_epsilon(total.epsilon, total.delta, delta)
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
-    given = releases.statements(delta)
-    return AtDelta(basic_epsilon(given.triples, delta), "upper", given.note)
+def _epsilon(releases: Releases, delta: float) -> Promise:
+    statements = releases.statements(delta)
+    return Promise(basic_epsilon(statements.triples, delta), "upper", statements.note)
 
 
 THEOREM = Theorem(
@@ -61,8 +76,8 @@ THEOREM = Theorem(
     reference="Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Dwork, Roth 2014, Theorem 3.16",
     kind="upper",
     oracles=(
-        Oracle(([(0.5, 0.25), (0.25, 0.125)],), 0.75, 0.375, 0.0),
-        Oracle(([(0.05, 0.0, 20)],), 1.0, 0.0, 1e-15),
+        TheoremOracle(([(0.5, 0.25), (0.25, 0.125)],), 0.75, 0.375, 0.0),
+        TheoremOracle(([(0.05, 0.0, 20)],), 1.0, 0.0, 1e-15),
     ),
     label="Basic",
     function=basic,

@@ -36,7 +36,7 @@ class CompositionBound(OfPart):
     """One (epsilon, delta) statement that a theorem derives from a product of dp or tv atoms."""
 
     def __post_init__(self) -> None:
-        """Check that the part is a product of dp or tv atoms and that the theorem speaks of it."""
+        """Check that the part is a product of dp or tv atoms and that the theorem applies to it."""
         super().__post_init__()
         self.statement  # noqa: B018  raises for other atoms
 
@@ -46,8 +46,8 @@ class CompositionBound(OfPart):
         from dpcore.theorems import theorem  # noqa: PLC0415  # makes tables: pandas is slow to import
 
         name, slack = self._theorem()
-        found = theorem(name).stated(self._parts(), slack)
-        return float(found["epsilon"].iloc[0]), float(found["delta"].iloc[0])
+        row = theorem(name).statement_rows(self._parts(), slack)
+        return float(row["epsilon"].iloc[0]), float(row["delta"].iloc[0])
 
     def _theorem(self) -> tuple[str, float]:
         """Return the name of the theorem and the slack it may spend."""
@@ -69,7 +69,7 @@ class CompositionBound(OfPart):
         return Outer(three_point(*self.statement, 0.0), self._attained(), self.entry.title)
 
     def _attained(self) -> tuple[Curve, ...]:
-        """Return the product itself, nothing where it is too large to compose."""
+        """Return the product itself, or nothing if it is too large to compose."""
         try:
             return floors(self.region.curve)
         except BudgetError:

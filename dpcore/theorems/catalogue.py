@@ -1,6 +1,6 @@
-"""The list of all theorems: every file of this folder that holds a `THEOREM` is found by itself.
+"""The list of all theorems: every file of this folder with a `THEOREM`.
 
-Views of the list differ in their order only, which is written down here; a theorem that no order names comes last.
+Views of the list differ only in their order, which is defined here; a theorem that an order does not name comes last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpcore.core.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.theorems.record import AtDelta, Theorem
+    from dpcore.theorems.record import Promise, Theorem
     from dpcore.theorems.releases import Releases
 
 REFERENCE = (
@@ -73,29 +73,42 @@ def routes(source: str, target: str) -> tuple[Theorem, ...]:
 
 
 def theorem(name: str) -> Theorem:
-    """Return the record of a theorem by its name."""
-    known = {record.name: record for record in every_theorem()}
-    if name not in known:
-        msg = f"There is no theorem {name!r}; the names are {', '.join(known)}."
-        raise DomainError(msg)
-    return known[name]
+    """Return the record of a theorem.
 
+    Parameters
+    ----------
+    name : str
+        As in tables, e.g. ``kov_optimal``.
 
-def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, AtDelta]:
-    """Return what every theorem says about the releases at delta: the one answer that all tables and pages show.
-
-    No theorem is above one that follows from it by the tolerance of its own computation.
+    Returns
+    -------
+    Theorem
+        Raises `DomainError` with all names if there is none.
     """
-    known: dict[str, AtDelta] = {}
+    records = {record.name: record for record in every_theorem()}
+    if name not in records:
+        msg = f"There is no theorem {name!r}; the names are {', '.join(records)}."
+        raise DomainError(msg)
+    return records[name]
 
-    def settled(record: Theorem) -> AtDelta:
-        if record.name not in known:
-            found = record.promise(releases, delta)
-            for weaker in record.never_above if found.kind != "none" else ():
+
+def promises(theorems: Iterable[Theorem], releases: Releases, delta: float) -> dict[str, Promise]:
+    """Return what every theorem promises about the releases at delta: the numbers that all tables and pages show.
+
+    A theorem is never above one that follows from it, not even by the tolerance of its own computation.
+    """
+    cache: dict[str, Promise] = {}
+
+    def settled(record: Theorem) -> Promise:
+        if record.name not in cache:
+            promise = record.promise(releases, delta)
+            for weaker in record.never_above if promise.kind != "none" else ():
                 other = settled(theorem(weaker))
-                found = found if other.kind == "none" else found._replace(epsilon=min(found.epsilon, other.epsilon))
-            known[record.name] = found
-        return known[record.name]
+                promise = (
+                    promise if other.kind == "none" else promise._replace(epsilon=min(promise.epsilon, other.epsilon))
+                )
+            cache[record.name] = promise
+        return cache[record.name]
 
     return {record.name: settled(record) for record in theorems}
 

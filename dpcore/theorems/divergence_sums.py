@@ -46,8 +46,8 @@ def divergences(node: TradeOff, orders: FloatArray) -> FloatArray:
         error = UNIT * (4 * pair.mgf_rounding + 8 * np.abs(larger))
         value = (np.maximum(larger, 0.0) + error) / (orders - 1.0)
         return np.asarray(np.where(np.isfinite(larger), value, np.inf), dtype=np.float64)
-    found = [renyi(node, float(order)) for order in orders]
-    return np.array([math.inf if one is None else up(one[0]) for one in found])
+    values = [renyi(node, float(order)) for order in orders]
+    return np.array([math.inf if one is None else up(one[0]) for one in values])
 
 
 def infinite(releases: Releases, delta: float) -> str:

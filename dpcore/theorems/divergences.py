@@ -57,15 +57,15 @@ def concentrated(region: TradeOff) -> Rate | None:
 
 
 def _by_parts(region: TradeOff) -> Rate | None:
-    """Return the rate of a product (it adds), of an intersection (the least) or of what is only renamed."""
+    """Return the rate of a product (the sum), of an intersection (the smallest) or of a region under `assume`."""
     if isinstance(region, Composite):
         parts = [(concentrated(node), count) for node, count in factors(region)]
-        known = [(rate, count) for rate, count in parts if rate is not None]
-        if len(known) < len(parts):
+        terms = [(rate, count) for rate, count in parts if rate is not None]
+        if len(terms) < len(parts):
             return None
-        exact = all(rate.exact for rate, _ in known) and not _loose(region)
-        rho = math.fsum(count * rate.rho for rate, count in known)
-        xi = math.fsum(count * rate.xi for rate, count in known)
+        exact = all(rate.exact for rate, _ in terms) and not _loose(region)
+        rho = math.fsum(count * rate.rho for rate, count in terms)
+        xi = math.fsum(count * rate.xi for rate, count in terms)
         return Rate(rho, xi, exact) if exact else Rate(up(rho), up(xi), exact)
     if isinstance(region, Intersection):
         rates = [rate for rate in map(concentrated, region.parts) if rate is not None and rate.xi == 0]
@@ -85,10 +85,10 @@ def _by_loss(region: TradeOff) -> Rate | None:
 
 
 def renyi(region: TradeOff, order: float) -> tuple[float, bool] | None:
-    """Return the largest Rényi divergence of an order in [1, inf], both ways, and whether it is attained; None if unknown.
+    """Return the larger Rényi divergence of the two directions, and whether it is attained; None if unknown.
 
-    Order 1 is the Kullback-Leibler divergence, infinite order the largest loss. 0 says that the answer tells nothing;
-    infinity that some answer is possible on one side only.
+    Orders lie in [1, inf]: 1 is the Kullback-Leibler divergence, infinity the largest loss. A divergence of 0 means
+    that the answer tells nothing, infinity that some answer is possible on one side only.
     """
     if region.curve.q_inf > 0:
         return math.inf, True
@@ -97,9 +97,9 @@ def renyi(region: TradeOff, order: float) -> tuple[float, bool] | None:
     if isinstance(region, RDP):
         return (region.epsilon_, order == region.order) if order <= region.order else None
     for route in (_renyi_in_closed_form, _renyi_by_parts, _renyi_of_masses, _renyi_by_loss):
-        found = route(region, order)
-        if found is not None:
-            return found
+        divergence = route(region, order)
+        if divergence is not None:
+            return divergence
     return None
 
 
@@ -120,14 +120,16 @@ def _renyi_in_closed_form(region: TradeOff, order: float) -> tuple[float, bool] 
 def _renyi_by_parts(region: TradeOff, order: float) -> tuple[float, bool] | None:
     if isinstance(region, Composite):
         parts = [(renyi(node, order), count) for node, count in factors(region)]
-        known = [(*found, count) for found, count in parts if found is not None]
-        if len(known) < len(parts):
+        terms = [(*divergence, count) for divergence, count in parts if divergence is not None]
+        if len(terms) < len(parts):
             return None
-        exact = all(sure for _, sure, _ in known) and not _loose(region)
-        total = math.fsum(count * value for value, _, count in known)
+        exact = all(sure for _, sure, _ in terms) and not _loose(region)
+        total = math.fsum(count * value for value, _, count in terms)
         return (total, True) if exact else (up(total), False)
     if isinstance(region, Intersection):
-        values = [found[0] for found in (renyi(part, order) for part in region.parts) if found is not None]
+        values = [
+            divergence[0] for divergence in (renyi(part, order) for part in region.parts) if divergence is not None
+        ]
         return (min(values), False) if values else None
     return renyi(region.region, order) if isinstance(region, Assume) else None
 

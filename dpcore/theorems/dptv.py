@@ -14,7 +14,7 @@ from dpcore.regions.guarantees import DP, DPTV
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
 from dpcore.words import outward
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpcore.regions.algebra import Factors
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.listing import Listing
-    from dpcore.theorems.record import AtDelta, PromisedRegion
+    from dpcore.theorems.record import Promise, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements
     from dpcore.theorems.step import Step
 
@@ -44,6 +44,22 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     total variation of the composition. An eta above delta + (1-delta) tanh(epsilon/2) adds nothing and is clamped to
     it with a `DomainWarning`; eta at most delta is stronger than delta and means tv(eta).
     Reference: Ghazi, Issa (2023), Theorem 2.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    eta : float
+        Total variation of each mechanism, in [0, 1].
+    k : int
+        How many mechanisms, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner, k + 1 of them.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     distance, copies = ETA.check(eta), LATTICE_COPIES.check(k)
@@ -83,26 +99,26 @@ def _worst_case(step: Step) -> TradeOff:
         return DPTV.make(step.epsilon, step.delta, step.eta)
 
 
-def _worst_cases(given: Statements) -> Factors:
-    return [(_worst_case(step), count) for step, count in given.parts]
+def _worst_cases(statements: Statements) -> Factors:
+    return [(_worst_case(step), count) for step, count in statements.parts]
 
 
-def _no_tv(given: Statements) -> str:
+def _no_tv(statements: Statements) -> str:
     """Say why the theorem adds nothing; empty where it does."""
-    if given.tv_helps:
+    if statements.tv_helps:
         return ""
-    shown = outward(given.parts[0][0].eta, 4) if len(given.parts) == 1 else ""
-    return f"No total variation below that of (ε, δ){shown and f', {shown},'} is known: KOV optimal is the same."
+    eta = outward(statements.parts[0][0].eta, 4) if len(statements.parts) == 1 else ""
+    return f"No total variation below that of (ε, δ){eta and f', {eta},'} is known: KOV optimal is the same."
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
-    given = releases.statements(delta)
-    return optimal_epsilon(given, _worst_cases(given), delta, tight=True, note=given.note)
+def _epsilon(releases: Releases, delta: float) -> Promise:
+    statements = releases.statements(delta)
+    return optimal_epsilon(statements, _worst_cases(statements), delta, tight=True, note=statements.note)
 
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
-    given = releases.statements(delta)
-    return optimal_region(given, _worst_cases(given), tight=True, note=given.note)
+    statements = releases.statements(delta)
+    return optimal_region(statements, _worst_cases(statements), tight=True, note=statements.note)
 
 
 THEOREM = Theorem(
@@ -114,10 +130,10 @@ THEOREM = Theorem(
     reference="Ghazi, Issa 2023, Theorem 2",
     kind="exact",
     oracles=(
-        Oracle((0.6, 0.05, 0.2, 5), 0.0, 0.51005783, 1e-8),
-        Oracle((0.6, 0.05, 0.2, 5), 1.2, 0.2845929, 3e-8),
-        Oracle((1.0, 0.0, 0.3234820006999, 5), 4.0, 0.02218457, 3e-7),
-        Oracle((0.6, 0.15, 0.25, 3), 0.6, 0.42717598, 1e-8),
+        TheoremOracle((0.6, 0.05, 0.2, 5), 0.0, 0.51005783, 1e-8),
+        TheoremOracle((0.6, 0.05, 0.2, 5), 1.2, 0.2845929, 3e-8),
+        TheoremOracle((1.0, 0.0, 0.3234820006999, 5), 4.0, 0.02218457, 3e-7),
+        TheoremOracle((0.6, 0.15, 0.25, 3), 0.6, 0.42717598, 1e-8),
     ),
     label="DP-TV",
     function=dptv,

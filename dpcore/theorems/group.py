@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.domains import COPIES, DELTA, LOSS
 from dpcore.core.rounding import sum_up, up
-from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Route, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -28,6 +28,20 @@ def group(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     In words: k steps from neighbour to neighbour; each multiplies the odds and the failures made so far. A delta
     above 1 is clamped to 1 and the note says so. The statement is one line of the exact region of `group_exact`.
     Reference: Vadhan (2017), Lemma 2.2; Dwork, Roth (2014), Theorem 2.2 (pure case).
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        Size of the group, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     size = COPIES.check(k)
@@ -35,16 +49,16 @@ def group(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     log_sum = math.inf if math.isinf(total) else float(log_geometric(step, np.array([float(size)]))[0])
     log_delta = -math.inf if failing == 0 else math.log(failing) + log_sum
     if failing == 0 or size == 1:
-        raised = failing
+        failures = failing
     elif log_delta > 0:
-        raised = math.inf
+        failures = math.inf
     else:
-        raised = up(
+        failures = up(
             math.exp(log_delta), error=8 * 2.0**-53 * (abs(log_sum) + abs(math.log(failing))) * math.exp(log_delta)
         )
-    clamped = raised > 1
+    clamped = failures > 1
     note = "delta clamped to 1: nothing is promised" if clamped else f"groups of {size}"
-    return table("group", total, min(raised, 1.0), "exact" if size == 1 else "upper", note)
+    return table("group", total, min(failures, 1.0), "exact" if size == 1 else "upper", note)
 
 
 def log_geometric(epsilon: float, count: FloatArray) -> FloatArray:
@@ -66,8 +80,8 @@ THEOREM = Theorem(
     reference="Vadhan 2017, Lemma 2.2",
     kind="upper",
     oracles=(
-        Oracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
-        Oracle((0.5, 0.01, 3), 1.5, 0.053670030991591735, 1e-14),
+        TheoremOracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
+        TheoremOracle((0.5, 0.01, 3), 1.5, 0.053670030991591735, 1e-14),
     ),
     function=group,
     route=Route(

@@ -12,7 +12,7 @@ from dpcore.core.rounding import sum_up
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.group import log_geometric
 from dpcore.theorems.lattice import reserve
-from dpcore.theorems.record import SINGLE, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Route, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -30,6 +30,20 @@ def group_exact(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     point and one of slope e^-epsilon after it, and its k-fold composition climbs m times, then n times. In words: the
     best an attacker can do against a chain of k neighbours; every corner is attained.
     Reference: Dong, Roth, Su (2022), Theorem 2.14 (exact for the worst-case mechanism).
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        Size of the group, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     size = LATTICE_COPIES.check(k)
@@ -70,9 +84,9 @@ THEOREM = Theorem(
     reference="Dong, Roth, Su 2022, Theorem 2.14",
     kind="exact",
     oracles=(
-        Oracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
+        TheoremOracle((2.0, 0.01, 2), 4.0, 0.08389056098930651, 1e-14),
         # delta = 0, k = 2: total variation 1 - e^-eps.
-        Oracle((0.6931471805599453, 0.0, 2), 0.0, 0.5, 1e-15),
+        TheoremOracle((0.6931471805599453, 0.0, 2), 0.0, 0.5, 1e-15),
     ),
     function=group_exact,
     route=Route(

@@ -13,7 +13,7 @@ from dpcore.core.rounding import failure, sum_up
 from dpcore.theorems import domain
 from dpcore.theorems.lattice import deltas_at_drops, reserve, sum_of_binomials
 from dpcore.theorems.optimal import corner_table
-from dpcore.theorems.record import Oracle, Theorem
+from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -36,11 +36,21 @@ def kov_heterogeneous(statements: object) -> pd.DataFrame:
     number of patterns, prod (copies + 1) over the different epsilons, may be at most 2^20: twenty different ones, or
     few kinds of many copies. Statements are (epsilon, delta) or (epsilon, delta, copies).
     Reference: Kairouz, Oh, Viswanath (2015), section 5; Murtagh, Vadhan (2016), Theorem 1.5 (#P-complete in general).
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner.
     """
-    given = domain.statements(statements)
-    lost = failure((delta, copies) for _, delta, copies in given)
+    triples = domain.statements(statements)
+    lost = failure((delta, copies) for _, delta, copies in triples)
     kinds: dict[float, int] = {}
-    for step, _, copies in given:
+    for step, _, copies in triples:
         if step > 0:
             kinds[step] = kinds.get(step, 0) + copies
     if not kinds or lost == 1:
@@ -55,9 +65,9 @@ def kov_heterogeneous(statements: object) -> pd.DataFrame:
     drop, mass = sum_of_binomials(sorted(kinds.items()))
     corners = total - drop
     corners[np.abs(corners) <= 1e-14 * total] = 0.0
-    kept = corners >= 0
+    positive = corners >= 0
     deltas = deltas_at_drops(drop, mass)
-    return corner_table("kov_heterogeneous", corners[kept], deltas[kept], lost, "corner")
+    return corner_table("kov_heterogeneous", corners[positive], deltas[positive], lost, "corner")
 
 
 def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:
@@ -73,7 +83,7 @@ THEOREM = Theorem(
     kind="exact",
     oracles=(
         # log 2 and log 3: top mass (2/3)(3/4) = 1/2, next loss log(3/2) of mass 1/4; at log(3/2): (1/2)(1 - 1/4).
-        Oracle(([(0.6931471805599453, 0.0), (1.0986122886681098, 0.0)],), 0.4054651081081644, 0.375, 1e-14),
+        TheoremOracle(([(0.6931471805599453, 0.0), (1.0986122886681098, 0.0)],), 0.4054651081081644, 0.375, 1e-14),
     ),
     function=kov_heterogeneous,
     listing=_listing,

@@ -12,7 +12,7 @@ from dpcore.regions.guarantees import DP
 from dpcore.theorems.domain import LATTICE_COPIES
 from dpcore.theorems.lattice import binomial_law, deltas_at_drops, reserve
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
-from dpcore.theorems.record import Account, Oracle, Theorem
+from dpcore.theorems.record import Account, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
 from dpcore.theorems.table import table
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.regions.algebra import Factors
     from dpcore.theorems.listing import Listing
-    from dpcore.theorems.record import AtDelta, PromisedRegion
+    from dpcore.theorems.record import Promise, PromisedRegion
     from dpcore.theorems.releases import Releases, Statements
 
 
@@ -38,6 +38,20 @@ def kov_optimal(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     In words: the rows together are the whole truth about k unknown mechanisms; some mechanism attains every row at
     once.
     Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.3.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of each mechanism, at least 0.
+    delta : float
+        Of each mechanism, in [0, 1].
+    k : int
+        How many mechanisms, from 1.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per corner, k // 2 + 1 of them.
     """
     step, failing = LOSS.check(epsilon), DELTA.check(delta)
     copies = LATTICE_COPIES.check(k)
@@ -57,23 +71,25 @@ def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:
     return kov_optimal(*equal(listing.triples)) if listing.equal else None
 
 
-def _worst_cases(given: Statements) -> Factors:
-    return [(DP(step.epsilon, step.delta), count) for step, count in given.parts]
+def _worst_cases(statements: Statements) -> Factors:
+    return [(DP(step.epsilon, step.delta), count) for step, count in statements.parts]
 
 
-def _note(given: Statements) -> str:
-    unused = "bound on total variation not used" if given.tv_helps else ""
-    return "; ".join(part for part in (given.note, unused) if part)
+def _note(statements: Statements) -> str:
+    unused = "bound on total variation not used" if statements.tv_helps else ""
+    return "; ".join(part for part in (statements.note, unused) if part)
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
-    given = releases.statements(delta)
-    return optimal_epsilon(given, _worst_cases(given), delta, tight=not given.tv_helps, note=_note(given))
+def _epsilon(releases: Releases, delta: float) -> Promise:
+    statements = releases.statements(delta)
+    return optimal_epsilon(
+        statements, _worst_cases(statements), delta, tight=not statements.tv_helps, note=_note(statements)
+    )
 
 
 def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
-    given = releases.statements(delta)
-    return optimal_region(given, _worst_cases(given), tight=not given.tv_helps, note=_note(given))
+    statements = releases.statements(delta)
+    return optimal_region(statements, _worst_cases(statements), tight=not statements.tv_helps, note=_note(statements))
 
 
 THEOREM = Theorem(
@@ -87,9 +103,9 @@ THEOREM = Theorem(
     kind="exact",
     oracles=(
         # k = 2 by hand: delta_1 = (e^(2 eps) - 1)/(1 + e^eps)^2 = tanh(eps/2); eps = 2 log 2 gives 3/5.
-        Oracle((1.3862943611198906, 0.0, 2), 0.0, 0.6, 1e-15),
-        Oracle((1.3862943611198906, 0.5, 2), 0.0, 0.9, 1e-15),
-        Oracle((0.1, 1e-3, 1), 0.1, 1e-3, 1e-15),
+        TheoremOracle((1.3862943611198906, 0.0, 2), 0.0, 0.6, 1e-15),
+        TheoremOracle((1.3862943611198906, 0.5, 2), 0.0, 0.9, 1e-15),
+        TheoremOracle((0.1, 1e-3, 1), 0.1, 1e-3, 1e-15),
     ),
     label="KOV optimal",
     function=kov_optimal,

@@ -9,7 +9,7 @@ from dpcore.core.domains import DELTA, SLACK
 from dpcore.core.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
-from dpcore.theorems.record import Account, AtDelta, Oracle, Stated, Theorem
+from dpcore.theorems.record import Account, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.sharing import ROUNDING, statement_epsilon
 from dpcore.theorems.table import stack, table
 
@@ -34,18 +34,30 @@ def kov_simplified(statements: object, slack: float | Sequence[float]) -> pd.Dat
     In words: the loss is about its mean A plus a few standard deviations sqrt(B). ``note`` names the branch that won.
     One row for each slack in (0, 1]; statements are (epsilon, delta) or (epsilon, delta, copies).
     Reference: Kairouz, Oh, Viswanath (2015), Theorems 3.4 and 3.5.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+    slack : float or sequence of float
+        What is added to delta, in (0, 1]; one row each.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per slack.
     """
-    given = domain.statements(statements)
-    return THEOREM.stated(given, SLACK.array(slack).tolist())
+    triples = domain.statements(statements)
+    return THEOREM.statement_rows(triples, SLACK.array(slack).tolist())
 
 
-def _statement(statements: Sequence[Statement], slack: float) -> Stated:
+def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound:
     """Return the statement at one slack, both numbers rounded up."""
-    given = domain.statements(statements)
-    epsilon, branch = _three_way(given, slack)
-    kept = log_keep((failing, copies) for _, failing, copies in given)
-    log_rest = -math.inf if slack == 1 else math.log1p(-slack) + kept
-    return Stated(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
+    triples = domain.statements(statements)
+    epsilon, branch = _smallest_branch(triples, slack)
+    log_success = log_keep((failing, copies) for _, failing, copies in triples)
+    log_rest = -math.inf if slack == 1 else math.log1p(-slack) + log_success
+    return ClosedFormBound(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
 
 
 def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -> pd.DataFrame:
@@ -56,41 +68,53 @@ def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -
     epsilon is inf. In words: tell how much failure is acceptable in total, get the epsilon the closed form can
     promise.
     Reference: Kairouz, Oh, Viswanath (2015), Theorem 3.5.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+    delta : float or sequence of float
+        Of the composition, in [0, 1]; one row each.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per delta.
     """
-    given = domain.statements(statements)
+    triples = domain.statements(statements)
     totals = DELTA.array(delta).tolist()
-    kept = log_keep((failing, copies) for _, failing, copies in given)
-    return stack(_spend(given, kept, total) for total in totals)
+    log_success = log_keep((failing, copies) for _, failing, copies in triples)
+    return stack(_envelope_row(triples, log_success, total) for total in totals)
 
 
-def _spend(given: Sequence[Statement], kept: float, total: float) -> pd.DataFrame:
+def _envelope_row(triples: Sequence[Statement], log_success: float, total: float) -> pd.DataFrame:
     """Return the row of one total delta."""
     name = "kov_simplified"
     if total == 1:
         return table(name, 0.0, 1.0, "upper", "delta is 1: nothing is promised")
-    if kept == -math.inf or total < -math.expm1(kept) * (1 - 8 * UNIT):
+    if log_success == -math.inf or total < -math.expm1(log_success) * (1 - 8 * UNIT):
         return table(
             name, math.inf, total, "upper", "inf: delta is below 1 - prod(1 - delta_l), which no epsilon removes"
         )
     rest = math.log1p(-total)
     # Rounded down: a slack too large would promise too much.
-    extra = -math.expm1(rest - kept) * (1 - 8 * UNIT) - 8 * UNIT * (abs(kept) if kept else 0.0)
+    extra = -math.expm1(rest - log_success) * (1 - 8 * UNIT) - 8 * UNIT * (abs(log_success) if log_success else 0.0)
     if extra <= 0:
         # Without slack the sum of epsilons holds at 1 - prod(1 - delta_l), which rounding cannot tell from delta.
-        safe = total if kept == 0 else max(total, up(-math.expm1(kept)))
-        epsilon = sum_up((step, copies) for step, _, copies in given)
+        safe = total if log_success == 0 else max(total, up(-math.expm1(log_success)))
+        epsilon = sum_up((step, copies) for step, _, copies in triples)
         return table(name, epsilon, safe, "upper", "sum of epsilon, no slack left")
-    epsilon, branch = _three_way(given, extra)
+    epsilon, branch = _smallest_branch(triples, extra)
     return table(name, epsilon, total, "upper", f"{branch}, slack {extra!r}")
 
 
-def _three_way(given: Sequence[Statement], slack: float) -> tuple[float, str]:
+def _smallest_branch(triples: Sequence[Statement], slack: float) -> tuple[float, str]:
     """Return the smallest of the three epsilons, rounded up, and the name of its branch."""
-    mean = up(math.fsum(copies * step * math.tanh(step / 2) for step, _, copies in given))
+    mean = up(math.fsum(copies * step * math.tanh(step / 2) for step, _, copies in triples))
     # hypot takes the root of the sum of squares without overflow.
-    spread = up(math.hypot(*(step * math.sqrt(copies) for step, _, copies in given)))
+    spread = up(math.hypot(*(step * math.sqrt(copies) for step, _, copies in triples)))
     branches = (
-        (sum_up((step, copies) for step, _, copies in given), "sum of epsilon"),
+        (sum_up((step, copies) for step, _, copies in triples), "sum of epsilon"),
         (up(mean + spread * math.sqrt(-2 * math.log(slack))), "log(1/slack)"),
         (up(mean + spread * math.sqrt(2 * _log_shifted(spread, slack))), "log(e + sqrt(B)/slack)"),
     )
@@ -105,16 +129,16 @@ def _log_shifted(spread: float, slack: float) -> float:
     return larger + math.log1p(math.exp(1 - larger)) if larger > 1 else 1.0 + math.log1p(math.exp(larger - 1))
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     """Return epsilon at delta, the slack spending all that is left."""
-    given = releases.statements(delta)
-    triples = given.triples
+    statements = releases.statements(delta)
+    triples = statements.triples
     row = kov_simplified_epsilon(triples, delta).iloc[0]
     total, lost = sum_up((step, count) for step, _, count in triples), failure((d, n) for _, d, n in triples)
     plain = statement_epsilon(total, min(1.0, up(lost)), delta)  # the branch without slack, as a whole statement
     # the row holds at its own delta, which rounding may put above the one asked
-    found = float(row["epsilon"]) if float(row["delta"]) <= delta * (1 + ROUNDING) else math.inf
-    return AtDelta(min(found, plain, basic_epsilon(triples, delta)), "upper", given.note)
+    bound = float(row["epsilon"]) if float(row["delta"]) <= delta * (1 + ROUNDING) else math.inf
+    return Promise(min(bound, plain, basic_epsilon(triples, delta)), "upper", statements.note)
 
 
 THEOREM = Theorem(
@@ -127,7 +151,7 @@ THEOREM = Theorem(
     meaning="The mean of the loss plus a few standard deviations, for a chosen extra δ.",
     reference="Kairouz, Oh, Viswanath 2015, Theorems 3.4 and 3.5",
     kind="upper",
-    oracles=(Oracle(([(0.05, 0.0)] * 20, 1e-3), 0.7613352285668463, 1e-3, 1e-14),),
+    oracles=(TheoremOracle(([(0.05, 0.0)] * 20, 1e-3), 0.7613352285668463, 1e-3, 1e-14),),
     label="KOV simplified",
     function=kov_simplified,
     statement=_statement,

@@ -1,4 +1,4 @@
-r"""Which theorems speak about a list of statements without a delta, and what each of them says."""
+r"""Which theorems apply to a list of statements without a delta, and what each of them says."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dpcore.theorems.domain import Statement
 
 SLACKS = (1e-9, 1e-6, 1e-3)
-LONGEST = 1000
-_ROUNDING = 1e-12
+LONGEST = 1000  # rows of one theorem
+_ROUNDING = 1e-12  # relative, the contract for numbers of kind ``exact``
 _ARITY = {"dp": 2, "tv": 1, "dptv": 3, "gdp": 1}
 
 Part = tuple[str, tuple[float, ...], int]
@@ -42,7 +42,7 @@ class Listing:
 
     @property
     def triples(self) -> list[Statement]:
-        """The statements as (epsilon, delta, count), bounds on total variation set aside; none if one has only a mu."""
+        """The statements as (epsilon, delta, count) without total variations; empty if one part has only a mu."""
         return [] if "gdp" in self.kinds else [(values[0], values[1], count) for _, values, count in self.parts]
 
     @property
@@ -70,21 +70,21 @@ def applicable(
     -------
     pandas.DataFrame
         Columns ``theorem, epsilon, delta, kind, note``; no rows when no single theorem covers the mixture (then
-        compose the regions themselves). ``attrs["left_out"]`` tells by name why a theorem that applies is missing.
+        compose the regions themselves). ``attrs["left_out"]`` gives, by name, why a theorem that applies is missing.
     """
-    given = Listing(_merged(parts))
+    guarantees = Listing(_merged(parts))
     extras = tuple(SLACK.array(slacks).tolist())
     most = COPIES.but(name="longest", low=2).check(longest)
     frames: list[pd.DataFrame] = []
     left_out: dict[str, str] = {}
     for theorem in listing():
         try:
-            frame = theorem.listed(given, extras)
+            frame = theorem.listing_rows(guarantees, extras)
         except BudgetError as error:
             left_out[theorem.name] = str(error)
             continue
         if frame is not None:
-            aside = "dptv" in given.kinds and not theorem.uses_tv
+            aside = "dptv" in guarantees.kinds and not theorem.uses_tv
             frames.append(_thinned(_without_tv(frame) if aside else frame, most))
     result = stack(frames)
     result.attrs["left_out"] = left_out
@@ -92,7 +92,7 @@ def applicable(
 
 
 def _without_tv(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows as upper bounds: bounds on total variation are set aside."""
+    """Return the rows as upper bounds, because bounds on total variation are not used."""
     frame["note"] = frame["note"] + "; bound on total variation not used"
     # Exact deltas are right to rounding; as upper bounds they must not be below the truth at all.
     rounded = np.minimum(frame["delta"] * (1 + _ROUNDING), 1.0)
@@ -144,7 +144,7 @@ def _thinned(frame: pd.DataFrame, longest: int) -> pd.DataFrame:
     """Return evenly spread rows, both ends among them, when there are more than `longest`."""
     if len(frame) <= longest:
         return frame
-    picked = np.unique(np.linspace(0, len(frame) - 1, longest).round().astype(np.int64))
-    kept = frame.iloc[picked].copy()
-    kept["note"] = kept["note"] + f" ({picked.size} of {len(frame)} rows)"
-    return kept
+    places = np.unique(np.linspace(0, len(frame) - 1, longest).round().astype(np.int64))
+    thinned = frame.iloc[places].copy()
+    thinned["note"] = thinned["note"] + f" ({places.size} of {len(frame)} rows)"
+    return thinned

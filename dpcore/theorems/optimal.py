@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core.effort import current, effort
 from dpcore.curves.polygon import Polygon
 from dpcore.regions import gate
-from dpcore.theorems.record import AtDelta, PromisedRegion
+from dpcore.theorems.record import Promise, PromisedRegion
 from dpcore.theorems.releases import composed
 from dpcore.theorems.table import table
 from dpcore.theorems.tails import epsilon_of_copies
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 SAFE = 1 + 1e-13
-"""Factor for what is right to rounding: as an upper bound it must not be below the truth at all."""
-_ENOUGH = 1e-4  # tolerance of bounds that are loose anyway
+"""Turns a number that is right up to rounding into an upper bound, which must not be below the truth at all."""
+_ENOUGH = 1e-4  # relative width of the bracket of a bound that is loose anyway: narrower only costs time
 
 
 def merged(parts: Factors) -> list[tuple[TradeOff, int]]:
@@ -37,8 +37,8 @@ def merged(parts: Factors) -> list[tuple[TradeOff, int]]:
     return list(counts.values())
 
 
-def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: bool, note: str) -> AtDelta:
-    """Return the exact composition of worst cases; `tight` where they are all that the statements say."""
+def optimal_epsilon(statements: Statements, parts: Factors, delta: float, *, tight: bool, note: str) -> Promise:
+    """Return epsilon of the composed worst cases; `tight` if they say all that the statements say."""
     counts = merged(parts)
     region = composed(counts)
     few = None
@@ -46,19 +46,19 @@ def optimal_epsilon(given: Statements, parts: Factors, delta: float, *, tight: b
         ((node, count),) = counts
         pair = node.pair
         few = epsilon_of_copies(pair, count, delta) if isinstance(pair, Polygon) and pair.symmetric else None
-    if given.attained and tight:
+    if statements.attained and tight:
         if few is not None:
-            return AtDelta(few + 0.0, "exact", note)
-        return AtDelta(float(gate.epsilon_bounds(region, np.array([delta]))[1][0]) + 0.0, region.kind, note)
+            return Promise(few + 0.0, "exact", note)
+        return Promise(float(gate.epsilon_bounds(region, np.array([delta]))[1][0]) + 0.0, region.kind, note)
     if few is None:
         with effort(tolerance=max(current().tolerance, _ENOUGH)):
             few = float(region.epsilon(delta))
-    return AtDelta(few * SAFE + 0.0, "upper", note)
+    return Promise(few * SAFE + 0.0, "upper", note)
 
 
-def optimal_region(given: Statements, parts: Factors, *, tight: bool, note: str) -> PromisedRegion:
+def optimal_region(statements: Statements, parts: Factors, *, tight: bool, note: str) -> PromisedRegion:
     """Return the same composition as a region."""
-    return PromisedRegion(composed(merged(parts)), "exact" if given.attained and tight else "upper", note)
+    return PromisedRegion(composed(merged(parts)), "exact" if statements.attained and tight else "upper", note)
 
 
 def corner_table(name: str, epsilon: FloatArray, delta: FloatArray, lost: float, note: str) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.theorems import domain
-from dpcore.theorems.record import DISJOINT, Oracle, Theorem
+from dpcore.theorems.record import DISJOINT, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -19,10 +19,20 @@ def parallel(statements: object) -> pd.DataFrame:
     partition that does not depend on the value that changes; under substitution a record may leave one part and enter
     another, and the two parts compose. ``exact`` when one statement is the largest in both numbers.
     Reference: McSherry (2009), Theorem 4.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
     """
-    given = domain.statements(statements)
-    epsilon, delta = max(step for step, _, _ in given), max(failing for _, failing, _ in given)
-    tight = delta == 1 or any(step == epsilon and failing == delta for step, failing, _ in given)
+    triples = domain.statements(statements)
+    epsilon, delta = max(step for step, _, _ in triples), max(failing for _, failing, _ in triples)
+    tight = delta == 1 or any(step == epsilon and failing == delta for step, failing, _ in triples)
     note = "one part is the worst in both numbers" if tight else "largest epsilon and largest delta of different parts"
     return table("parallel", epsilon, delta, "exact" if tight else "upper", note)
 
@@ -36,6 +46,6 @@ THEOREM = Theorem(
     neighbours="add/remove",
     reference="McSherry 2009, Theorem 4",
     kind="upper",
-    oracles=(Oracle(([(1.0, 1e-6), (0.5, 1e-3)],), 1.0, 1e-3, 0.0),),
+    oracles=(TheoremOracle(([(1.0, 1e-6), (0.5, 1e-3)],), 1.0, 1e-3, 0.0),),
     function=parallel,
 )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.theorems import domain
-from dpcore.theorems.record import DISJOINT, Oracle, Theorem
+from dpcore.theorems.record import DISJOINT, Theorem, TheoremOracle
 from dpcore.theorems.table import table
 
 if TYPE_CHECKING:
@@ -27,12 +27,22 @@ def parallel_union(statements: object) -> pd.DataFrame:
     In words: the exact promise to a person who does not know in which part the own record lies; same assumptions as
     `parallel`.
     Reference: hull of two trade-off functions; Dong, Roth, Su (2022), Proposition 2.4, for what makes one.
+
+    Parameters
+    ----------
+    statements : sequence of tuple
+        (epsilon, delta) or (epsilon, delta, copies), at least one.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row.
     """
-    given = domain.statements(statements)
-    delta = max(failing for _, failing, _ in given)
+    triples = domain.statements(statements)
+    delta = max(failing for _, failing, _ in triples)
     if delta == 1:
         return table("parallel_union", 0.0, 1.0, "exact", "a part with delta 1 promises nothing")
-    step, failing, _ = max(given, key=lambda part: (_log_inverse_error(part[0], part[1]), part[1]))
+    step, failing, _ = max(triples, key=lambda part: (_log_inverse_error(part[0], part[1]), part[1]))
     note = "union of the parts' regions"
     if failing == delta:
         return table("parallel_union", step, delta, "exact", note)
@@ -57,6 +67,6 @@ THEOREM = Theorem(
     reference="Convex envelope of trade-off functions: Dong, Roth, Su 2022, Proposition 2.4",
     kind="exact",
     # (log 3, 0) and (0, 1/4): (3/4) * 4 - 1 = 2.
-    oracles=(Oracle(([(1.0986122886681098, 0.0), (0.0, 0.25)],), 0.6931471805599453, 0.25, 1e-15),),
+    oracles=(TheoremOracle(([(1.0986122886681098, 0.0), (0.0, 0.25)],), 0.6931471805599453, 0.25, 1e-15),),
     function=parallel_union,
 )

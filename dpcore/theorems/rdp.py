@@ -11,18 +11,18 @@ from dpcore.core.rounding import up
 from dpcore.regions.guarantees import GDP
 from dpcore.theorems.divergence_sums import divergence_sum, infinite
 from dpcore.theorems.rdp_tight import tight_epsilon
-from dpcore.theorems.record import AtDelta, Oracle, Theorem
+from dpcore.theorems.record import Promise, Theorem, TheoremOracle
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.theorems.releases import Releases
 
-ORDERS = 1.0 + np.concatenate((np.geomspace(0.01, 1.0, 12), np.geomspace(1.2, 1e4, 48)))
+ORDERS = 1.0 + np.concatenate((np.geomspace(0.01, 1.0, 12), np.geomspace(1.2, 1e4, 48)))  # where the search begins
 _FINER = 17  # odd: the best order so far is tried again
 _ROUNDS = 4  # the order is then known to about 1e-4, and epsilon, flat there, to about 1e-9
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     """Return the smallest epsilon at `delta` that Rényi divergences give, and a note with its order."""
     orders, total = ORDERS, divergence_sum(releases.factors, ORDERS)
     for _ in range(_ROUNDS):  # every order holds; a search that stops early is loose and never wrong
@@ -32,8 +32,8 @@ def _epsilon(releases: Releases, delta: float) -> AtDelta:
     place = _best(orders, total, delta)
     order, bound = float(orders[place]), float(total[place])
     if not math.isfinite(bound):
-        return AtDelta(math.inf, "upper", "no order gives a finite sum")
-    return AtDelta(tight_epsilon(order, up(bound), delta), "upper", f"best order {order:.4g}")
+        return Promise(math.inf, "upper", "no order gives a finite sum")
+    return Promise(tight_epsilon(order, up(bound), delta), "upper", f"best order {order:.4g}")
 
 
 def _best(orders: FloatArray, total: FloatArray, delta: float) -> int:
@@ -53,7 +53,7 @@ THEOREM = Theorem(
     reference="Mironov 2017, Proposition 1; Canonne, Kamath, Steinke 2020, Proposition 12",
     kind="upper",
     # Four times mu = 1/2 is mu = 1 and ρ = 1/2: the minimum over orders of `zcdp_tight`, in high precision.
-    oracles=(Oracle(([(GDP(0.5), 4)], 1e-5), 4.728386984943314, 1e-5, 1e-9),),
+    oracles=(TheoremOracle(([(GDP(0.5), 4)], 1e-5), 4.728386984943314, 1e-5, 1e-9),),
     objection=infinite,
     of_statements=False,
     epsilon=_epsilon,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpcore.core.rounding import exp_up, up
-from dpcore.theorems.record import SINGLE, Account, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
 
 def _epsilon(order: float, bound: float, delta: float) -> tuple[float, str]:
@@ -25,8 +25,8 @@ THEOREM = Theorem(
     reference="Mironov 2017, Proposition 3",
     kind="upper",
     oracles=(
-        Oracle((10.0, 0.5, 1.0), 1.0, 0.011108996538242306, 1e-12, at_epsilon=True),
-        Oracle((10.0, 0.5, 0.011108996538242306), 1.0, 0.011108996538242306, 1e-12),
+        TheoremOracle((10.0, 0.5, 1.0), 1.0, 0.011108996538242306, 1e-12, at_epsilon=True),
+        TheoremOracle((10.0, 0.5, 0.011108996538242306), 1.0, 0.011108996538242306, 1e-12),
     ),
     account=Account(
         "Rényi, first conversion",

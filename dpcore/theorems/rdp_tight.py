@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from dpcore.core.rounding import UNIT, exp_up, up
-from dpcore.theorems.record import SINGLE, Account, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
 
 def tight_epsilon(order: float, bound: float, delta: float) -> float:
     """Return epsilon at delta of (order, bound)-RDP, not below 0."""
     shrink = _log_share(order)
-    spent, count = math.log(delta) / (order - 1), math.log(order) / (order - 1)
-    value = bound + shrink - spent - count
-    error = 8 * UNIT * (bound + abs(shrink) + abs(spent) + abs(count))
+    tail, count = math.log(delta) / (order - 1), math.log(order) / (order - 1)
+    value = bound + shrink - tail - count
+    error = 8 * UNIT * (bound + abs(shrink) + abs(tail) + abs(count))
     return max(0.0, up(value, error))
 
 
@@ -40,8 +40,8 @@ THEOREM = Theorem(
     reference="Balle, Barthe, Gaboardi, Hsu, Sato 2020, Theorem 21; Canonne, Kamath, Steinke 2020, Proposition 12",
     kind="upper",
     oracles=(
-        Oracle((10.0, 0.5, 1.0), 1.0, 4.303853e-4, 2e-7, at_epsilon=True),
-        Oracle((10.0, 0.5, 4.303853e-4), 1.0, 4.303853e-4, 2e-7),
+        TheoremOracle((10.0, 0.5, 1.0), 1.0, 4.303853e-4, 2e-7, at_epsilon=True),
+        TheoremOracle((10.0, 0.5, 4.303853e-4), 1.0, 4.303853e-4, 2e-7),
     ),
     account=Account(
         "Rényi, better conversion",

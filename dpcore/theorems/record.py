@@ -1,8 +1,8 @@
-"""What a theorem is: one frozen record, found by its file, that every page, table, command and text asks.
+"""What a theorem is: one frozen record in a file of its own, which every page, table, command and text reads.
 
-A file of this folder that holds a `THEOREM` is found by itself. A theorem about a list of releases needs `statement` (a closed form:
+A file of this folder with a `THEOREM` needs no registration. A theorem about a list of releases needs `statement` (a closed form:
 one (epsilon, delta) for a list of them and a slack) or `epsilon` (its smallest epsilon at a delta); everything else has a default.
-A theorem that leads from one notion to another has `route`. What neither has is shown in the reference only.
+A theorem that leads from one notion to another has `route`. A theorem without any of them appears in the reference only.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ ADAPTIVE = (
 DISJOINT = "The mechanisms read disjoint parts of the data, and a change of one record touches one part only."
 SINGLE = "One mechanism that satisfies the statement; nothing else is assumed."
 ROW_WORK = 1e8
-"""Operations allowed for one row of a table: some ten seconds. Counted, not timed, so that the same rows are there on every machine."""
+"""Operations allowed for one row of a table, about ten seconds. They are counted, not timed: every machine shows the same rows."""
 BELOW = "No ε reaches this δ by this theorem: what remains at ε = ∞ is already larger."
 
 
-class AtDelta(NamedTuple):
-    """What one theorem says at one delta: with kind ``none`` epsilon is inf and `note` says why the theorem is silent."""
+class Promise(NamedTuple):
+    """What one theorem promises at one delta; with kind ``none`` epsilon is inf and `note` says why it does not apply."""
 
     epsilon: float
     kind: str
     note: str = ""
 
 
-class Stated(NamedTuple):
-    """One (epsilon, delta) statement that a closed form derives, and how."""
+class ClosedFormBound(NamedTuple):
+    """One (epsilon, delta) statement that a closed form derives; `note` says how."""
 
     epsilon: float
     delta: float
@@ -65,7 +65,7 @@ class PromisedRegion(NamedTuple):
 
 
 class Account(NamedTuple):
-    """How an accountant that uses the theorem k times is described; what is empty is taken from the theorem."""
+    """How an accountant that uses the theorem k times is described; empty fields are taken from the theorem."""
 
     title: str = ""
     formula: str = ""
@@ -74,10 +74,10 @@ class Account(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Oracle:
-    """A checked value: among the theorem's rows for the arguments one has this epsilon and delta.
+class TheoremOracle:
+    """A known value: one of the theorem's rows for these arguments has this epsilon and delta.
 
-    Of a conversion the last argument is a delta, or with `at_epsilon` an epsilon.
+    The last argument of a conversion is a delta, or with `at_epsilon` an epsilon.
     """
 
     arguments: tuple[Any, ...]
@@ -123,29 +123,29 @@ class Theorem:
     name, title : str
         In tables and code, and as a heading.
     label : str, default ""
-        Short title in tables and legends; the title unless given.
+        Short title in tables and legends; by default the title.
     formula, meaning, assumptions, neighbours, reference : str
         LaTeX, plain words, and who proved it.
     kind : {"exact", "upper", "approximate"}
         The best its numbers can be; each number states its own.
-    oracles : tuple of Oracle, default ()
+    oracles : tuple of TheoremOracle, default ()
         Known values, which a test checks.
     function : callable, optional
         Its rows from plain numbers; by default those of `statement`.
     statement : callable, optional
-        The (epsilon, delta) of a list of statements, given a slack; raises `DomainError` with the reason where it does
+        The (epsilon, delta) of a list of statements, given a slack; raises `DomainError` with the reason if it does
         not apply.
     takes_slack : bool, default True
         Whether `statement` depends on the slack.
     epsilon : callable, optional
-        What it promises about the releases at delta; by default that of `statement`, with all the slack that delta
-        leaves.
+        What it promises about the releases at delta; by default the promise of `statement` with all the slack that
+        delta leaves.
     objection : callable, optional
-        Why it does not apply to these releases at this delta, in a sentence; empty where it applies.
+        Why it does not apply to these releases at this delta, in a sentence; empty if it applies.
     region : callable, optional
-        What it promises as a region, given releases, delta and slack; by default that of `statement`.
+        What it promises as a region, given releases, delta and slack; by default the region of `statement`.
     listing : callable, optional
-        Its own rows for a list without a delta, None where it does not apply; by default those of `statement`.
+        Its own rows for a list without a delta, None if it does not apply; by default the rows of `statement`.
     unlisted : str, default "It does not apply to these statements."
         Why it has no such rows.
     uses_tv : bool, default False
@@ -153,15 +153,15 @@ class Theorem:
     of_statements : bool, default True
         Whether it is about (epsilon, delta) statements, so that delta is shared among them.
     never_above : tuple of str, default ()
-        Theorems that follow from it about the same knowledge.
+        Theorems that follow from it, given the same statements.
     rough : bool, default False
-        Far above the others: it does not set the scale of a picture.
+        Whether it is far above the others and must not set the scale of a picture.
     shown : bool, default True
-        Drawn unless asked otherwise.
+        Whether it is drawn by default.
     because : str, default ""
-        Why it is best where it is, in a sentence; its meaning unless given.
+        Why it wins where it is best, in a sentence; by default its meaning.
     account : Account or None, optional
-        How accountants use it, None where none does.
+        How accountants use it, None if none does.
     route : Route, optional
         From one notion to another.
     """
@@ -174,12 +174,12 @@ class Theorem:
     kind: Literal["exact", "upper", "approximate"]
     assumptions: str = ADAPTIVE
     neighbours: str = "any"
-    oracles: tuple[Oracle, ...] = ()
+    oracles: tuple[TheoremOracle, ...] = ()
     label: str = ""
     function: Callable[..., pd.DataFrame] | None = None
-    statement: Callable[[Sequence[Statement], float], Stated] | None = None
+    statement: Callable[[Sequence[Statement], float], ClosedFormBound] | None = None
     takes_slack: bool = True
-    epsilon: Callable[[Releases, float], AtDelta] | None = None
+    epsilon: Callable[[Releases, float], Promise] | None = None
     objection: Callable[[Releases, float], str] = lambda _releases, _delta: ""
     region: Callable[[Releases, float, float], PromisedRegion] | None = None
     listing: Callable[[Listing, Sequence[float]], pd.DataFrame | None] | None = None
@@ -225,112 +225,112 @@ class Theorem:
     def rows(self, *arguments: Any, at_epsilon: bool = False) -> pd.DataFrame:
         """Return its rows for plain numbers: the arguments of `function`, of the closed form or of the conversion.
 
-        A theorem that has none of them takes regions with their counts, and a delta.
+        A theorem without any of these takes regions with their counts, and a delta.
         """
         if self.function is not None or self.statement is not None:
-            return (self.function or self.stated)(*arguments)
+            return (self.function or self.statement_rows)(*arguments)
         if self.route is not None:
-            return self.converted(*arguments, at_epsilon=at_epsilon)
+            return self.conversion_rows(*arguments, at_epsilon=at_epsilon)
         releases, delta = arguments
-        found = self.promise(Releases(releases), delta)
-        return table(self.name, found.epsilon, delta, found.kind, found.note)
+        promise = self.promise(Releases(releases), delta)
+        return table(self.name, promise.epsilon, delta, promise.kind, promise.note)
 
-    def stated(self, statements: Sequence[Statement], slacks: float | Sequence[float]) -> pd.DataFrame:
+    def statement_rows(self, statements: Sequence[Statement], slacks: float | Sequence[float]) -> pd.DataFrame:
         """Return the rows of the closed form, one for each slack."""
         if self.statement is None:
             msg = f"{self.name} has no closed form."
             raise DomainError(msg)
-        wanted = [slacks] if isinstance(slacks, float) else slacks
-        found = [self.statement(statements, slack) for slack in wanted]
-        return stack(table(self.name, one.epsilon, one.delta, "upper", one.note) for one in found)
+        values = [slacks] if isinstance(slacks, float) else slacks
+        bounds = [self.statement(statements, slack) for slack in values]
+        return stack(table(self.name, one.epsilon, one.delta, "upper", one.note) for one in bounds)
 
-    def converted(self, first: float, second: float, at: float, *, at_epsilon: bool = False) -> pd.DataFrame:
+    def conversion_rows(self, first: float, second: float, at: float, *, at_epsilon: bool = False) -> pd.DataFrame:
         """Return the statement at a delta, or at an epsilon, of a guarantee with these two values."""
         solve = None if self.route is None else self.route.delta if at_epsilon else self.route.epsilon
         if solve is None:
-            msg = f"{self.name} is no conversion to (epsilon, delta)."
+            msg = f"{self.name} is not a conversion to (epsilon, delta)."
             raise DomainError(msg)
-        found, note = solve(first, second, at)
-        return table(self.name, *((at, found) if at_epsilon else (found, at)), "upper", note)
+        value, note = solve(first, second, at)
+        return table(self.name, *((at, value) if at_epsilon else (value, at)), "upper", note)
 
     def applies(self, releases: Releases, delta: float) -> tuple[bool, str]:
-        """Return whether it speaks of the releases at delta, and the reason in a sentence if not."""
+        """Return whether it applies to the releases at delta, and the reason in a sentence if not."""
         try:
             why = self.objection(releases, delta)
         except DpcoreError as error:
             why = reason(error)
         return not why, why
 
-    def promise(self, releases: Releases, delta: float) -> AtDelta:
-        """Return what it says about the releases at delta, or why it is silent."""
+    def promise(self, releases: Releases, delta: float) -> Promise:
+        """Return what it promises about the releases at delta, or why it does not apply."""
         if not releases.factors:
-            return AtDelta(0.0, "exact", "nothing was released")
+            return Promise(0.0, "exact", "nothing was released")
         holds, why = self.applies(releases, delta)
         if not holds:
             return silent(why)
         try:
             if self.of_statements:
-                releases.statements(delta)  # before the count begins: who asks first must not pay for all
-            with counted():
-                found = (self.epsilon or self._spent)(releases, delta)
+                releases.statements(delta)  # outside the count: the first theorem must not pay for all of them
+            with row_effort():
+                promise = (self.epsilon or self._closed_form)(releases, delta)
         except DpcoreError as error:
             return silent(reason(error))
-        return found._replace(note=BELOW) if math.isinf(found.epsilon) and found.kind != "none" else found
+        return promise._replace(note=BELOW) if math.isinf(promise.epsilon) and promise.kind != "none" else promise
 
-    def _spent(self, releases: Releases, delta: float) -> AtDelta:
-        """Return the promise of the closed form with all the slack that delta leaves; inf where it leaves none."""
-        given = releases.statements(delta)
-        slack = (delta - sum_up((failing, count) for _, failing, count in given.triples)) * (1 - ROUNDING)
+    def _closed_form(self, releases: Releases, delta: float) -> Promise:
+        """Return the promise of the closed form with all the slack that delta leaves; inf if it leaves none."""
+        statements = releases.statements(delta)
+        slack = (delta - sum_up((failing, count) for _, failing, count in statements.triples)) * (1 - ROUNDING)
         if self.statement is None:
-            return AtDelta(math.inf, "upper", given.note)
-        found = self.statement(given.triples, slack if slack > 0 else 1.0)  # raises where it does not apply at all
-        reached = slack > 0 or delta >= 1
-        return AtDelta(statement_epsilon(*found[:2], delta) if reached else math.inf, "upper", given.note)
+            return Promise(math.inf, "upper", statements.note)
+        bound = self.statement(statements.triples, slack if slack > 0 else 1.0)  # raises where it does not apply at all
+        is_reached = slack > 0 or delta >= 1
+        return Promise(statement_epsilon(*bound[:2], delta) if is_reached else math.inf, "upper", statements.note)
 
-    def drawn(self, releases: Releases, delta: float, slack: float) -> PromisedRegion:
-        """Return what it promises as a region; raises `DpcoreError` with the reason where it has none."""
+    def promised_region(self, releases: Releases, delta: float, slack: float) -> PromisedRegion:
+        """Return what it promises as a region; raises `DpcoreError` with the reason if it has none."""
         if self.region is not None:
             if why := self.objection(releases, delta):
                 raise DomainError(why)
             return self.region(releases, delta, slack)
-        given = releases.statements(delta)
+        statements = releases.statements(delta)
         if self.statement is None:
             msg = "It has no region."
             raise DomainError(msg)
-        found = self.statement(given.triples, slack)
-        if not math.isfinite(found.epsilon):
+        bound = self.statement(statements.triples, slack)
+        if not math.isfinite(bound.epsilon):
             msg = "Its ε is too large for a number."
             raise DomainError(msg)
-        note = "; ".join(filter(None, (found.note, given.note)))
-        return PromisedRegion(DP(found.epsilon, found.delta), "upper", note)
+        note = "; ".join(filter(None, (bound.note, statements.note)))
+        return PromisedRegion(DP(bound.epsilon, bound.delta), "upper", note)
 
-    def listed(self, listing: Listing, slacks: Sequence[float]) -> pd.DataFrame | None:
-        """Return its own rows for a list without a delta; None where it does not apply."""
+    def listing_rows(self, listing: Listing, slacks: Sequence[float]) -> pd.DataFrame | None:
+        """Return its own rows for a list without a delta; None if it does not apply."""
         if self.listing is not None:
             return self.listing(listing, slacks)
         if self.statement is None or not listing.triples:
             return None
-        held = []
+        frames = []
         for slack in slacks if self.takes_slack else slacks[:1]:
             try:
-                held.append(self.stated(listing.triples, slack))
+                frames.append(self.statement_rows(listing.triples, slack))
             except DomainError:  # it does not hold at this slack
                 continue
-        return stack(held) if held else None
+        return stack(frames) if frames else None
 
 
-def counted() -> AbstractContextManager[object]:
-    """Return the context in which one row of a table is computed: more operations than allowed refuse it."""
+def row_effort() -> AbstractContextManager[object]:
+    """Return the context in which one row of a table is computed: too many operations raise `BudgetError`."""
     return effort(work=ROW_WORK)
 
 
 def reason(error: DpcoreError) -> str:
-    """Return why a theorem is silent; an error because the time is over is raised again."""
+    """Return why a theorem has no number; an error because the time is over is raised again."""
     if isinstance(error, BudgetError):
         checkpoint()
     return str(error)
 
 
-def silent(why: str) -> AtDelta:
+def silent(why: str) -> Promise:
     """Return the promise of a theorem that does not apply."""
-    return AtDelta(math.inf, "none", why)
+    return Promise(math.inf, "none", why)

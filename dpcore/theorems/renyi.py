@@ -25,6 +25,20 @@ def rdp_to_dp(order: float, epsilon: float, delta: float | Sequence[float]) -> p
     the tail that exceeds e^epsilon', and is always the smaller one.
     Reference: Mironov (2017), Proposition 3; Balle, Barthe, Gaboardi, Hsu, Sato (2020), Theorem 21; Canonne, Kamath,
     Steinke (2020), Proposition 12.
+
+    Parameters
+    ----------
+    order : float
+        Above 1.
+    epsilon : float
+        The divergence of that order, at least 0.
+    delta : float or sequence of float
+        In (0, 1].
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per theorem and delta.
     """
     values = _order(order), LOSS.check(epsilon)
     return _rows("rdp", values, SHARE.but(name="delta").array(delta).tolist(), at_epsilon=False)
@@ -37,6 +51,20 @@ def rdp_delta(order: float, epsilon: float, at: float | Sequence[float]) -> pd.D
     :math:`\delta=\frac{e^{(a-1)(\varepsilon-t)}}{a-1}\bigl(1-\tfrac1a\bigr)^a`; neither above 1. In words:
     `rdp_to_dp` solved for delta.
     Reference: as for `rdp_to_dp`.
+
+    Parameters
+    ----------
+    order : float
+        Above 1.
+    epsilon : float
+        The divergence of that order, at least 0.
+    at : float or sequence of float
+        The epsilon of the statement, at least 0.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per theorem and epsilon.
     """
     values = _order(order), LOSS.check(epsilon)
     return _rows("rdp", values, LOSS.array(at).tolist(), at_epsilon=True)
@@ -49,6 +77,18 @@ def zcdp_to_dp(rho: float, xi: float, delta: float | Sequence[float]) -> pd.Data
     `rdp_tight` over all orders a > 1, each with :math:`\xi+\rho a`. In words: zCDP bounds every moment at once; take
     the one that says most.
     Reference: Bun, Steinke (2016), Lemma 3.5; Canonne, Kamath, Steinke (2020), Proposition 12.
+
+    Parameters
+    ----------
+    rho, xi : float
+        The rate and the offset, at least 0.
+    delta : float or sequence of float
+        In (0, 1].
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per theorem and delta.
     """
     values = LOSS.but(name="rho").check(rho), LOSS.but(name="xi").check(xi)
     return _rows("zcdp", values, SHARE.but(name="delta").array(delta).tolist(), at_epsilon=False)
@@ -60,6 +100,18 @@ def zcdp_delta(rho: float, xi: float, at: float | Sequence[float]) -> pd.DataFra
     ``zcdp_bun_steinke``: :math:`\delta=e^{-(t-\xi-\rho)^2/(4\rho)}` for t above xi + rho, else 1; ``zcdp_tight``: the
     smallest `rdp_tight` delta over all orders. In words: `zcdp_to_dp` solved for delta.
     Reference: as for `zcdp_to_dp`.
+
+    Parameters
+    ----------
+    rho, xi : float
+        The rate and the offset, at least 0.
+    at : float or sequence of float
+        The epsilon of the statement, at least 0.
+
+    Returns
+    -------
+    DataFrame
+        `theorem, epsilon, delta, kind, note`: one row per theorem and epsilon.
     """
     values = LOSS.but(name="rho").check(rho), LOSS.but(name="xi").check(xi)
     return _rows("zcdp", values, LOSS.array(at).tolist(), at_epsilon=True)
@@ -67,7 +119,7 @@ def zcdp_delta(rho: float, xi: float, at: float | Sequence[float]) -> pd.DataFra
 
 def _rows(source: str, values: tuple[float, float], at: Sequence[float], *, at_epsilon: bool) -> pd.DataFrame:
     theorems = routes(source, "dp")
-    return stack(theorem.converted(*values, point, at_epsilon=at_epsilon) for point in at for theorem in theorems)
+    return stack(theorem.conversion_rows(*values, point, at_epsilon=at_epsilon) for point in at for theorem in theorems)
 
 
 def _order(value: object) -> float:

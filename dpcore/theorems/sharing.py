@@ -1,4 +1,4 @@
-r"""How delta is shared between the releases and the theorem, decided once for every page, table and command.
+r"""How delta is shared between the releases and the theorem: one rule for every page, table and command.
 
 A release of unbounded loss satisfies many statements :math:`(\varepsilon_i,\delta_i)`. The rule: releases of bounded loss
 keep the failures they have; **half** of the delta these leave free is shared equally among all releases of unbounded
@@ -7,7 +7,7 @@ are compared on the same knowledge and a stronger one is never above a weaker on
 
 .. math:: \text{optimal} \le \text{simplified} \le \text{basic},\qquad \text{simplified} \le \text{advanced}.
 
-Numbers are those of the whole statement: (E, D)-DP also promises every delta above D at a slightly smaller epsilon.
+Numbers use the whole statement: (E, D)-DP also promises every delta above D at a slightly smaller epsilon.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from __future__ import annotations
 import math
 
 RULE = "Half of the δ that is free is shared equally among the releases of unbounded loss; the other half is the theorem's own."
-_PART = 0.5
-_LESS = 1 - 1e-12  # what is shared stays below what there is, rounding included
-ROUNDING = 1e-15
+_PART = 0.5  # an even split: any other share moves every number of a theorem about statements
+_LESS = 1 - 1e-12  # keeps the sum of 10^9 rounded shares below the delta that is free
+ROUNDING = 1e-15  # a few units in the last place: a delta that differs by less counts as equal
 
 
-def share(delta: float, taken: float, copies: int) -> float:
-    """Return the delta that each release of unbounded loss is given beside the infinite losses it has.
+def share(delta: float, failures: float, copies: int) -> float:
+    """Return the delta that each release of unbounded loss gets on top of its own failure probability.
 
     Parameters
     ----------
     delta : float
         By how much all releases together may exceed e^epsilon, in [0, 1].
-    taken : float
-        Sum of the failures that the releases have anyway, whatever epsilon is.
+    failures : float
+        Sum of the failure probabilities that the releases have at every epsilon.
     copies : int
         Number of releases of unbounded loss.
 
     Returns
     -------
     float
-        At most 0 where nothing is free.
+        At most 0 if no delta is free.
 
     Examples
     --------
     >>> share(1e-6, 0.0, 200)
     2.4999999999975e-09
     """
-    return _PART * (delta - taken) * _LESS / copies if copies else 0.0
+    return _PART * (delta - failures) * _LESS / copies if copies else 0.0
 
 
 def statement_epsilon(epsilon: float, delta: float, at: float) -> float:

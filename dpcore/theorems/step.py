@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
 
-_SAME = 1e-12
+_SAME = 1e-12  # relative: losses and total variations that differ by rounding only
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Step:
     region : TradeOff
         The mechanism itself.
     epsilon, delta : float
-        The (epsilon, delta) statement taken.
+        The (epsilon, delta) statement that represents it.
     eta : float
         Its total variation, never above what (epsilon, delta) allows.
     attained : bool
-        The region is the statement (epsilon, delta, eta) and nothing more is known.
+        Whether the region is the statement (epsilon, delta, eta) and nothing more is known.
     mu : float
-        Of Gaussian privacy, where the region is exactly that; otherwise 0.
+        The mu of a region that is exactly Gaussian; otherwise 0.
     note : str
-        How the statement was taken, in words; empty if nothing was lost.
+        Which statement was taken; empty if nothing was lost.
     """
 
     region: TradeOff
@@ -79,24 +79,38 @@ class Step:
 
 
 def step_of(region: TradeOff, k: int = 1, delta: float = 1e-6) -> Step:
-    """Return the strongest statement the theorems can take about each of k mechanisms that fail together with `delta`.
+    """Return the strongest statement that theorems can use about each of k copies of a mechanism.
 
-    A mechanism of unbounded loss satisfies many statements; which one is taken, `dpcore.theorems.sharing` decides. A
+    A mechanism of unbounded loss satisfies many statements; `dpcore.theorems.sharing` decides which one is used. A
     bounded loss gives the same statement for every k.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The mechanism.
+    k : int, default 1
+        Number of copies.
+    delta : float, default 1e-06
+        By how much all copies together may exceed e^epsilon, in [0, 1].
+
+    Returns
+    -------
+    Step
+        The statement, with its total variation.
     """
     curve = region.curve
     free = share(delta, sum_up([(curve.q_inf, k)]), k)
     if math.isinf(curve.max_loss) and curve.q_inf < 1 and not free > 0:
-        left = f"got {delta!r}" if curve.q_inf == 0 else f"and the failures of {k} of them leave none of {delta!r}"
-        msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, {left}."
+        rest = f"got {delta!r}" if curve.q_inf == 0 else f"and the failures of {k} of them leave none of {delta!r}"
+        msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, {rest}."
         raise DomainError(msg)
     return steps_at(region, [max(free, 0.0)])[0]
 
 
 def steps_at(region: TradeOff, shares: Sequence[float]) -> list[Step]:
-    """Return the statement for each share: what the mechanism may fail beside the failures that it has anyway.
+    """Return the statement for each share, the delta on top of the mechanism's own failure probability.
 
-    Shares matter where the loss is unbounded; they must be above 0 there.
+    Shares matter only if the loss is unbounded; they must then be above 0.
     """
     curve = region.curve
     mu = curve.gaussian_mu or 0.0

@@ -34,7 +34,7 @@ def table(
 
 def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return the tables below one another, with a fresh index; without tables an empty one."""
-    kept = list(frames)
-    if not kept:
+    tables = list(frames)
+    if not tables:
         return table("", [], [], "exact")
-    return pd.concat(kept, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)

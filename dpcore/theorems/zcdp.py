@@ -11,7 +11,7 @@ from dpcore.regions.guarantees import GDP
 from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.divergence_sums import infinite
 from dpcore.theorems.divergences import concentrated
-from dpcore.theorems.record import AtDelta, Oracle, Theorem
+from dpcore.theorems.record import Promise, Theorem, TheoremOracle
 from dpcore.theorems.zcdp_tight import best_epsilon
 from dpcore.words import outward
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpcore.theorems.releases import Releases
 
 
-def _epsilon(releases: Releases, delta: float) -> AtDelta:
+def _epsilon(releases: Releases, delta: float) -> Promise:
     """Return the smallest epsilon at `delta` that the sum of the rates gives, and a note with the sum."""
     rho = xi = 0.0
     for place, (node, count) in enumerate(releases.factors):
@@ -31,7 +31,7 @@ def _epsilon(releases: Releases, delta: float) -> AtDelta:
             raise DomainError(msg)
         rho, xi = rho + count * rate.rho, xi + count * rate.xi
     epsilon, _ = best_epsilon(up(rho), up(xi) if xi else 0.0, delta)
-    return AtDelta(epsilon, "upper", f"ρ = {outward(rho, 6)}")
+    return Promise(epsilon, "upper", f"ρ = {outward(rho, 6)}")
 
 
 THEOREM = Theorem(
@@ -44,7 +44,7 @@ THEOREM = Theorem(
     reference="Bun, Steinke 2016, Lemma 1.7; Canonne, Kamath, Steinke 2020, Proposition 12",
     kind="upper",
     # Four times mu = 1/2 is mu = 1 and ρ = 1/2: the minimum over orders of `zcdp_tight`, in high precision.
-    oracles=(Oracle(([(GDP(0.5), 4)], 1e-5), 4.728386984943314, 1e-5, 1e-9),),
+    oracles=(TheoremOracle(([(GDP(0.5), 4)], 1e-5), 4.728386984943314, 1e-5, 1e-9),),
     objection=infinite,
     of_statements=False,
     epsilon=_epsilon,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpcore.core.rounding import UNIT, exp_up, up
-from dpcore.theorems.record import SINGLE, Account, Oracle, Route, Theorem
+from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
 
 def plain_epsilon(rho: float, xi: float, delta: float) -> float:
@@ -30,8 +30,8 @@ THEOREM = Theorem(
     reference="Bun, Steinke 2016, Lemma 3.5",
     kind="upper",
     oracles=(
-        Oracle((0.1, 0.0, 1.0), 1.0, 0.13199384, 1e-7, at_epsilon=True),
-        Oracle((0.1, 0.0, 2.0), 2.0, 1.2036e-4, 1e-4, at_epsilon=True),
+        TheoremOracle((0.1, 0.0, 1.0), 1.0, 0.13199384, 1e-7, at_epsilon=True),
+        TheoremOracle((0.1, 0.0, 2.0), 2.0, 1.2036e-4, 1e-4, at_epsilon=True),
     ),
     account=Account(
         "zCDP, first conversion",

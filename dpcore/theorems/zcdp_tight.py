@@ -46,8 +46,8 @@ def _smallest(bound: Callable[[float], float], start: float) -> tuple[float, flo
             high = right
         else:
             low = left
-    found = 1 + math.exp((low + high) / 2)
-    return min((bound(found), found), (values[best], 1 + math.exp(grid[best])))
+    order = 1 + math.exp((low + high) / 2)
+    return min((bound(order), order), (values[best], 1 + math.exp(grid[best])))
 
 
 THEOREM = Theorem(

@@ -7,9 +7,20 @@ holds what the usual accountants say of k uses of a mechanism, and `judgement` c
 
 from dpcore.training.accountants import ACCOUNTANTS, Accountant, accountant
 from dpcore.training.gradients import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
-from dpcore.training.judgement import OPEN, SAFE, TIGHT, WRONG, Exposed, Judgement, Needed, exposed, judge, needed
+from dpcore.training.judgement import (
+    OPEN,
+    SAFE,
+    TIGHT,
+    WRONG,
+    Exposed,
+    Judgement,
+    LeastNoise,
+    exposed,
+    judge,
+    least_noise,
+)
 from dpcore.training.reports import COLUMNS, Report, report, reports
-from dpcore.training.sampling import FIXED, POISSON, Form, Statement, form_table, forms, sampled
+from dpcore.training.sampling import FIXED, POISSON, DpTvStatement, Form, form_table, forms, sampled
 
 __all__ = [
     "ACCOUNTANTS",
@@ -21,12 +32,12 @@ __all__ = [
     "TIGHT",
     "WRONG",
     "Accountant",
+    "DpTvStatement",
     "Exposed",
     "Form",
     "Judgement",
-    "Needed",
+    "LeastNoise",
     "Report",
-    "Statement",
     "accountant",
     "clt_mu",
     "exposed",
@@ -35,7 +46,7 @@ __all__ = [
     "gradient_ladder",
     "gradients",
     "judge",
-    "needed",
+    "least_noise",
     "rates",
     "renyi",
     "renyi_epsilon",

@@ -1,7 +1,7 @@
 r"""A claim of (epsilon, delta) for k uses of a mechanism against the certified truth.
 
 The claim is wrong where the lower side of delta(epsilon) is above the claimed delta, safe where the upper side is not.
-How far it is off is said in three ways: in epsilon and delta, in noise (`needed`) and by an attack that the claim
+How far it is off is said in three ways: in epsilon and delta, in noise (`least_noise`) and by an attack that the claim
 excludes (`exposed`): with delta(epsilon) > delta some test has
 
 .. math:: \mathrm{TPR} > e^\varepsilon\,\mathrm{FPR} + \delta,\qquad
@@ -47,7 +47,7 @@ _PLACES = np.geomspace(1 / 16, 16, 17)
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class LeastNoise:
     """The least noise for which a claim holds.
 
     Attributes
@@ -103,7 +103,7 @@ class Needed:
         return f"{start}: {end}."
 
 
-def needed(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> Needed | str:
+def least_noise(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> LeastNoise | str:
     """Return the noise with which k uses satisfy (epsilon, delta), or the reason why there is no answer."""
     atom = mechanism if isinstance(mechanism, Atom) else None
     found = None if atom is None else _noise(atom)
@@ -118,7 +118,9 @@ def needed(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> Needed 
         return "The noise it needs leaves the range of doubles."
     value = float(row["value"])
     ratio = present / value if name in NOISES else value / present
-    return Needed(name, present, value, ratio, str(row["kind"]), str(row["expression"]), isinstance(atom, Mechanism))
+    return LeastNoise(
+        name, present, value, ratio, str(row["kind"]), str(row["expression"]), isinstance(atom, Mechanism)
+    )
 
 
 def _noise(atom: Atom) -> tuple[str, float] | None:
@@ -203,9 +205,9 @@ class Judgement:
         return DP(self.epsilon, self.delta)
 
     @cached_property
-    def needed(self) -> Needed | str:
+    def least_noise(self) -> LeastNoise | str:
         """The noise the claim needs, or why that cannot be said."""
-        return needed(self.mechanism, self.k, self.epsilon, self.delta)
+        return least_noise(self.mechanism, self.k, self.epsilon, self.delta)
 
     @cached_property
     def exposed(self) -> Exposed | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems import Theorem
-    from dpcore.theorems.record import AtDelta
+    from dpcore.theorems.record import Promise
 
 LARGEST_K = 10**6
 COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
@@ -86,7 +86,7 @@ class Uses:
         return float(low[0]), float(high[0])
 
     @cached_property
-    def promises(self) -> dict[str, AtDelta]:
+    def promises(self) -> dict[str, Promise]:
         """What the theorems about lists of releases say."""
         releases = Releases([(node, count * self.k) for node, count in factors(self.region)])
         return promises(composing(), releases, self.delta)
@@ -244,7 +244,7 @@ def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, record
 
 
 def _epsilon(record: Theorem, first: float, second: float, delta: float) -> float:
-    return float(record.converted(first, second, delta)["epsilon"].iloc[0])
+    return float(record.conversion_rows(first, second, delta)["epsilon"].iloc[0])
 
 
 def _optimal(asked: Uses) -> Found:

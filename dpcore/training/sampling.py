@@ -51,7 +51,7 @@ COLUMNS = ("form", "title", "epsilon", "delta", "eta", "total_variation", "regio
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DpTvStatement:
     """(epsilon, delta)-DP and eta total variation; eta is never above what the other two allow."""
 
     epsilon: float
@@ -83,14 +83,14 @@ class Form:
     name: str
     title: str
     region: TradeOff
-    statement: Statement | None
+    statement: DpTvStatement | None
     kind: str
     words: str
     reference: str
     neighbours: str
 
 
-def sampled(epsilon: float, delta: float, eta: float, p: float) -> Statement:
+def sampled(epsilon: float, delta: float, eta: float, p: float) -> DpTvStatement:
     """Amplify a statement by sampling with probability p, rounded up.
 
     Parameters
@@ -110,10 +110,10 @@ def sampled(epsilon: float, delta: float, eta: float, p: float) -> Statement:
     d, h = DELTA.check(delta), ETA.check(eta)
     share = SHARE.check(p)
     if share == 1.0:
-        return Statement(e, d, h)
+        return DpTvStatement(e, d, h)
     # log(1 + p (e^e - 1)) without overflow
     small = math.log1p(share * math.expm1(e)) if e < 500 else e + math.log(share + (1 - share) * math.exp(-e))
-    return Statement(up(small), min(1.0, up(share * d)), min(1.0, up(share * h)))
+    return DpTvStatement(up(small), min(1.0, up(share * d)), min(1.0, up(share * h)))
 
 
 def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-5) -> tuple[Form, Form, Form, Form]:
@@ -136,7 +136,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
     if math.isinf(epsilon):
         msg = f"No ε holds for {shorten(str(region))} at δ = {stated!r}: state a larger δ."
         raise DomainError(msg)
-    before = Statement(epsilon, stated, float(region.total_variation))
+    before = DpTvStatement(epsilon, stated, float(region.total_variation))
     after = sampled(before.epsilon, before.delta, before.eta, share)
     whole = _amplified(region, share, related)
     once = "Balle, Barthe, Gaboardi 2018, Theorem 9" if scheme == FIXED else "Balle, Barthe, Gaboardi 2018, Theorem 8"
@@ -178,7 +178,7 @@ def _amplified(region: TradeOff, p: float, related: str) -> TradeOff:
     return Assume(Subsample(free, p), related)
 
 
-def _stated(name: str, after: Statement, whole: TradeOff, reference: str) -> Form:
+def _stated(name: str, after: DpTvStatement, whole: TradeOff, reference: str) -> Form:
     """Return a statement as a form: exact where the amplified region is nothing but the statement."""
     variation = name == "dptv"
     region = after.region(variation=variation)
@@ -207,7 +207,7 @@ def form_table(found: Sequence[Form]) -> pd.DataFrame:
     for form in found:
         own = form.statement
         if own is None:
-            own = Statement(float(form.region.epsilon(delta)), delta, form.region.total_variation)
+            own = DpTvStatement(float(form.region.epsilon(delta)), delta, form.region.total_variation)
         eta = largest_eta(own.epsilon, own.delta) if form.name == "dp" else own.eta
         numbers = (own.epsilon, own.delta, min(1.0, eta), form.region.total_variation)
         facts = (form.kind, form.reference, form.neighbours)

@@ -7,10 +7,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from dpcore.core.registry import Choice
-from dpcore.utility.base import PAIRS, Fact, Measure, Pair, enter, pair
+from dpcore.utility.base import PAIRS, Fact, UtilityMeasure, UtilityPair, enter, pair
 from dpcore.utility.dataset import Dataset
-from dpcore.utility.inverse import Needed, needed
-from dpcore.utility.simulate import closed_table, drawn, facts, simulate, table
+from dpcore.utility.inverse import Requirement, requirement
+from dpcore.utility.simulate import closed_table, facts, simulate, table
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
@@ -20,15 +20,14 @@ __all__ = [
     "Choice",
     "Dataset",
     "Fact",
-    "Measure",
-    "Needed",
-    "Pair",
+    "Requirement",
+    "UtilityMeasure",
+    "UtilityPair",
     "closed_table",
-    "drawn",
     "enter",
     "facts",
-    "needed",
     "pair",
+    "requirement",
     "simulate",
     "table",
 ]

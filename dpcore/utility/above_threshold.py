@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.registry import SENSITIVITY, Parameter
 from dpcore.regions.guarantees import DP
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import BINS, WITHIN, Choosing, cells
-from dpcore.utility.neighbourhood import Bound
+from dpcore.utility.neighbourhood import RegionBound
 from dpcore.utility.winners import MOST, panels
 from dpcore.words import of_100, outward
 
@@ -74,11 +74,11 @@ def slack(answers: FloatArray, threshold: float) -> FloatArray:
 class Threshold(Choosing):
     """What lists of answers and counts of cells share."""
 
-    mechanism: ClassVar[str] = "above threshold"
-    formula: ClassVar[str] = r"\min\{i: f_i+\mathrm{Lap}(4\Delta/\varepsilon)\ge T+\mathrm{Lap}(2\Delta/\varepsilon)\}"
-    reference: ClassVar[str] = "Dwork, Roth 2014, Algorithm 1 and Theorem 3.24; course, part 4"
-    measure: ClassVar[str] = "right"
-    span: ClassVar[tuple[float, float]] = (0.05, 20.0)
+    mechanism = "above threshold"
+    formula = r"\min\{i: f_i+\mathrm{Lap}(4\Delta/\varepsilon)\ge T+\mathrm{Lap}(2\Delta/\varepsilon)\}"
+    reference = "Dwork, Roth 2014, Algorithm 1 and Theorem 3.24; course, part 4"
+    measure = "right"
+    span = (0.05, 20.0)
 
     epsilon: float = MAIN_EPSILON.field(1.0)
     within: float = WITHIN.field(20.0, meaning="error of the threshold that counts as a miss")
@@ -110,20 +110,22 @@ class Threshold(Choosing):
     @property
     def region(self) -> TradeOff:
         """Eps-DP, whatever the queries: a bound."""
-        return Bound(DP(self.epsilon), "ε-DP of above threshold, for any number of queries (Dwork, Roth 2014)", "any")
+        return RegionBound(
+            DP(self.epsilon), "ε-DP of above threshold, for any number of queries (Dwork, Roth 2014)", "any"
+        )
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of the right answer, of a far one, and the error of the threshold."""
         sure = 1.0 - self.probability
         off = f"{self.within:g}"
         return (
-            Measure(
+            UtilityMeasure(
                 "right", "chance of the right answer", "", "The first query from T on.", RATE, larger_is_better=True
             ),
-            Measure("miss", f"chance of an error ≥ {off}", "", f"Right only for a threshold {off} away.", RATE),
-            Measure("slack", "mean error of the threshold", "", "How far T must move to make the answer right."),
-            Measure("quantile", f"error of the threshold, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure("miss", f"chance of an error ≥ {off}", "", f"Right only for a threshold {off} away.", RATE),
+            UtilityMeasure("slack", "mean error of the threshold", "", "How far T must move to make the answer right."),
+            UtilityMeasure("quantile", f"error of the threshold, {sure:.4g} quantile", "", "", QUANTILE, sure),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -185,10 +187,10 @@ class Threshold(Choosing):
         return tuple(f for f in self.bounds(data, n) if f.measure == measure)
 
     def sentence(self, data: Dataset) -> str:
-        """Say how often the right query is named."""
+        """Say how often the right query is reported."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         return (
-            f"At ε = {self.epsilon:g} the first of {self.queries(data).size} answers above {self.line:g} is named rightly in "
+            f"At ε = {self.epsilon:g} the first of {self.queries(data).size} answers above {self.line:g} is reported correctly in "
             f"at least {of_100(min(1.0, facts['right']), up=False)} releases (exact for these answers); in "
             f"{of_100(1 - self.probability, up=False)} the answer is right for a threshold at most "
             f"{outward(facts['quantile'], 3)} away."
@@ -205,10 +207,10 @@ def _first(answers: FloatArray, threshold: float) -> int:
 class ThresholdList(Threshold):
     """Given answers; the data at hand are not looked at."""
 
-    name: ClassVar[str] = "threshold_list"
-    title: ClassVar[str] = "first answer above a threshold"
-    query: ClassVar[str] = "first above a threshold"
-    assumptions: ClassVar[str] = "One record changes each answer by at most Δ. Any number of queries, asked in order."
+    name = "threshold_list"
+    title = "first answer above a threshold"
+    query = "first above a threshold"
+    assumptions = "One record changes each answer by at most Δ. Any number of queries, asked in order."
 
     answers: tuple[float, ...] = QUERIES.field((10.0, 40.0, 55.0, 70.0, 130.0))
     threshold: float = THRESHOLD.field(100.0)
@@ -238,11 +240,11 @@ class ThresholdList(Threshold):
 class ThresholdCells(Threshold):
     """The first of `bins` cells of the data that holds at least T records."""
 
-    name: ClassVar[str] = "threshold_cells"
-    title: ClassVar[str] = "first cell above a threshold"
-    query: ClassVar[str] = "first cell above a threshold"
-    clips: ClassVar[bool] = True
-    assumptions: ClassVar[str] = "One record changes each count by at most 1, whether replaced, added or removed."
+    name = "threshold_cells"
+    title = "first cell above a threshold"
+    query = "first cell above a threshold"
+    clips = True
+    assumptions = "One record changes each count by at most 1, whether replaced, added or removed."
 
     bins: int = BINS.field(10, high=MOST, meaning="number of cells, for data without categories")
     threshold: float = THRESHOLD.field(150.0, unit="records")

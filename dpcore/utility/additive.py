@@ -23,8 +23,8 @@ import numpy as np
 from dpcore.core.registry import DELTA, Choice
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
 from dpcore.regions.algebra import Assume
-from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, Measure, Pair
-from dpcore.utility.noise import Noise, worst_mean, worst_quantile
+from dpcore.utility.base import MAIN_EPSILON, QUANTILE, Fact, UtilityMeasure, UtilityPair
+from dpcore.utility.noise import CentredNoise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts, off_quantile
 from dpcore.words import grouped, of_100, outward
 
@@ -84,7 +84,7 @@ def gaussian_floor(mu: float) -> float:
 
 
 @dataclass(frozen=True)
-class Calibrated(Pair):
+class Calibrated(UtilityPair):
     """Normal noise chosen for (epsilon, delta)."""
 
     mechanism = "Gaussian"
@@ -109,7 +109,7 @@ PURE_FLOOR = "every unbiased ε-DP mechanism, on its worst dataset (Hammersley-C
 GAUSSIAN_FLOOR = "every unbiased mechanism of this μ-GDP region, on its worst dataset (Hammersley-Chapman-Robbins)"
 
 
-def parameter_words(pair: Pair) -> str:
+def parameter_words(pair: UtilityPair) -> str:
     """Return ``At ε = 0.5`` or ``At ε = 0.5, δ = 1e-05``."""
     named = [("ε", "epsilon"), ("δ", "delta")]
     return "At " + ", ".join(f"{s} = {getattr(pair, n):g}" for s, n in named if hasattr(pair, n))
@@ -121,7 +121,7 @@ def within_words(miss: float) -> str:
 
 
 @dataclass(frozen=True)
-class Additive(Pair):
+class NoisyAnswer(UtilityPair):
     """An answer with independent noise of one law on every coordinate; subclasses say which answer and which law."""
 
     @property
@@ -140,7 +140,7 @@ class Additive(Pair):
         return self.query
 
     @abstractmethod
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:
         """Return the noise of every coordinate, in units of the answer, for data of n records."""
 
     def coordinates(self, data: Dataset) -> int:
@@ -152,7 +152,7 @@ class Additive(Pair):
         return None
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Quantile of the error, mean squared and mean absolute error."""
         return scalar_measures(self.units, self.miss)
 
@@ -163,7 +163,7 @@ class Additive(Pair):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return the answer of the values within the bounds, plus noise."""
         centre = self.centre(data)
-        out = self.noise(data).sample(rng, (count, *centre.shape))
+        out = self.noise(data).draws(rng, (count, *centre.shape))
         out += centre
         return out
 
@@ -181,23 +181,23 @@ class Additive(Pair):
         plain = not bias.any()
         facts = additive_facts(noise, bias.size, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
         floor = self.floor(data, n)
-        kept = {m.name for m in self.measures}
-        return tuple(f for f in [*facts, *([floor] if floor else [])] if f.measure in kept)
+        names = {m.name for m in self.measures}
+        return tuple(f for f in [*facts, *([floor] if floor else [])] if f.measure in names)
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the closed forms; the quantile of biased errors by a bound that is sure to fall with the noise."""
-        known = self.closed_forms(data, n)
+        facts = self.closed_forms(data, n)
         if measure != "quantile" or parameter == "probability" or not self.bias(data).any():
-            return known
-        return (biased_reach(float(np.abs(self.bias(data)).max()), self.noise(data, n), self.miss, known),)
+            return facts
+        return (biased_reach(float(np.abs(self.bias(data)).max()), self.noise(data, n), self.miss, facts),)
 
     def sentence(self, data: Dataset) -> str:
         """Say how far one release is off."""
         noise, many, bias = self.noise(data), self.coordinates(data), self.bias(data)
         biased = bool(bias.any())
-        known = Off(noise, bias)
-        reach = outward(off_quantile([known], self.miss) if biased else worst_quantile(noise, many, self.miss), 3)
-        mean = outward(known.absolute if biased else noise.mean_abs, 3)
+        errors = Off(noise, bias)
+        reach = outward(off_quantile([errors], self.miss) if biased else worst_quantile(noise, many, self.miss), 3)
+        mean = outward(errors.absolute if biased else noise.mean_abs, 3)
         unit = f" {self.units}" if self.units else ""
         each = "" if many == 1 else "each "
         off = f"{self.noun} is off by at most" if many == 1 else f"none of {self.noun} is off by more than"
@@ -208,53 +208,59 @@ class Additive(Pair):
         )
 
 
-def bias_words(pair: Pair, data: Dataset) -> str:
+def bias_words(pair: UtilityPair, data: Dataset) -> str:
     """Say what the bounds alone do to one number, in a sentence for the owner of the data."""
-    truth, seen = (float(np.ravel(found(data))[0]) for found in (pair.answer, pair.centre))
-    done = "left out" if len(data.raw) != data.n else "moved to the nearer bound"
-    if truth == seen:
+    truth, clipped = (float(np.ravel(query(data))[0]) for query in (pair.answer, pair.centre))
+    fate = "left out" if len(data.raw) != data.n else "moved to the nearer bound"
+    if truth == clipped:
         return (
             f" The bounds [{data.low:g}, {data.high:g}] do not change the true answer, {truth:.6g}, though "
-            f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {done} (for the owner of the data)."
+            f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {fate} (for the owner of the data)."
         )
     return (
-        f" The bounds [{data.low:g}, {data.high:g}] alone turn the true answer {truth:.6g} into {seen:.6g}: "
-        f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {done} (for the owner of the data; no noise hides it)."
+        f" The bounds [{data.low:g}, {data.high:g}] alone turn the true answer {truth:.6g} into {clipped:.6g}: "
+        f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {fate} (for the owner of the data; no noise hides it)."
     )
 
 
-def biased_reach(bias: float, noise: Noise, miss: float, known: tuple[Fact, ...]) -> Fact:
+def biased_reach(bias: float, noise: CentredNoise, miss: float, facts: tuple[Fact, ...]) -> Fact:
     """Return how far biased errors of one number reach, by a fact that only falls as the noise does.
 
     For a miss of at most 1/2 and noise with a density the quantile is at least |b|, where both tails P(N > t - b) and
     P(N > t + b) grow with the scale: then it is the exact one. Otherwise bias and quantile of the noise are added.
     """
-    exact = next(fact for fact in known if fact.measure == "quantile")
-    if not noise.discrete and miss <= 0.5:
+    exact = next(fact for fact in facts if fact.measure == "quantile")
+    if not noise.integer and miss <= 0.5:
         return exact
-    return Fact("quantile", bias + noise.quantile(miss), "upper", "bias plus the quantile of the noise")
+    return Fact("quantile", bias + noise.reach(miss), "upper", "bias plus the quantile of the noise")
 
 
-def scalar_measures(unit: str, miss: float) -> tuple[Measure, ...]:
+def scalar_measures(unit: str, miss: float) -> tuple[UtilityMeasure, ...]:
     """Return the measures of a single number."""
     squared = f"{unit}²" if unit else ""
-    said = f"the error is at most this in {within_words(miss)}"
+    meaning = f"the error is at most this in {within_words(miss)}"
     return (
-        Measure("quantile", f"error in {within_words(miss)}", unit, said, QUANTILE, 1.0 - miss),
-        Measure("l1", "mean absolute error", unit, "the error of a release, on average"),
-        Measure("mse", "mean squared error", squared, "the squared error of a release, on average"),
+        UtilityMeasure("quantile", f"error in {within_words(miss)}", unit, meaning, QUANTILE, 1.0 - miss),
+        UtilityMeasure("l1", "mean absolute error", unit, "the error of a release, on average"),
+        UtilityMeasure("mse", "mean squared error", squared, "the squared error of a release, on average"),
     )
 
 
-def vector_measures(unit: str, miss: float, each: str) -> tuple[Measure, ...]:
+def vector_measures(unit: str, miss: float, each: str) -> tuple[UtilityMeasure, ...]:
     """Return the measures of a vector; `each` names a coordinate."""
     squared = f"{unit}²" if unit else ""
-    said = f"no {each} is off by more than this in {within_words(miss)}"
+    meaning = f"no {each} is off by more than this in {within_words(miss)}"
     return (
-        Measure("mse", "mean squared error, total", squared, f"squared errors of all {each}s together, on average"),
-        Measure("l1", "mean absolute error, total", unit, f"absolute errors of all {each}s together, on average"),
-        Measure("worst", f"mean error of the worst {each}", unit, f"the largest error of any {each}, on average"),
-        Measure("quantile", f"worst error in {within_words(miss)}", unit, said, QUANTILE, 1.0 - miss),
+        UtilityMeasure(
+            "mse", "mean squared error, total", squared, f"squared errors of all {each}s together, on average"
+        ),
+        UtilityMeasure(
+            "l1", "mean absolute error, total", unit, f"absolute errors of all {each}s together, on average"
+        ),
+        UtilityMeasure(
+            "worst", f"mean error of the worst {each}", unit, f"the largest error of any {each}, on average"
+        ),
+        UtilityMeasure("quantile", f"worst error in {within_words(miss)}", unit, meaning, QUANTILE, 1.0 - miss),
     )
 
 
@@ -267,9 +273,9 @@ def vector_errors(releases: NDArray[np.float64], answer: NDArray[np.float64]) ->
     return {"mse": squared, "l1": off.sum(axis=1), "worst": worst, "quantile": worst}
 
 
-def additive_facts(noise: Noise, many: int, miss: float) -> list[Fact]:
+def additive_facts(noise: CentredNoise, many: int, miss: float) -> list[Fact]:
     """Return what is known of `many` coordinates with independent noise of this law."""
-    law = type(noise).__name__
+    law = noise.name
     times = "" if many == 1 else f"{many} times "
     largest = f"{law} noise" if many == 1 else f"the largest of {many} {law} errors"
     return [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.mechanisms.randomized_response import RandomizedResponse
-from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import SIZE, Choosing
 from dpcore.words import of_100
 
@@ -21,19 +21,17 @@ if TYPE_CHECKING:
 
 @enter
 @dataclass(frozen=True)
-class Answer(Choosing):
+class RandomizedAnswer(Choosing):
     """The answer of the first person of the data, one of m."""
 
-    name: ClassVar[str] = "answer_rr"
-    title: ClassVar[str] = "one answer by randomized response"
-    query: ClassVar[str] = "one answer"
-    mechanism: ClassVar[str] = "randomized response"
-    formula: ClassVar[str] = r"P(y\mid x)=\frac{e^{\varepsilon 1\{y=x\}}}{e^{\varepsilon}+m-1}"
-    assumptions: ClassVar[str] = (
-        "One person, one of m answers; the range of the data is cut into m cells of equal width."
-    )
-    reference: ClassVar[str] = "Warner 1965; thesis, sections 2.4.4 and 3.5.5"
-    measure: ClassVar[str] = "lie"
+    name = "answer_rr"
+    title = "one answer by randomized response"
+    query = "one answer"
+    mechanism = "randomized response"
+    formula = r"P(y\mid x)=\frac{e^{\varepsilon 1\{y=x\}}}{e^{\varepsilon}+m-1}"
+    assumptions = "One person, one of m answers; the range of the data is cut into m cells of equal width."
+    reference = "Warner 1965; thesis, sections 2.4.4 and 3.5.5"
+    measure = "lie"
 
     epsilon: float = MAIN_EPSILON.field(0.5)
     size: int = SIZE.field(5, meaning="number of possible answers")
@@ -44,10 +42,12 @@ class Answer(Choosing):
         return RandomizedResponse(self.epsilon, self.size)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """The chance of another answer than the truth."""
         return (
-            Measure("lie", "chance of a false answer", meaning="The answer given is not the true one.", statistic=RATE),
+            UtilityMeasure(
+                "lie", "chance of a false answer", meaning="The answer given is not the true one.", statistic=RATE
+            ),
         )
 
     def options(self, data: Dataset) -> FloatArray:  # noqa: ARG002  codes
@@ -99,4 +99,4 @@ class Answer(Choosing):
     def sentence(self, data: Dataset) -> str:
         """Say how often the answer is false."""
         lie = float(self.closed_forms(data)[0].value)
-        return f"At ε = {self.epsilon:g} one of {self.size} answers is given falsely with a chance of at most {of_100(lie)} (exact)."
+        return f"At ε = {self.epsilon:g} the released answer, one of {self.size}, is false with a chance of at most {of_100(lie)} (exact)."

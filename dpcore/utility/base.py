@@ -7,13 +7,13 @@ epsilon = 0.5. A file of this package describes pairs:
 
     @enter
     @dataclass(frozen=True)
-    class CountLaplace(Pair):
+    class CountLaplace(UtilityPair):
         name = "count_laplace"  # ClassVar[str]; how the command line, links and tests call it
-        ...  # the other class facts of `Pair`
+        ...  # the other class facts of `UtilityPair`
         epsilon: float = MAIN_EPSILON.field(0.5)  # every field has a Parameter of its own name, and a default
         probability: float = MISS.field(0.05)
 
-so that forms, command line and tests are generated from `PAIRS`. Fields are checked by `Pair.__post_init__`.
+so that forms, command line and tests are generated from `PAIRS`. Fields are checked by `UtilityPair.__post_init__`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.utility.inverse import Needed
+    from dpcore.utility.inverse import Requirement
 
 KINDS: Final = ("exact", "upper", "lower", "approximate")
 MEAN, RATE, QUANTILE = "mean", "rate", "quantile"
@@ -51,19 +51,19 @@ MISS = Parameter(
     low_open=True,
     high_open=True,
     label="miss",
-    meaning="how often the error may be larger than the bound said",
+    meaning="how often the error may exceed the stated bound",
     example=0.05,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class UtilityMeasure:
     """One way to say how good releases are.
 
     Parameters
     ----------
     name : str
-        As in `Pair.errors` and in facts: lower-case ASCII, e.g. ``mse``, ``l1``, ``quantile``.
+        As in `UtilityPair.errors` and in facts: lower-case ASCII, e.g. ``mse``, ``l1``, ``quantile``.
     label : str
         For axes and tables, e.g. "mean squared error".
     unit : str, default ""
@@ -105,7 +105,7 @@ class Fact:
     formula : str, default ""
         LaTeX, without dollar signs; may be empty.
     about : str, default "release"
-        What is bounded: ``release``, the errors that `Pair.errors` measures, or ``any``, a lower bound on every
+        What is bounded: ``release``, the errors that `UtilityPair.errors` measures, or ``any``, a lower bound on every
         mechanism of a class that `theorem` names.
     """
 
@@ -117,13 +117,13 @@ class Fact:
     about: str = "release"
 
     def __post_init__(self) -> None:
-        """Refuse a kind that nobody knows and a value that is no number."""
+        """Refuse an unknown kind and a value that is not finite."""
         one_of("kind", KINDS).check(self.kind)
         REAL.but(name=f"The fact about {self.measure}").check(self.value)
 
 
 @dataclass(frozen=True)
-class Pair(ABC):
+class UtilityPair(ABC):
     """A query answered by a mechanism at given parameters; a frozen dataclass whose fields are the parameters."""
 
     name: ClassVar[str]  # "histogram_laplace"
@@ -156,7 +156,7 @@ class Pair(ABC):
 
     @property
     @abstractmethod
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """The measures, the headline one first."""
 
     @abstractmethod
@@ -238,30 +238,30 @@ class Pair(ABC):
         """Return the parameters in the order of the fields."""
         return tuple(parameter for _, parameter in parameters_of(cls))
 
-    def but(self, **changes: Any) -> Pair:
+    def but(self, **changes: Any) -> UtilityPair:
         """Return this pair with some parameters changed; a wrong name is answered with the nearest."""
         check_names(self.parameters(), changes, self.name)
         return dataclasses.replace(self, **changes)
 
-    def measure_of(self, name: str) -> Measure:
+    def measure_of(self, name: str) -> UtilityMeasure:
         """Return one measure by name; a wrong name is answered with the nearest."""
-        known = {m.name: m for m in self.measures}
-        if name not in known:
-            raise DomainError(unknown("measure", name, list(known), self.name))
-        return known[name]
+        measures = {m.name: m for m in self.measures}
+        if name not in measures:
+            raise DomainError(unknown("measure", name, list(measures), self.name))
+        return measures[name]
 
-    def needed(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Needed:
+    def requirement(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
         """Answer the inverse question: which epsilon (or other parameter, or ``n``) meets `target`.
 
-        See `dpcore.utility.inverse.needed`.
+        See `dpcore.utility.inverse.requirement`.
         """
-        from dpcore.utility.inverse import needed  # noqa: PLC0415  it works on pairs
+        from dpcore.utility.inverse import requirement  # noqa: PLC0415  it works on pairs
 
-        return needed(self, measure, target, data, of)
+        return requirement(self, measure, target, data, of)
 
 
-PAIRS: Final[dict[str, type[Pair]]] = {}
-_P = TypeVar("_P", bound=type[Pair])
+PAIRS: Final[dict[str, type[UtilityPair]]] = {}
+_P = TypeVar("_P", bound=type[UtilityPair])
 
 
 def enter(cls: _P) -> _P:
@@ -270,7 +270,7 @@ def enter(cls: _P) -> _P:
     return cls
 
 
-def pair(name: str, **values: Any) -> Pair:
+def pair(name: str, **values: Any) -> UtilityPair:
     """Return the pair of this name; parameters not given take their defaults.
 
     Examples

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -18,11 +18,11 @@ from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.regions.guarantees import DP
-from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import Choosing
 from dpcore.utility.dataset import OTHER
 from dpcore.utility.median import AT_HAND
-from dpcore.utility.neighbourhood import Bound, Found, region_of_pairs
+from dpcore.utility.neighbourhood import DataRegion, RegionBound, region_of_pairs
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def yes(data: Dataset, cut: float, n: int | None = None) -> tuple[int, int]:
     """Return how many records say yes, and how many there are (scaled to n records with the same share)."""
     if OTHER in data.categories:
         msg = (
-            f"A yes-no question takes answers in an order, from no to yes; the bin {OTHER!r} has no place in it: leave other "
-            f"answers out. Got {', '.join(data.categories)[:200]}."
+            f"A yes-no question needs ordered answers, from no to yes; the bin {OTHER!r} has no place in that order: leave "
+            f"other answers out. Got {', '.join(data.categories)[:200]}."
         )
         raise DomainError(msg)
     s = int(np.count_nonzero(data.column > data.low + cut * (data.high - data.low)))
@@ -65,19 +65,21 @@ def steps_to_flip(s: int, n: int) -> int:
 class Majority(Choosing):
     """What both mechanisms share."""
 
-    query: ClassVar[str] = "majority"
-    span: ClassVar[tuple[float, float]] = (0.005, 5.0)
-    measure: ClassVar[str] = "miss"
-    assumptions: ClassVar[str] = "Substitution of one record. The majority is yes from n/2 yes on."
+    query = "majority"
+    span = (0.005, 5.0)
+    measure = "miss"
+    assumptions = "Substitution of one record. The majority is yes from n/2 yes on."
 
     epsilon: float = MAIN_EPSILON.field(0.1)
     cut: float = CUT.field(0.4)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """The chance of the wrong answer."""
         return (
-            Measure("miss", "chance of the wrong answer", meaning="The release is not the majority.", statistic=RATE),
+            UtilityMeasure(
+                "miss", "chance of the wrong answer", meaning="The release is not the majority.", statistic=RATE
+            ),
         )
 
     def options(self, data: Dataset) -> FloatArray:  # noqa: ARG002  always no and yes
@@ -134,18 +136,18 @@ class Majority(Choosing):
         others = [t for t in (s - 1, s + 1) if 0 <= t <= n]
         first = np.array([[expit(-self.logit(s, n)), expit(self.logit(s, n))]] * len(others))
         second = np.array([[expit(-self.logit(t, n)), expit(self.logit(t, n))] for t in others])
-        return Found(region_of_pairs(first, second), "majority of the data at hand", "substitution", AT_HAND)
+        return DataRegion(region_of_pairs(first, second), "majority of the data at hand", "substitution", AT_HAND)
 
     def labels(self, data: Dataset) -> tuple[str, ...]:  # noqa: ARG002  one answer
         """Return the name of the one coordinate."""
         return ("majority",)
 
     def sentence(self, data: Dataset) -> str:
-        """Say how often the majority is told wrongly."""
+        """Say how often the majority is reported wrongly."""
         s, n = yes(data, self.cut)
         miss = float(self.closed_forms(data)[0].value)
         return (
-            f"At ε = {self.epsilon:g} the majority of {n} answers ({s} yes) is told wrongly in at most {of_100(miss)} "
+            f"At ε = {self.epsilon:g} the majority of {n} answers ({s} yes) is reported wrongly in at most {of_100(miss)} "
             "releases (exact for these data)."
         )
 
@@ -155,11 +157,11 @@ class Majority(Choosing):
 class MajorityExponential(Majority):
     """p(s) = 1 / (1 + exp(-(s - n/2) eps))."""
 
-    name: ClassVar[str] = "majority_exponential"
-    title: ClassVar[str] = "majority with the exponential mechanism"
-    mechanism: ClassVar[str] = "exponential"
-    formula: ClassVar[str] = r"P(\text{yes})=\frac{1}{1+e^{-(s-n/2)\varepsilon}}"
-    reference: ClassVar[str] = "McSherry, Talwar 2007; course, part 3"
+    name = "majority_exponential"
+    title = "majority with the exponential mechanism"
+    mechanism = "exponential"
+    formula = r"P(\text{yes})=\frac{1}{1+e^{-(s-n/2)\varepsilon}}"
+    reference = "McSherry, Talwar 2007; course, part 3"
 
     def logit(self, s: int, n: int) -> float:
         """Return (s - n/2) eps."""
@@ -183,7 +185,7 @@ class MajorityExponential(Majority):
         p = np.stack((expit(lattice), expit(-lattice)), axis=1)
         q = np.stack((expit(lattice + self.epsilon), expit(-lattice - self.epsilon)), axis=1)
         reason = "bounded range of the loss: holds for every dataset of every size"
-        return Bound(Exponential(self.epsilon), reason, inside=(region_of_pairs(p, q),))
+        return RegionBound(Exponential(self.epsilon), reason, inside=(region_of_pairs(p, q),))
 
 
 @enter
@@ -191,11 +193,11 @@ class MajorityExponential(Majority):
 class MajorityInverse(Majority):
     """Right with probability 1 / (1 + exp(-eps D)): two answers need no 1/2 in the exponent."""
 
-    name: ClassVar[str] = "majority_inverse"
-    title: ClassVar[str] = "majority with the inverse-sensitivity mechanism"
-    mechanism: ClassVar[str] = "inverse sensitivity"
-    formula: ClassVar[str] = r"P(M=f)=\frac{1}{1+e^{-\varepsilon D}}"
-    reference: ClassVar[str] = "Asi, Duchi 2020; course, part 3"
+    name = "majority_inverse"
+    title = "majority with the inverse-sensitivity mechanism"
+    mechanism = "inverse sensitivity"
+    formula = r"P(M=f)=\frac{1}{1+e^{-\varepsilon D}}"
+    reference = "Asi, Duchi 2020; course, part 3"
 
     def logit(self, s: int, n: int) -> float:
         """Return eps D, with the sign of the majority."""

@@ -42,10 +42,10 @@ class TwoBinomials:
     @cached_property
     def _law(self) -> tuple[int, FloatArray, float]:
         """Return the first count of the window, the masses from it upwards and a bound on what is left out."""
-        a, left = _window(self.first, self.p)
-        b, right = _window(self.second, self.q)
-        whole = left.size == self.first + 1 and right.size == self.second + 1
-        return a + b, np.convolve(left, right), 0.0 if whole else 4 * LOST
+        a, first_masses = _window(self.first, self.p)
+        b, second_masses = _window(self.second, self.q)
+        whole = first_masses.size == self.first + 1 and second_masses.size == self.second + 1
+        return a + b, np.convolve(first_masses, second_masses), 0.0 if whole else 4 * LOST
 
     def tail(self, reach: float) -> float:
         """Return P(|Y - mean| >= reach), never too small."""

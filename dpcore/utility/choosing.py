@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter, shown
-from dpcore.utility.base import QUANTILE, Fact, Measure, Pair
+from dpcore.utility.base import QUANTILE, Fact, UtilityMeasure, UtilityPair
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -45,7 +45,7 @@ BINS = Parameter(
 
 
 @dataclass(frozen=True)
-class Choosing(Pair):
+class Choosing(UtilityPair):
     """A pair whose release is one of the `options`, taken with its chance."""
 
     @abstractmethod
@@ -121,10 +121,10 @@ class Choosing(Pair):
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the promises, or say that there is none."""
-        found = () if parameter == "n" and self.biased(data) else self.promises(measure, parameter, data, n)
-        if not found:
+        promises = () if parameter == "n" and self.biased(data) else self.promises(measure, parameter, data, n)
+        if not promises:
             raise not_steady(self, measure, parameter)
-        return found
+        return promises
 
     def tail(self, data: Dataset, measure: str, at: float, n: int | None = None) -> float:
         """Return the exact probability that a cost is `at` or larger."""
@@ -136,11 +136,11 @@ class Choosing(Pair):
         return True
 
 
-def not_steady(pair: Pair, measure: str, parameter: str) -> DomainError:
-    """Return the error of an inverse question without an answer that holds from some value on."""
+def not_steady(pair: UtilityPair, measure: str, parameter: str) -> DomainError:
+    """Return the error for an inverse question about a measure that is not known to be monotone."""
     label = pair.measure_of(measure).label
     return DomainError(
-        f"The {label} of {pair.title} is not known to only grow or only fall with {parameter}; no value can be promised."
+        f"The {label} of {pair.title} is not known to be monotone in {parameter}, so no value can be promised."
     )
 
 
@@ -154,7 +154,7 @@ def slopes_bound(cost: FloatArray, rise: FloatArray, slack: float, rate: float) 
     return float(np.dot(cost, np.exp(-rate * behind)) + cost[behind == 0].max(initial=0.0))
 
 
-def _statistic(measure: Measure, chances: FloatArray, cost: FloatArray) -> float:
+def _statistic(measure: UtilityMeasure, chances: FloatArray, cost: FloatArray) -> float:
     if measure.statistic == QUANTILE:
         return quantile_of(cost, chances, measure.level)
     return float(np.dot(chances, cost))
@@ -201,7 +201,7 @@ def counts(data: Dataset, size: int, n: int | None = None) -> FloatArray:
         place = places(data.column, data, size).astype(np.int64)
         return np.bincount(np.clip(place, 0, size - 1), minlength=size).astype(np.float64)
 
-    return _imagined(data.kept(("counts", size), make), data, n)
+    return _imagined(data.cached(("counts", size), make), data, n)
 
 
 def true_counts(data: Dataset, size: int, n: int | None = None) -> FloatArray:
@@ -211,13 +211,13 @@ def true_counts(data: Dataset, size: int, n: int | None = None) -> FloatArray:
         place = np.clip(places(data.raw_column, data, size), -1, size).astype(np.int64) + 1
         return np.bincount(place, minlength=size + 2).astype(np.float64)
 
-    return _imagined(data.kept(("true counts", size), make), data, n)
+    return _imagined(data.cached(("true counts", size), make), data, n)
 
 
-def _imagined(found: FloatArray, data: Dataset, n: int | None) -> FloatArray:
+def _imagined(counts: FloatArray, data: Dataset, n: int | None) -> FloatArray:
     if n is None or n == data.n:
-        return found
-    return np.diff(np.rint(np.cumsum(found) * (n / data.n)), prepend=0.0)
+        return counts
+    return np.diff(np.rint(np.cumsum(counts) * (n / data.n)), prepend=0.0)
 
 
 def cells(data: Dataset, bins: int, n: int | None = None, *, raw: bool = False) -> FloatArray:
@@ -229,10 +229,10 @@ def cells(data: Dataset, bins: int, n: int | None = None, *, raw: bool = False) 
         Count the records as they came; one outside the bounds is in no cell. Otherwise it is in the last one.
     """
     if data.categories:
-        found = np.bincount(data.column.astype(np.int64), minlength=len(data.categories)).astype(np.float64)
+        counts = np.bincount(data.column.astype(np.int64), minlength=len(data.categories)).astype(np.float64)
     else:
         records = data.raw_column if raw else data.column
         records = records[(records >= data.low) & (records <= data.high)] if raw else records
         share = (records - data.low) / (data.high - data.low)
-        found = np.bincount(np.minimum((share * bins).astype(np.int64), bins - 1), minlength=bins).astype(np.float64)
-    return _imagined(found, data, n)
+        counts = np.bincount(np.minimum((share * bins).astype(np.int64), bins - 1), minlength=bins).astype(np.float64)
+    return _imagined(counts, data, n)

@@ -11,22 +11,22 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter, shown
 from dpcore.files.sheet import LONGEST_NAME
-from dpcore.mechanisms.geometric import Geometric as GeometricRegion
-from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
-    Additive,
     Calibrated,
+    NoisyAnswer,
     gaussian_floor,
     pure_floor,
     stated,
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, enter
-from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
+from dpcore.utility.noise import CentredNoise, GeometricNoise, LaplaceNoise, NormalNoise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ LARGEST_MOVE = 10**6
 
 
 @dataclass(frozen=True)
-class Single(Additive):
+class Single(NoisyAnswer):
     """One number with noise; a neighbour moves it by `moves(data)`."""
 
     measure = "quantile"
@@ -132,8 +132,8 @@ class Counting(Single):
     def sentence(self, data: Dataset) -> str:
         """Say what is counted, and how far one release is off."""
         self.answer(data)  # what cannot be counted is said
-        counted = f" Counted: answers equal to {self.equals}." if data.categories else ""
-        return f"{super().sentence(data)}{counted}"
+        what = f" Counted: answers equal to {self.equals}." if data.categories else ""
+        return f"{super().sentence(data)}{what}"
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,9 @@ class WithLaplace(Single):
     mechanism = "Laplace"
     reference = "Dwork, McSherry, Nissim, Smith 2006; lower bound: Hammersley, Chapman, Robbins"
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  n does not matter
         """Return the noise."""
-        return Laplace(self.moves(data) / self.epsilon)
+        return LaplaceNoise(self.moves(data) / self.epsilon)
 
 
 class WithGeometric(Single):
@@ -178,18 +178,18 @@ class WithGeometric(Single):
     mechanism = "geometric"
     reference = "Ghosh, Roughgarden, Sundararajan 2012"
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  n does not matter
         """Return the noise."""
-        return Geometric(self.epsilon / self.moves(data))
+        return GeometricNoise(self.epsilon / self.moves(data))
 
 
 @dataclass(frozen=True)
 class WithGaussian(Calibrated, Single):
     """Normal noise calibrated to (epsilon, delta)."""
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  n does not matter
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  n does not matter
         """Return the noise."""
-        return Gaussian(self.moves(data) * self.unit_sigma)
+        return NormalNoise(self.moves(data) * self.unit_sigma)
 
     def floor(self, data: Dataset, n: int | None = None) -> Fact | None:  # noqa: ARG002  n does not matter
         """Return the bound for unbiased mechanisms of the same Gaussian region."""
@@ -209,7 +209,7 @@ class CountLaplace(WithLaplace, Counting):
     @property
     def region(self) -> TradeOff:
         """The Laplace region."""
-        return LaplaceRegion(self.epsilon)
+        return Laplace(self.epsilon)
 
 
 @enter
@@ -224,7 +224,7 @@ class CountGeometric(WithGeometric, Counting):
     @property
     def region(self) -> TradeOff:
         """Exactly the (epsilon, 0) region."""
-        return GeometricRegion(self.epsilon)
+        return Geometric(self.epsilon)
 
 
 @enter
@@ -249,7 +249,7 @@ class SumLaplace(WithLaplace, Summing):
     @property
     def region(self) -> TradeOff:
         """The Laplace region."""
-        return stated(LaplaceRegion(self.epsilon), self.neighbours)
+        return stated(Laplace(self.epsilon), self.neighbours)
 
 
 @enter
@@ -269,7 +269,7 @@ class SumGeometric(WithGeometric, Summing):
 
     def region_at(self, data: Dataset) -> TradeOff:
         """Return the exact region for the bounds of the data."""
-        return stated(GeometricRegion(self.epsilon, int(self.moves(data))), self.neighbours)
+        return stated(Geometric(self.epsilon, int(self.moves(data))), self.neighbours)
 
     def moves(self, data: Dataset) -> float:
         """Return the integer by which the sum moves; other data are refused."""

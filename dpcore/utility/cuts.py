@@ -32,9 +32,9 @@ from scipy.special import gammainc, gammaincc, gammaln
 from dpcore.core.domains import PRIOR
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, Choice, Parameter
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
-from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.spread import Spread, spread_delta
 from dpcore.words import grouped, outward
 
@@ -61,7 +61,7 @@ ETA_ERROR: Final = Parameter(
     high=1.0,
     high_open=True,
     label="η",
-    meaning="relative error allowed to the projection",
+    meaning="relative error allowed for the projection",
     example=0.2,
 )
 
@@ -107,7 +107,7 @@ def _exact_weight(epsilon: float, delta: float, rows: int, vertices: int) -> flo
 
 @enter
 @dataclass(frozen=True)
-class CutsJohnsonLindenstrauss(Pair):
+class CutsJohnsonLindenstrauss(UtilityPair):
     """The size of one cut from a private sketch of a graph."""
 
     name = "cuts_johnson_lindenstrauss"
@@ -152,7 +152,7 @@ class CutsJohnsonLindenstrauss(Pair):
         return weight_for(self.epsilon, self.delta, self.rows, self.vertices, self.composition)
 
     @property
-    def kept_share(self) -> float:
+    def own_share(self) -> float:
         """The share 1 - w/n that is left of the graph's own weights."""
         return 1.0 - self.weight / self.vertices
 
@@ -169,16 +169,16 @@ class CutsJohnsonLindenstrauss(Pair):
     @property
     def reach(self) -> float:
         """V / (1 - w/n): the error is this times X - 1."""
-        return self.cut + self.weight * self.pairs / (self.vertices * self.kept_share)
+        return self.cut + self.weight * self.pairs / (self.vertices * self.own_share)
 
     @property
     def region(self) -> TradeOff:
         """The exact region of all rows, whatever was claimed."""
         label = f"{self.rows} rows of a Johnson-Lindenstrauss sketch, w = {self.weight:.6g}"
-        return Given(Spread(self.rows, excess(self.weight, self.vertices)), label)
+        return CustomRegion(Spread(self.rows, excess(self.weight, self.vertices)), label)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Quantile of the error, mean absolute and mean squared error."""
         return scalar_measures("edges", self.probability)
 

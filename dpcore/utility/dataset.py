@@ -51,7 +51,7 @@ class Dataset:
     name: str = "data"
     categories: tuple[str, ...] = ()
     original: NDArray[np.float64] | None = None
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the values against the bounds and freeze the arrays."""
@@ -59,7 +59,7 @@ class Dataset:
         lower, upper = _bounds(self.lower, self.upper, 1 if values.ndim == 1 else values.shape[1])
         outside = _outside(values, lower, upper)
         if outside:
-            msg = f"values must lie within [{_said(lower)}, {_said(upper)}]; {outside} of {len(values)} records do not."
+            msg = f"values must lie within [{_bound_text(lower)}, {_bound_text(upper)}]; {outside} of {len(values)} records do not."
             raise DomainError(msg)
         if self.categories:
             _check_categories(values, self.categories)
@@ -115,7 +115,9 @@ class Dataset:
         """Return the values alone, as if no record lay outside the bounds: what is left is the noise."""
         if not self.moved:
             return self
-        return self.kept("unclipped", lambda: Dataset(self.values, self.lower, self.upper, self.name, self.categories))
+        return self.cached(
+            "unclipped", lambda: Dataset(self.values, self.lower, self.upper, self.name, self.categories)
+        )
 
     @classmethod
     def coded(cls, codes: Any, categories: Sequence[str], name: str = "data") -> Dataset:
@@ -139,11 +141,11 @@ class Dataset:
         orders = [np.argsort((np.arange(n) * (0.6180339887498949 + 0.1 * j)) % 1.0, kind="stable") for j in range(d)]
         return cls(np.stack([ages[o] for o in orders], axis=1), np.zeros(d), np.full(d, 100.0), "made-up ages")
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` computes from these data, computed once; it is forgotten together with the data."""
-        if key not in self._known:
-            self._known[key] = make()
-        return cast("T", self._known[key])
+        if key not in self._cache:
+            self._cache[key] = make()
+        return cast("T", self._cache[key])
 
     @property
     def n(self) -> int:
@@ -153,7 +155,7 @@ class Dataset:
     @property
     def moved(self) -> int:
         """How many records lie outside the bounds, and were moved to them or left out; for the owner of the data."""
-        return self.kept("moved", lambda: 0 if self.original is None else _outside(self.raw, self.lower, self.upper))
+        return self.cached("moved", lambda: 0 if self.original is None else _outside(self.raw, self.lower, self.upper))
 
     @property
     def raw(self) -> NDArray[np.float64]:
@@ -174,12 +176,12 @@ class Dataset:
     @property
     def ordered(self) -> NDArray[np.float64]:
         """The values of one column in ascending order."""
-        return self.kept("ordered", lambda: _ascending(self.column))
+        return self.cached("ordered", lambda: _ascending(self.column))
 
     @property
     def raw_ordered(self) -> NDArray[np.float64]:
         """The records of one column as they came, in ascending order."""
-        return self.ordered if self.original is None else self.kept("raw", lambda: _ascending(self.raw_column))
+        return self.ordered if self.original is None else self.cached("raw", lambda: _ascending(self.raw_column))
 
     @property
     def d(self) -> int:
@@ -247,7 +249,7 @@ def _bounds(lower: Any, upper: Any, d: int) -> tuple[NDArray[np.float64], NDArra
             raise DomainError(msg)
         pair.append(array)
     if not (pair[0] < pair[1]).all():
-        msg = f"lower must be below upper, got {_said(pair[0])} and {_said(pair[1])}."
+        msg = f"lower must be below upper, got {_bound_text(pair[0])} and {_bound_text(pair[1])}."
         raise DomainError(msg)
     return pair[0], pair[1]
 
@@ -259,10 +261,10 @@ def _original(
     array = _records(records)
     low, high = _aligned(array, lower, upper)
     inside = (array >= low) & (array <= high)
-    kept = (
+    expected = (
         np.clip(array, low, high) if len(array) == len(values) else array[inside if inside.ndim == 1 else inside.all(1)]
     )
-    if not np.array_equal(kept, values):
+    if not np.array_equal(expected, values):
         msg = (
             f"values must be the {len(array)} original records moved to the bounds, or those of them within the bounds."
         )
@@ -292,5 +294,5 @@ def _check_categories(values: NDArray[np.float64], categories: tuple[str, ...]) 
         raise DomainError(msg)
 
 
-def _said(bound: NDArray[np.float64]) -> str:
+def _bound_text(bound: NDArray[np.float64]) -> str:
     return ", ".join(f"{x:g}" for x in bound[:3]) + (", ..." if len(bound) > 3 else "")

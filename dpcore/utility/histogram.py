@@ -27,9 +27,8 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Choice, Parameter
-from dpcore.mechanisms.geometric import Geometric as GeometricRegion
-from dpcore.mechanisms.laplace import Histogram as TwoCells
-from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.mechanisms.laplace import Histogram, Laplace
 from dpcore.utility.additive import (
     ADD_REMOVE,
     GAUSSIAN_FLOOR,
@@ -37,8 +36,8 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
-    Additive,
     Calibrated,
+    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     parameter_words,
@@ -48,8 +47,8 @@ from dpcore.utility.additive import (
     vector_measures,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, enter
-from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise, worst_mean, worst_quantile
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, enter
+from dpcore.utility.noise import CentredNoise, GeometricNoise, LaplaceNoise, NormalNoise, worst_mean, worst_quantile
 from dpcore.utility.shifted import Off, off_facts
 from dpcore.words import grouped, outward
 
@@ -87,7 +86,7 @@ def bin_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Histogram(Additive):
+class NoisyHistogram(NoisyAnswer):
     """Counts of equal bins, or of the categories of categorical data, with noise."""
 
     query = "histogram"
@@ -124,15 +123,15 @@ class Histogram(Additive):
         return "records" if self.unit == COUNTS else ""
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Total squared, total absolute, worst error and its quantile."""
         return vector_measures(self.units, self.miss, "bin")
 
     @abstractmethod
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  counts first, frequencies later
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  counts first, frequencies later
         """Return the noise of a count."""
         return self.noise_of_counts()
 
@@ -147,14 +146,14 @@ class Histogram(Additive):
     def counts(self, data: Dataset) -> NDArray[np.float64]:
         """Return the counts to which noise is added: records moved to a bound are in the bin beside it."""
         bins = self.coordinates(data)
-        return data.kept(("histogram", bins), lambda: tally(data, bins))
+        return data.cached(("histogram", bins), lambda: tally(data, bins))
 
     def true_counts(self, data: Dataset) -> NDArray[np.float64]:
         """Return the counts of the records as they came: one outside the bounds is in no bin."""
         bins = self.coordinates(data)
         if not data.moved:
             return self.counts(data)
-        return data.kept(("true histogram", bins), lambda: tally(data, bins, raw=True))
+        return data.cached(("true histogram", bins), lambda: tally(data, bins, raw=True))
 
     def bias(self, data: Dataset) -> NDArray[np.float64]:
         """Return by how much every count is off before any noise; frequencies are meant as shares of n records."""
@@ -185,7 +184,7 @@ class Histogram(Additive):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return noisy histograms, treated as the parameters say."""
         counts = self.counts(data)
-        out = self.noise_of_counts().sample(rng, (count, len(counts)))
+        out = self.noise_of_counts().draws(rng, (count, len(counts)))
         out += counts
         if self.after != NOTHING:
             np.maximum(out, 0.0, out=out)
@@ -211,15 +210,15 @@ class Histogram(Additive):
         counts = self.counts(data)[order] * (size / data.n)
         bias = self.bias(data)[order] * (size / data.n)
         noise, k = self.noise_of_counts(), len(counts)
-        if noise.discrete:
+        if noise.integer:
             truth, counts = np.rint(counts - bias), np.rint(counts)
             bias = counts - truth if self.unit == COUNTS else bias
         plain = not bias.any()
         if self.after == NOTHING:
             value, theorem, formula = self.floor_of_counts()
             floor = Fact("mse", k * value, "lower", theorem, formula, "any")
-            known = additive_facts(noise, k, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
-            facts = [*known, floor]
+            plain_facts = additive_facts(noise, k, self.miss) if plain else off_facts(Off(noise, bias), self.miss)
+            facts = [*plain_facts, floor]
         elif self.after == CLIP:
             clipped = Off(noise, bias, counts)
             facts = clipped_facts(noise, counts, self.miss) if plain else off_facts(clipped, self.miss)
@@ -235,31 +234,31 @@ class Histogram(Additive):
         facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release" and f.kind != "lower"}
         reach, mean = (outward(facts[name].value, 3) for name in ("quantile", "worst"))
         unit = f" {self.units}" if self.units else ""
-        said = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
+        basis = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
         return (
             f"{parameter_words(self)} no bin of the histogram is off by more than {reach}{unit} in "
             f"{within_words(self.miss)}; the worst of the {self.coordinates(data)} bins is off by at most {mean}{unit} "
-            f"on average ({said}, rounded up).{self._bias_words(data) if self.bias(data).any() else ''}"
+            f"on average ({basis}, rounded up).{self._bias_words(data) if self.bias(data).any() else ''}"
         )
 
     def _bias_words(self, data: Dataset) -> str:
         """Say what the bounds alone do to the bins."""
-        done = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
+        fate = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
         return (
-            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {done}, "
+            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {fate}, "
             f"which puts some bin off by {outward(float(np.abs(self.centre(data) - self.answer(data)).max()), 3)} before any "
             "noise (for the owner of the data; no noise hides it)."
         )
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the closed forms; for biased bins those that are sure to fall with the noise."""
-        known, bias = self.closed_forms(data, n), self.bias(data)
+        facts, bias = self.closed_forms(data, n), self.bias(data)
         if measure != "quantile" or parameter == "probability" or self.after == RENORMALISE or not bias.any():
-            return known
+            return facts
         size = n or data.n
         noise, scale = self.noise_of_counts(), self.scale(size)
-        if not noise.discrete and self.miss <= 0.5 and self.after == NOTHING:
-            return known
+        if not noise.integer and self.miss <= 0.5 and self.after == NOTHING:
+            return facts
         reach = float(np.abs(bias).max()) * (size / data.n) + worst_quantile(noise, bias.size, self.miss)
         return (Fact("quantile", scale * reach, "upper", "largest bias plus the quantile of the largest noise"),)
 
@@ -296,9 +295,9 @@ def rescaled(fact: Fact, factor: float) -> Fact:
     return Fact(fact.measure, value, fact.kind, fact.theorem, fact.formula, fact.about)
 
 
-def clipped_facts(noise: Noise, counts: NDArray[np.float64], miss: float) -> list[Fact]:
+def clipped_facts(noise: CentredNoise, counts: NDArray[np.float64], miss: float) -> list[Fact]:
     """Return the exact error of sorted counts clipped at 0."""
-    law, k = type(noise).__name__, len(counts)
+    law, k = noise.name, len(counts)
     absolute, squared = noise.clipped(counts)
     return [
         Fact("mse", float(squared.sum()), "exact", f"second moments of clipped {law} errors, summed over the bins"),
@@ -308,12 +307,12 @@ def clipped_facts(noise: Noise, counts: NDArray[np.float64], miss: float) -> lis
     ]
 
 
-def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: float) -> list[Fact]:
+def renormalised_facts(noise: CentredNoise, counts: NDArray[np.float64], n: int, miss: float) -> list[Fact]:
     """Return upper bounds for renormalised frequencies, the better of two ways each, and lower ones (see the module)."""
     absolute, squared = noise.clipped(counts)
     distance = float(absolute.sum()) / n  # E L / n
     spread = max(0.0, float((squared - absolute**2).sum())) / n**2
-    bias = noise.mean_abs - absolute  # E max(N, -c): what clipping adds on average
+    bias = noise.excess(counts)  # E max(N, -c): what clipping adds on average
     total = (max(0.0, float((squared - bias**2).sum())) + float(bias.sum()) ** 2) / n**2  # E (S - n)^2 / n^2
     length = math.sqrt(float(squared.sum())) / n
     cantelli = distance + math.sqrt(spread * (1.0 / miss - 1.0))
@@ -322,12 +321,12 @@ def renormalised_facts(noise: Noise, counts: NDArray[np.float64], n: int, miss: 
     shares = (off + float(counts[-1]) / n * shift) / (1.0 - shift) if shift < 1 else math.inf
     halves = min(off + shift, shares)
     worst = worst_mean(noise, len(counts), counts) / n + math.sqrt(total)
-    said = "v/S - c/n = (v-c)/n + (v/S)(n-S)/n for clipped counts v of sum S"
+    identity = "v/S - c/n = (v-c)/n + (v/S)(n-S)/n for clipped counts v of sum S"
     return [
-        Fact("mse", min(2.0, 2.0 * (spread + distance**2), (length + math.sqrt(total)) ** 2), "upper", said),
-        Fact("l1", min(2.0, 2.0 * distance, distance + math.sqrt(total)), "upper", said),
-        Fact("worst", min(1.0, distance, worst), "upper", said),
-        Fact("quantile", min(1.0, cantelli, halves), "upper", f"{said}; Cantelli, or Chebyshev for S"),
+        Fact("mse", min(2.0, 2.0 * (spread + distance**2), (length + math.sqrt(total)) ** 2), "upper", identity),
+        Fact("l1", min(2.0, 2.0 * distance, distance + math.sqrt(total)), "upper", identity),
+        Fact("worst", min(1.0, distance, worst), "upper", identity),
+        Fact("quantile", min(1.0, cantelli, halves), "upper", f"{identity}; Cantelli, or Chebyshev for S"),
         *least_facts(distance - math.sqrt(total), len(counts)),
     ]
 
@@ -352,17 +351,17 @@ def least_facts(distance: float, k: int) -> list[Fact]:
     """Return lower bounds for k renormalised frequencies whose l1 error is at least `distance` on average."""
     if not distance > 0:
         return []
-    said = "the noise of the bins less that of their sum, on average"
+    reason = "the noise of the bins less that of their sum, on average"
     return [
-        Fact("mse", distance**2 / k, "lower", f"{said}, squared over the number of bins"),
-        Fact("l1", distance, "lower", said),
-        Fact("worst", distance / k, "lower", f"{said}, over the number of bins"),
+        Fact("mse", distance**2 / k, "lower", f"{reason}, squared over the number of bins"),
+        Fact("l1", distance, "lower", reason),
+        Fact("worst", distance / k, "lower", f"{reason}, over the number of bins"),
     ]
 
 
 @enter
 @dataclass(frozen=True)
-class HistogramLaplace(Histogram):
+class HistogramLaplace(NoisyHistogram):
     """Histogram with Laplace noise of scale 2/epsilon (substitution) or 1/epsilon (add/remove)."""
 
     name = "histogram_laplace"
@@ -375,16 +374,16 @@ class HistogramLaplace(Histogram):
     def region(self) -> TradeOff:
         """Two Laplace cells of epsilon/2, or one of epsilon."""
         one = self.neighbours == ADD_REMOVE
-        return stated(LaplaceRegion(self.epsilon), ADD_REMOVE) if one else TwoCells(self.epsilon)
+        return stated(Laplace(self.epsilon), ADD_REMOVE) if one else Histogram(self.epsilon)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Laplace((1.0 if self.neighbours == ADD_REMOVE else 2.0) / self.epsilon)
+        return LaplaceNoise((1.0 if self.neighbours == ADD_REMOVE else 2.0) / self.epsilon)
 
 
 @enter
 @dataclass(frozen=True)
-class HistogramGeometric(Histogram):
+class HistogramGeometric(NoisyHistogram):
     """Histogram with geometric noise of rate epsilon/2 (substitution) or epsilon (add/remove)."""
 
     name = "histogram_geometric"
@@ -397,17 +396,17 @@ class HistogramGeometric(Histogram):
     def region(self) -> TradeOff:
         """Two geometric cells of epsilon/2, or one of epsilon."""
         one = self.neighbours == ADD_REMOVE
-        cells = GeometricRegion(self.epsilon) if one else GeometricRegion(self.epsilon / 2) ** 2
+        cells = Geometric(self.epsilon) if one else Geometric(self.epsilon / 2) ** 2
         return stated(cells, self.neighbours)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Geometric(self.epsilon * (1.0 if self.neighbours == ADD_REMOVE else 0.5))
+        return GeometricNoise(self.epsilon * (1.0 if self.neighbours == ADD_REMOVE else 0.5))
 
 
 @enter
 @dataclass(frozen=True)
-class HistogramGaussian(Calibrated, Histogram):
+class HistogramGaussian(Calibrated, NoisyHistogram):
     """Histogram with normal noise for l2 sensitivity sqrt 2 (substitution) or 1 (add/remove)."""
 
     name = "histogram_gaussian"
@@ -419,9 +418,9 @@ class HistogramGaussian(Calibrated, Histogram):
         """The true region of the noise."""
         return stated(super().region, self.neighbours)
 
-    def noise_of_counts(self) -> Noise:
+    def noise_of_counts(self) -> CentredNoise:
         """Return the noise of a count."""
-        return Gaussian(self.unit_sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
+        return NormalNoise(self.unit_sigma * (1.0 if self.neighbours == ADD_REMOVE else math.sqrt(2.0)))
 
     def floor_of_counts(self) -> tuple[float, str, str]:
         """Return the least variance of an unbiased count in the same Gaussian region."""

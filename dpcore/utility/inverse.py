@@ -14,7 +14,7 @@ from dpcore.utility.simulate import moved
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from dpcore.utility.base import Measure, Pair
+    from dpcore.utility.base import UtilityMeasure, UtilityPair
     from dpcore.utility.dataset import Dataset
 
 MOST_RECORDS: Final = 10**15
@@ -24,7 +24,7 @@ _WIDTH = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class Requirement:
     """The least demanding value of a parameter that meets a target.
 
     `kind` says what the answer rests on: ``exact`` (the closed form itself; no smaller value would do), ``upper`` or
@@ -39,12 +39,12 @@ class Needed:
     words: str
 
 
-def needed(pair: Pair, measure: str, target: float, data: Dataset, of: str | None = None) -> Needed:
+def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
     """Return the value of `of` at which `measure` meets `target`, rounded to the side that keeps the promise.
 
     Parameters
     ----------
-    pair : Pair
+    pair : UtilityPair
         Query and mechanism; its other parameters stay.
     measure : str
         A measure of the pair: errors shall be at most, success probabilities at least `target`.
@@ -60,7 +60,7 @@ def needed(pair: Pair, measure: str, target: float, data: Dataset, of: str | Non
     DomainError
         If no value of the parameter meets the target, or the closed forms do not say.
     """
-    wanted = pair.measure_of(measure)
+    target_measure = pair.measure_of(measure)
     goal = _finite(target)
     name = of or pair.main
     parameter = _parameter(pair, name)
@@ -68,17 +68,21 @@ def needed(pair: Pair, measure: str, target: float, data: Dataset, of: str | Non
         msg = f"Only a number can be solved for; {name} is {parameter.domain_words}."
         raise DomainError(msg)
     if name == "n" and not pair.depends_on_n():
-        msg = f"The {wanted.label} of {pair.title} does not depend on the number of records, only on the parameters."
+        msg = f"The {target_measure.label} of {pair.title} does not depend on the number of records, only on the parameters."
         raise DomainError(msg)
-    search = _Search(pair, wanted, goal, data, parameter)
+    search = _Inversion(pair, target_measure, goal, data, parameter)
     value = search.run()
-    return Needed(name, value, measure, goal, search.kind, _words(pair, wanted, goal, parameter, value, search))
+    return Requirement(
+        name, value, measure, goal, search.kind, _words(pair, target_measure, goal, parameter, value, search)
+    )
 
 
-class _Search:
+class _Inversion:
     """Bisection for the edge of the values that meet the target; the measure is monotone in the parameter."""
 
-    def __init__(self, pair: Pair, measure: Measure, goal: float, data: Dataset, parameter: Parameter) -> None:
+    def __init__(
+        self, pair: UtilityPair, measure: UtilityMeasure, goal: float, data: Dataset, parameter: Parameter
+    ) -> None:
         self.pair, self.measure, self.goal, self.data, self.parameter = pair, measure, goal, data, parameter
         self.whole = parameter.kind == "integer"
         self.kind = "exact"
@@ -89,12 +93,12 @@ class _Search:
         value: Any = int(x) if self.whole else x
         pair, n = moved(self.pair, self.parameter.name, value)
         steady = pair.monotone_facts(self.measure.name, self.parameter.name, self.data, n)
-        known = [f for f in steady if f.measure == self.measure.name and f.about == "release"]
+        candidates = [f for f in steady if f.measure == self.measure.name and f.about == "release"]
         safe, best = ("lower", max) if self.measure.larger_is_better else ("upper", min)
         for kind in ("exact", safe, "approximate"):
-            found = [fact.value for fact in known if fact.kind == kind]
-            if found:
-                return best(found), kind
+            values = [fact.value for fact in candidates if fact.kind == kind]
+            if values:
+                return best(values), kind
         msg = f"No closed form promises the {self.measure.label} of {self.pair.title}; only a simulation can tell."
         raise DomainError(msg)
 
@@ -121,10 +125,10 @@ class _Search:
             )
             raise DomainError(msg)
         if self.meets(bad):
-            return self._done(bad)
+            return self._with_kind(bad)
         if start not in ends:
             good, bad = (start, bad) if self.meets(start) else (good, start)
-        return self._done(self._bisect(good, bad))
+        return self._with_kind(self._bisect(good, bad))
 
     def _workable(self, end: float, start: float) -> float:
         """Return the end, or a value between it and the start at which the closed forms can be computed."""
@@ -153,7 +157,7 @@ class _Search:
                 bad = middle
         return good
 
-    def _done(self, value: float) -> float:
+    def _with_kind(self, value: float) -> float:
         self.kind = self.at(value)[1]
         return value
 
@@ -172,17 +176,19 @@ class _Search:
         return low, high
 
 
-def _parameter(pair: Pair, name: str) -> Parameter:
-    known = {p.name: p for p in pair.parameters()}
-    if name in known:
-        return known[name]
+def _parameter(pair: UtilityPair, name: str) -> Parameter:
+    parameters = {p.name: p for p in pair.parameters()}
+    if name in parameters:
+        return parameters[name]
     if name == "n":
         return Parameter("n", "integer", low=1, high=MOST_RECORDS, label="n", meaning="how many records")
-    msg = f"{pair.name} has no parameter {shown(name)} to solve for; choose one of {', '.join((*known, 'n'))}."
+    msg = f"{pair.name} has no parameter {shown(name)} to solve for; choose one of {', '.join((*parameters, 'n'))}."
     raise DomainError(msg)
 
 
-def _words(pair: Pair, measure: Measure, goal: float, parameter: Parameter, value: float, search: _Search) -> str:
+def _words(
+    pair: UtilityPair, measure: UtilityMeasure, goal: float, parameter: Parameter, value: float, search: _Inversion
+) -> str:
     label = parameter.label or parameter.name
     at = str(int(value)) if search.whole else outward(value, 4, search.rising)
     enough = (

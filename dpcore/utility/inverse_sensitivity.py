@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
-from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import (
     LEVEL,
     SIZE,
@@ -32,7 +32,7 @@ from dpcore.utility.choosing import (
     true_counts,
 )
 from dpcore.utility.median import AT_HAND, MORE_RECORDS
-from dpcore.utility.neighbourhood import Bound, Found, Moves, moved_records
+from dpcore.utility.neighbourhood import DataRegion, Moves, RegionBound, moved_records
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ if TYPE_CHECKING:
 class QuantileInverse(Choosing):
     """A quantile among m evenly spaced values, chosen by the number of records that must change."""
 
-    name: ClassVar[str] = "quantile_inverse"
-    title: ClassVar[str] = "quantile with the inverse-sensitivity mechanism"
-    query: ClassVar[str] = "quantile"
-    mechanism: ClassVar[str] = "inverse sensitivity"
-    span: ClassVar[tuple[float, float]] = (0.01, 5.0)
-    formula: ClassVar[str] = r"P(y)\propto e^{-\varepsilon D(y)/2},\quad D(y)=\min\{d(x,x'): f(x')=y\}"
-    assumptions: ClassVar[str] = (
+    name = "quantile_inverse"
+    title = "quantile with the inverse-sensitivity mechanism"
+    query = "quantile"
+    mechanism = "inverse sensitivity"
+    span = (0.01, 5.0)
+    formula = r"P(y)\propto e^{-\varepsilon D(y)/2},\quad D(y)=\min\{d(x,x'): f(x')=y\}"
+    assumptions = (
         "Substitution of one record. Records are moved to the nearest of m values; the answer is the record of rank "
         "⌈q n⌉ among these. Bounds and number of values are public."
     )
-    reference: ClassVar[str] = "Asi, Duchi 2020; course, part 3"
-    measure: ClassVar[str] = "miss"
-    clips: ClassVar[bool] = True
+    reference = "Asi, Duchi 2020; course, part 3"
+    measure = "miss"
+    clips = True
 
     epsilon: float = MAIN_EPSILON.field(0.2)
     level: float = LEVEL.field(0.5)
@@ -68,21 +68,23 @@ class QuantileInverse(Choosing):
     @property
     def region(self) -> TradeOff:
         """The worst case over all exponential mechanisms, which contains the region of every dataset."""
-        return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
+        return RegionBound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of another value, of a far one, records to replace, distance."""
         return (
-            Measure("miss", "chance of another value", meaning="The answer is not the true quantile.", statistic=RATE),
-            Measure(
+            UtilityMeasure(
+                "miss", "chance of another value", meaning="The answer is not the true quantile.", statistic=RATE
+            ),
+            UtilityMeasure(
                 "far",
                 f"chance of D ≥ {self.within:g}",
                 meaning="That many records would have to change.",
                 statistic=RATE,
             ),
-            Measure("steps", "mean number of records to replace", "records", "Until the answer would be true."),
-            Measure("distance", "mean distance to the quantile", "", "In the units of the data."),
+            UtilityMeasure("steps", "mean number of records to replace", "records", "Until the answer would be true."),
+            UtilityMeasure("distance", "mean distance to the quantile", "", "In the units of the data."),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -95,9 +97,9 @@ class QuantileInverse(Choosing):
 
     def steps(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return D(y), the number of values to replace, of every candidate."""
-        found = counts(data, self.size, n)
-        upto = np.cumsum(found)
-        return _steps(upto - found, upto, self.rank(int(upto[-1])))
+        records = counts(data, self.size, n)
+        upto = np.cumsum(records)
+        return _steps(upto - records, upto, self.rank(int(upto[-1])))
 
     def loss(self, data: Dataset) -> FloatArray:
         """Return D(y)."""
@@ -105,9 +107,9 @@ class QuantileInverse(Choosing):
 
     def true_steps(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return D(y) among the records as they came: those outside the bounds lie below or above every candidate."""
-        found = true_counts(data, self.size, n)
-        upto = np.cumsum(found)
-        return _steps(upto - found, upto, self.rank(int(upto[-1])))[1:-1]
+        records = true_counts(data, self.size, n)
+        upto = np.cumsum(records)
+        return _steps(upto - records, upto, self.rank(int(upto[-1])))[1:-1]
 
     def truth(self, data: Dataset, n: int | None = None) -> float:
         """Return the record of rank ⌈q n⌉ on the line of candidates, which may lie beyond the bounds."""
@@ -153,35 +155,35 @@ class QuantileInverse(Choosing):
             return super().promises(measure, parameter, data, n)
         if measure not in ("miss", "distance"):
             return ()
-        found = counts(data, self.size)
-        upto = np.cumsum(found) / data.n
-        rise = (n or data.n) * np.maximum(0.0, np.maximum(upto - found / data.n - self.level, self.level - upto))
+        records = counts(data, self.size)
+        upto = np.cumsum(records) / data.n
+        rise = (n or data.n) * np.maximum(0.0, np.maximum(upto - records / data.n - self.level, self.level - upto))
         value = slopes_bound(self.costs(data)[measure], rise, 0.5 + 1e-6, self.epsilon / 2)
         return (Fact(measure, min(1.0, value) if measure == "miss" else value, "upper", MORE_RECORDS),)
 
     def region_at(self, data: Dataset) -> TradeOff:
         """Return the exact region of the data at hand against all their neighbours under substitution."""
-        found = counts(data, self.size)
-        upto = np.cumsum(found)
-        below, n = upto - found, int(upto[-1])
+        records = counts(data, self.size)
+        upto = np.cumsum(records)
+        below, n = upto - records, int(upto[-1])
         rank = self.rank(n)
         up = _changes(below, upto, rank)
         down = _changes((n - upto)[::-1], (n - below)[::-1], n + 1 - rank)
         log_p = log_softmax(-self.epsilon / 2 * _steps(below, upto, rank))
-        polygon = moved_records(log_p, self.epsilon / 2, found > 0, up, down)
-        return Found(polygon, "quantile of the data at hand", "substitution", AT_HAND)
+        polygon = moved_records(log_p, self.epsilon / 2, records > 0, up, down)
+        return DataRegion(polygon, "quantile of the data at hand", "substitution", AT_HAND)
 
     def sentence(self, data: Dataset) -> str:
         """Say how often the answer is the true one."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
-        said = (
+        sentence = (
             f"At ε = {self.epsilon:g} the release is not the true {self.level:g} quantile of these {data.n} records, rounded to {self.size} "
             f"values, in at most {of_100(min(1.0, facts['miss']))} releases (exact for these data)"
         )
         if data.moved:
-            return f"{said}.{bias_words(self, data)}"
+            return f"{sentence}.{bias_words(self, data)}"
         bound = least_miss(self.epsilon, self.steps(data))
-        return f"{said}; no unbiased ε-DP mechanism misses less often than {of_100(bound, up=False)}."
+        return f"{sentence}; no unbiased ε-DP mechanism misses less often than {of_100(bound, up=False)}."
 
 
 def _steps(below: FloatArray, upto: FloatArray, rank: int) -> FloatArray:

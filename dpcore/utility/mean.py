@@ -27,7 +27,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Choice, Parameter
-from dpcore.mechanisms.laplace import Laplace as LaplaceRegion
+from dpcore.mechanisms.laplace import Laplace
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     PURE_FLOOR,
@@ -40,9 +40,9 @@ from dpcore.utility.additive import (
     stated,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
-from dpcore.utility.noise import Gaussian, Laplace, Noise
+from dpcore.utility.noise import CentredNoise, LaplaceNoise, NormalNoise
 from dpcore.utility.shifted import BIASED, Off, off_quantile
 from dpcore.words import grouped, outward
 
@@ -67,7 +67,7 @@ ACCURACY: Final = Choice(
 
 
 @dataclass(frozen=True)
-class Mean(Pair):
+class Mean(UtilityPair):
     """The mean of every column, with noise."""
 
     query = "mean"
@@ -82,19 +82,19 @@ class Mean(Pair):
     probability: float = MISS.field(0.05)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Squared error in total and per dimension, and a quantile of the worst coordinate."""
         whom = "mean of the data" if self.accuracy == EMPIRICAL else "mean of the population"
         within = within_words(self.probability)
-        said = f"no coordinate is further from the {whom} than this in {within}"
+        meaning = f"no coordinate is further from the {whom} than this in {within}"
         return (
-            Measure("mse", "mean squared error", "", f"squared distance to the {whom}, on average"),
-            Measure("mse_per_dimension", "mean squared error per dimension", "", "the same, divided by d"),
-            Measure("quantile", f"error in {within}", "", said, QUANTILE, 1.0 - self.probability),
+            UtilityMeasure("mse", "mean squared error", "", f"squared distance to the {whom}, on average"),
+            UtilityMeasure("mse_per_dimension", "mean squared error per dimension", "", "the same, divided by d"),
+            UtilityMeasure("quantile", f"error in {within}", "", meaning, QUANTILE, 1.0 - self.probability),
         )
 
     @abstractmethod
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return the noise of every coordinate."""
 
     @abstractmethod
@@ -119,12 +119,12 @@ class Mean(Pair):
     def answer(self, data: Dataset) -> NDArray[np.float64]:
         """Return the mean of every column of the records as they came."""
         self.widths(data)
-        return data.kept("mean", lambda: data.raw_table.mean(axis=0))
+        return data.cached("mean", lambda: data.raw_table.mean(axis=0))
 
     def centre(self, data: Dataset) -> NDArray[np.float64]:
         """Return the mean of every column of the values within the bounds."""
         self.widths(data)
-        return data.kept("clipped mean", lambda: data.table.mean(axis=0))
+        return data.cached("clipped mean", lambda: data.table.mean(axis=0))
 
     def bias(self, data: Dataset) -> NDArray[np.float64]:
         """Return by how much every column's mean is moved by the bounds; 0 where no record lies outside."""
@@ -148,7 +148,7 @@ class Mean(Pair):
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
         """Return the means (of the data, or of fresh samples of it) plus noise."""
         noises = self.noises(data, data.n)
-        out = np.stack([noise.sample(rng, (count,)) for noise in noises], axis=1)
+        out = np.stack([noise.draws(rng, (count,)) for noise in noises], axis=1)
         out += self.centre(data) if self.accuracy == EMPIRICAL else sample_means(data, rng, count)
         return out
 
@@ -175,21 +175,21 @@ class Mean(Pair):
                 )
             else:
                 reach = Fact("quantile", joint_quantile(noises, self.probability), "exact", "product of the noise laws")
-            said = f"the variance of the noise, σ² per dimension{plus and f',{plus}'}"
-            facts = [Fact("mse", off + squared, "exact", said, r"b^2+\sigma^2" if off else ""), reach]
+            theorem = f"the variance of the noise, σ² per dimension{plus and f',{plus}'}"
+            facts = [Fact("mse", off + squared, "exact", theorem, r"b^2+\sigma^2" if off else ""), reach]
             return tuple(per_dimension([*facts, *self.floors(widths, size)], self.d))
-        variance = data.kept("variance", lambda: float(data.table.var(axis=0).sum()))
+        variance = data.cached("variance", lambda: float(data.table.var(axis=0).sum()))
         spread = squared + variance / size
-        known = off + spread
+        total = off + spread
         least, whom = self.least()
         ceiling = off + squared + float((widths**2).sum()) / (4.0 * size)
         # at every dataset some record can move column j by at least half its width
         floor = variance / size + least * float((widths**2).sum()) / (4.0 * size**2)
         facts = [
-            Fact("mse", known, "exact", f"variance of the noise plus variance of the population over n{plus}"),
+            Fact("mse", total, "exact", f"variance of the noise plus variance of the population over n{plus}"),
             Fact("mse", ceiling, "upper", f"any population within the bounds: its variance is at most w²/4{plus}"),
             Fact("mse", floor, "lower", f"{whom}; unbiased for every dataset, on this population", "", "any"),
-            Fact("quantile", self._chebyshev(known, spread, bias), "upper", "Chebyshev"),
+            Fact("quantile", self._chebyshev(total, spread, bias), "upper", "Chebyshev"),
         ]
         return tuple(per_dimension(facts, self.d))
 
@@ -200,12 +200,12 @@ class Mean(Pair):
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the closed forms; for a miss above 1/2 the quantile of biased errors may rise as the noise falls."""
-        known, bias = self.closed_forms(data, n), self.bias(data)
+        facts, bias = self.closed_forms(data, n), self.bias(data)
         if measure != "quantile" or parameter == "probability" or self.probability <= 0.5 or not bias.any():
-            return known
+            return facts
         reach = float(np.abs(bias).max()) + joint_quantile(self.noises(data, n or data.n), self.probability)
         upper = Fact("quantile", reach, "upper", "bias plus the quantile of the noise")
-        return (upper,) if self.accuracy == EMPIRICAL else known
+        return (upper,) if self.accuracy == EMPIRICAL else facts
 
     def sentence(self, data: Dataset) -> str:
         """Say how far one release is off."""
@@ -215,10 +215,10 @@ class Mean(Pair):
         each = "" if self.d == 1 else f" in any of the {self.d} columns"
         biased = bool(self.bias(data).any())
         law = "exact law of bias and noise" if biased else "exact law of the noise"
-        said = law if kind == "exact" else "upper bound"
+        basis = law if kind == "exact" else "upper bound"
         return (
             f"{parameter_words(self)} and n = {data.n} the released mean is within {reach} of {whom}{each} in "
-            f"{within_words(self.probability)} ({said}, rounded up).{self._bias_words(data) if biased else ''}"
+            f"{within_words(self.probability)} ({basis}, rounded up).{self._bias_words(data) if biased else ''}"
         )
 
     def _bias_words(self, data: Dataset) -> str:
@@ -242,14 +242,14 @@ def per_dimension(facts: list[Fact], d: int) -> list[Fact]:
     return [*facts, *shares]
 
 
-def joint_quantile(noises: list[Noise], miss: float) -> float:
+def joint_quantile(noises: list[CentredNoise], miss: float) -> float:
     """Return the smallest t with P(some |N_j| > t) <= miss, rounded up; the noises are independent."""
 
     def missed(t: float) -> float:
         at = np.array([t])
         return -math.expm1(sum(math.log1p(-min(2.0 * float(noise.above(at)[0]), 1.0)) for noise in noises))
 
-    low, high = (max(n.quantile(p) for n in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
+    low, high = (max(noise.reach(p) for noise in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
     if len(noises) == 1:
         return high
     low = math.nextafter(low, 0.0)
@@ -271,7 +271,7 @@ def population(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         rows, counts = np.unique(data.table, axis=0, return_counts=True)
         return rows, counts / data.n
 
-    return data.kept("population", make)
+    return data.cached("population", make)
 
 
 def sample_means(data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
@@ -279,8 +279,8 @@ def sample_means(data: Dataset, rng: Generator, count: int) -> NDArray[np.float6
     rows, shares = population(data)
     if len(rows) < data.n:
         return np.asarray(rng.multinomial(data.n, shares, count) @ rows / data.n, dtype=np.float64)
-    drawn = rng.integers(0, data.n, (count, data.n))
-    return np.stack([column[drawn].mean(axis=1) for column in data.table.T], axis=1)
+    index = rng.integers(0, data.n, (count, data.n))
+    return np.stack([column[index].mean(axis=1) for column in data.table.T], axis=1)
 
 
 def course_floor(epsilon: float, width: float, n: int) -> float:
@@ -313,9 +313,9 @@ class MeanGaussian(Calibrated, Mean):
         """Return the standard deviation of every coordinate."""
         return float(np.linalg.norm(self.widths(data))) * self.unit_sigma / (n or data.n)
 
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return the same normal noise d times."""
-        return [Gaussian(self.sigma(data, n))] * self.d
+        return [NormalNoise(self.sigma(data, n))] * self.d
 
     def least(self) -> tuple[float, str]:
         """Return the bound for the same Gaussian region."""
@@ -342,12 +342,12 @@ class MeanLaplace(Mean):
     @property
     def region(self) -> TradeOff:
         """Exactly d Laplace answers of epsilon/d."""
-        each = LaplaceRegion(self.epsilon / self.d)
+        each = Laplace(self.epsilon / self.d)
         return stated(each if self.d == 1 else each**self.d, SUBSTITUTION)
 
-    def noises(self, data: Dataset, n: int) -> list[Noise]:
+    def noises(self, data: Dataset, n: int) -> list[CentredNoise]:
         """Return Laplace noise in proportion to the widths."""
-        return [Laplace(self.d * float(w) / (n * self.epsilon)) for w in self.widths(data)]
+        return [LaplaceNoise(self.d * float(w) / (n * self.epsilon)) for w in self.widths(data)]
 
     def least(self) -> tuple[float, str]:
         """Return the bound for epsilon-DP."""

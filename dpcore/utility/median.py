@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import (
     SIZE,
     WITHIN,
@@ -26,7 +26,7 @@ from dpcore.utility.choosing import (
     slopes_bound,
     true_counts,
 )
-from dpcore.utility.neighbourhood import Bound, Found, Moves, moved_records
+from dpcore.utility.neighbourhood import DataRegion, Moves, RegionBound, moved_records
 from dpcore.words import of_100, outward
 
 if TYPE_CHECKING:
@@ -43,19 +43,19 @@ AT_HAND = "the data at hand against every substitution of one record, both direc
 class MedianExponential(Choosing):
     """The median among m evenly spaced values; records count at the nearest of them."""
 
-    name: ClassVar[str] = "median_exponential"
-    title: ClassVar[str] = "median with the exponential mechanism"
-    query: ClassVar[str] = "median"
-    mechanism: ClassVar[str] = "exponential"
-    span: ClassVar[tuple[float, float]] = (0.001, 5.0)
-    formula: ClassVar[str] = r"P(c)\propto e^{-\varepsilon|S(c)|/4},\quad S(c)=\#\{x_i<c\}-\#\{x_i>c\}"
-    assumptions: ClassVar[str] = (
+    name = "median_exponential"
+    title = "median with the exponential mechanism"
+    query = "median"
+    mechanism = "exponential"
+    span = (0.001, 5.0)
+    formula = r"P(c)\propto e^{-\varepsilon|S(c)|/4},\quad S(c)=\#\{x_i<c\}-\#\{x_i>c\}"
+    assumptions = (
         "Substitution of one record. Records are moved to the nearest of m values; errors are ranks among these. "
         "Bounds and number of values are public."
     )
-    reference: ClassVar[str] = "McSherry, Talwar 2007; privacy-visualisation thesis, Proposition 51, corrected"
-    measure: ClassVar[str] = "miss"
-    clips: ClassVar[bool] = True
+    reference = "McSherry, Talwar 2007; privacy-visualisation thesis, Proposition 51, corrected"
+    measure = "miss"
+    clips = True
 
     epsilon: float = MAIN_EPSILON.field(0.05)
     size: int = SIZE.field(101)
@@ -65,20 +65,22 @@ class MedianExponential(Choosing):
     @property
     def region(self) -> TradeOff:
         """The worst case over all exponential mechanisms, which contains the region of every dataset."""
-        return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
+        return RegionBound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of a rank error of at least t, rank error, distance."""
         t = f"{self.within:g}"
         sure = 1.0 - self.probability
         return (
-            Measure(
+            UtilityMeasure(
                 "miss", f"chance of a rank error ≥ {t}", meaning=f"The answer is {t} ranks or more off.", statistic=RATE
             ),
-            Measure("rank", "mean rank error", "records", "How many records lie between the answer and the middle."),
-            Measure("quantile", f"rank error, {sure:.4g} quantile", "records", "", QUANTILE, sure),
-            Measure("distance", "mean distance to the median", "", "In the units of the data."),
+            UtilityMeasure(
+                "rank", "mean rank error", "records", "How many records lie between the answer and the middle."
+            ),
+            UtilityMeasure("quantile", f"rank error, {sure:.4g} quantile", "records", "", QUANTILE, sure),
+            UtilityMeasure("distance", "mean distance to the median", "", "In the units of the data."),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -87,9 +89,9 @@ class MedianExponential(Choosing):
 
     def balance(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return S(c) = #{x < c} - #{x > c} of every candidate, ascending integers."""
-        found = counts(data, self.size, n)
-        below = np.cumsum(found) - found
-        return np.asarray(2 * below + found - found.sum(), dtype=np.float64)
+        records = counts(data, self.size, n)
+        below = np.cumsum(records) - records
+        return np.asarray(2 * below + records - records.sum(), dtype=np.float64)
 
     def chances(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return exp(-eps |S(c)| / 4), normalised."""
@@ -108,14 +110,14 @@ class MedianExponential(Choosing):
 
     def true_balance(self, data: Dataset, n: int | None = None) -> FloatArray:
         """Return S(c) of the records as they came: those outside the bounds lie below or above every candidate."""
-        found = true_counts(data, self.size, n)
-        below = np.cumsum(found) - found
-        return np.asarray(2 * below + found - found.sum(), dtype=np.float64)[1:-1]
+        records = true_counts(data, self.size, n)
+        below = np.cumsum(records) - records
+        return np.asarray(2 * below + records - records.sum(), dtype=np.float64)[1:-1]
 
     def truth(self, data: Dataset, n: int | None = None) -> float:
         """Return the smallest value with the least |S|: a candidate, or one of their line continued beyond the bounds."""
         if data.moved:
-            return data.kept(("median", self.size), lambda: self._beyond(data))
+            return data.cached(("median", self.size), lambda: self._beyond(data))
         return float(self.options(data)[np.argmin(np.abs(self.balance(data, n)))])
 
     def _beyond(self, data: Dataset) -> float:
@@ -171,7 +173,7 @@ class MedianExponential(Choosing):
         occupied = counts(data, self.size) > 0
         log_p = log_softmax(-self.epsilon / 4 * np.abs(balance))
         polygon = moved_records(log_p, self.epsilon / 4, occupied, up, down)
-        return Found(polygon, "median of the data at hand", "substitution", AT_HAND)
+        return DataRegion(polygon, "median of the data at hand", "substitution", AT_HAND)
 
     def sentence(self, data: Dataset) -> str:
         """Say how many ranks the answer is off."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
-from dpcore.regions.custom import Given
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.guarantees import three_point
 from dpcore.regions.tradeoff import TradeOff
 
@@ -27,7 +27,7 @@ _ROUNDS = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found(Given):
+class DataRegion(CustomRegion):
     """A region computed from data at hand; `reason` says over which pairs of datasets."""
 
     reason: str = ""
@@ -39,7 +39,7 @@ class Found(Given):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bound(TradeOff):
+class RegionBound(TradeOff):
     """A guarantee that contains the mechanism's region; `inside` are regions known to be reached.
 
     Its expression is that of the guarantee, so it can be linked and composed; its numbers are of kind ``upper``.
@@ -158,12 +158,12 @@ def _above_chords(x: FloatArray, y: FloatArray) -> np.ndarray[tuple[int], np.dty
 
 def _chain(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the concave chain from (0, 0), or from a point at alpha = 0, with slopes above 1."""
-    kept = [(0.0, 0.0)] if x[0] > 0 else []
+    corners = [(0.0, 0.0)] if x[0] > 0 else []
     for point in zip(x.tolist(), y.tolist(), strict=True):
-        while len(kept) >= 2 and _slope(kept[-2], kept[-1]) <= _slope(kept[-1], point) * (1 + _SAME):
-            kept.pop()
-        kept.append(point)
-    corner = np.array(kept[1:] if kept[0] == (0.0, 0.0) else kept)
+        while len(corners) >= 2 and _slope(corners[-2], corners[-1]) <= _slope(corners[-1], point) * (1 + _SAME):
+            corners.pop()
+        corners.append(point)
+    corner = np.array(corners[1:] if corners[0] == (0.0, 0.0) else corners)
     return corner[:, 0], corner[:, 1]
 
 

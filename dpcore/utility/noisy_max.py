@@ -7,7 +7,7 @@ single count moves: scale 1/eps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dpcore.utility.additive import NEIGHBOURS, SUBSTITUTION
 from dpcore.utility.base import Fact, enter
 from dpcore.utility.choosing import BINS, cells
 from dpcore.utility.median import AT_HAND
-from dpcore.utility.neighbourhood import Bound, Found, region_of_pairs
+from dpcore.utility.neighbourhood import DataRegion, RegionBound, region_of_pairs
 from dpcore.utility.picking import ByExponential, ByGumbel, ByLaplace, Picking
 from dpcore.utility.winners import MOST, winners
 
@@ -31,11 +31,9 @@ _MOST_NEIGHBOURS = {"gumbel": 40_000, "exponential": 150, "laplace": 150}
 class MostCommon(Picking):
     """The fullest of `bins` cells of equal width, or the most common category."""
 
-    query: ClassVar[str] = "most common value"
-    clips: ClassVar[bool] = True
-    assumptions: ClassVar[str] = (
-        "Scale 2/ε under substitution, 1/ε when a record is added or removed. Cells are public."
-    )
+    query = "most common value"
+    clips = True
+    assumptions = "Scale 2/ε under substitution, 1/ε when a record is added or removed. Cells are public."
 
     bins: int = BINS.field(10, high=MOST, meaning="number of cells, for data without categories")
     neighbours: str = NEIGHBOURS.field(SUBSTITUTION)
@@ -76,7 +74,7 @@ class MostCommon(Picking):
         moves = _moves(counts, self.neighbours)
         if len(moves) > _MOST_NEIGHBOURS[self.noise]:
             reason = f"{AT_HAND}: {len(moves)} neighbours are too many, the worst case is given"
-            return Bound(self.region, reason, self.neighbours)
+            return RegionBound(self.region, reason, self.neighbours)
         first = winners(counts / self.scale, self.noise)
         if self.noise == "gumbel":
             p, q = _classes(first, moves, 1.0 / self.scale)
@@ -84,7 +82,7 @@ class MostCommon(Picking):
             p = np.tile(first, (len(moves), 1))
             q = np.array([winners(_after(counts, move) / self.scale, self.noise) for move in moves])
         reason = AT_HAND.replace("substitution of one record", f"{self.neighbours} of one record")
-        return Found(region_of_pairs(p, q), "counts at hand", self.neighbours, reason)
+        return DataRegion(region_of_pairs(p, q), "counts at hand", self.neighbours, reason)
 
     def labels(self, data: Dataset) -> tuple[str, ...]:  # noqa: ARG002  one answer
         """Return the name of the one coordinate."""
@@ -127,8 +125,8 @@ def _classes(first: FloatArray, moves: list[Move], rate: float) -> tuple[FloatAr
 class ModeExponential(ByGumbel, MostCommon):
     """Exponential mechanism, which is report noisy max with Gumbel noise."""
 
-    name: ClassVar[str] = "mode_exponential"
-    title: ClassVar[str] = "most common value with the exponential mechanism"
+    name = "mode_exponential"
+    title = "most common value with the exponential mechanism"
 
 
 @enter
@@ -136,8 +134,8 @@ class ModeExponential(ByGumbel, MostCommon):
 class ModePermute(ByExponential, MostCommon):
     """Permute and flip, which is report noisy max with exponential noise."""
 
-    name: ClassVar[str] = "mode_permute"
-    title: ClassVar[str] = "most common value with permute and flip"
+    name = "mode_permute"
+    title = "most common value with permute and flip"
 
 
 @enter
@@ -145,5 +143,5 @@ class ModePermute(ByExponential, MostCommon):
 class ModeLaplace(ByLaplace, MostCommon):
     """Report noisy max with Laplace noise."""
 
-    name: ClassVar[str] = "mode_laplace"
-    title: ClassVar[str] = "most common value with Laplace noisy max"
+    name = "mode_laplace"
+    title = "most common value with Laplace noisy max"

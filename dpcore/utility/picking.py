@@ -11,9 +11,9 @@ import numpy as np
 
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.regions.guarantees import DP
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure
 from dpcore.utility.choosing import WITHIN, Choosing, softmax
-from dpcore.utility.neighbourhood import Bound, Found, hull
+from dpcore.utility.neighbourhood import DataRegion, RegionBound, hull
 from dpcore.utility.winners import duel, winners
 from dpcore.words import of_100, outward
 
@@ -30,8 +30,8 @@ class Picking(Choosing):
     """The candidate with the largest noisy score; `noise` is of scale `scale(…)`."""
 
     noise: ClassVar[str]
-    measure: ClassVar[str] = "success"
-    span: ClassVar[tuple[float, float]] = (0.01, 10.0)
+    measure = "success"
+    span = (0.01, 10.0)
 
     epsilon: float = MAIN_EPSILON.field(0.5)
     within: float = WITHIN.field(5.0, meaning="loss of score that counts as far off")
@@ -51,16 +51,18 @@ class Picking(Choosing):
         """Scale b of the noise: 2 Δ / eps, or Δ / eps where all scores that change move the same way."""
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of a best candidate, of a far worse one, and the loss of score."""
         sure = 1.0 - self.probability
         return (
-            Measure(
+            UtilityMeasure(
                 "success", "chance of the best candidate", "", "Its score is the largest.", RATE, larger_is_better=True
             ),
-            Measure("far", f"chance to lose ≥ {self.within:g} of the score", "", "Far worse than the best.", RATE),
-            Measure("gap", "mean loss of score", "", "Best score minus that of the release."),
-            Measure("quantile", f"loss of score, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure(
+                "far", f"chance to lose ≥ {self.within:g} of the score", "", "Far worse than the best.", RATE
+            ),
+            UtilityMeasure("gap", "mean loss of score", "", "Best score minus that of the release."),
+            UtilityMeasure("quantile", f"loss of score, {sure:.4g} quantile", "", "", QUANTILE, sure),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -115,8 +117,10 @@ class Picking(Choosing):
     def region(self) -> TradeOff:
         """The worst case over all scores: bounded range for the exponential mechanism, eps-DP for the others."""
         if self.noise == "gumbel":
-            return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for all scores", self.relation)
-        return Bound(DP(self.epsilon), "ε-DP of report noisy max: holds for all scores", self.relation)
+            return RegionBound(
+                Exponential(self.epsilon), "bounded range of the loss: holds for all scores", self.relation
+            )
+        return RegionBound(DP(self.epsilon), "ε-DP of report noisy max: holds for all scores", self.relation)
 
     @property
     def relation(self) -> str:
@@ -156,7 +160,7 @@ def score_box(scores: FloatArray, shift: float, noise: str, epsilon: float) -> T
     reason = "the scores at hand against all scores within the sensitivity, both directions"
     if scores.size > _SUBSETS[noise]:
         worst: TradeOff = Exponential(epsilon) if noise == "gumbel" else DP(epsilon)
-        return Bound(
+        return RegionBound(
             worst, f"{reason}: too many candidates to try all sets, the worst case over all scores is given", "any"
         )
     member = (np.arange(1, 2**scores.size - 1)[:, None] >> np.arange(scores.size)) & 1
@@ -165,31 +169,31 @@ def score_box(scores: FloatArray, shift: float, noise: str, epsilon: float) -> T
     outside = 1 - member
     alpha = np.concatenate((member @ first, np.sum(outside * second, axis=1)))
     power = np.concatenate((np.sum(member * second, axis=1), outside @ first))
-    return Found(hull(alpha, power), "scores at hand", "any", f"{reason} (exact)")
+    return DataRegion(hull(alpha, power), "scores at hand", "any", f"{reason} (exact)")
 
 
 class ByGumbel(Picking):
     """Exponential mechanism, which is report noisy max with Gumbel noise."""
 
-    noise: ClassVar[str] = "gumbel"
-    mechanism: ClassVar[str] = "exponential"
-    formula: ClassVar[str] = r"P(c)\propto e^{s(c)/b}"
-    reference: ClassVar[str] = "McSherry, Talwar 2007; thesis, Proposition 24; course, part 3"
+    noise = "gumbel"
+    mechanism = "exponential"
+    formula = r"P(c)\propto e^{s(c)/b}"
+    reference = "McSherry, Talwar 2007; thesis, Proposition 24; course, part 3"
 
 
 class ByExponential(Picking):
     """Permute and flip, which is report noisy max with exponential noise."""
 
-    noise: ClassVar[str] = "exponential"
-    mechanism: ClassVar[str] = "permute and flip"
-    formula: ClassVar[str] = r"\arg\max_c\, s(c)+\mathrm{Exp}(b)"
-    reference: ClassVar[str] = "McKenna, Sheldon 2020; Ding, Kifer et al. 2021"
+    noise = "exponential"
+    mechanism = "permute and flip"
+    formula = r"\arg\max_c\, s(c)+\mathrm{Exp}(b)"
+    reference = "McKenna, Sheldon 2020; Ding, Kifer et al. 2021"
 
 
 class ByLaplace(Picking):
     """Report noisy max with Laplace noise."""
 
-    noise: ClassVar[str] = "laplace"
-    mechanism: ClassVar[str] = "noisy max, Laplace"
-    formula: ClassVar[str] = r"\arg\max_c\, s(c)+\mathrm{Lap}(b)"
-    reference: ClassVar[str] = "Dwork, Roth 2014, Claim 3.9; course, part 4"
+    noise = "laplace"
+    mechanism = "noisy max, Laplace"
+    formula = r"\arg\max_c\, s(c)+\mathrm{Lap}(b)"
+    reference = "Dwork, Roth 2014, Claim 3.9; course, part 4"

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.choosing import LEVEL, WITHIN, not_steady, quantile_of
-from dpcore.utility.neighbourhood import Bound
+from dpcore.utility.neighbourhood import RegionBound
 from dpcore.utility.quantile_region import region_of_intervals
 from dpcore.words import of_100, outward
 
@@ -55,25 +55,25 @@ def _intervals(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
         use = np.flatnonzero(np.diff(knots) > 0)
         return knots[use], knots[use + 1], use.astype(np.float64)
 
-    return data.kept("intervals", make)
+    return data.cached("intervals", make)
 
 
 @enter
 @dataclass(frozen=True)
-class QuantileExponential(Pair):
+class QuantileExponential(UtilityPair):
     """A quantile in the interval between the public bounds."""
 
-    name: ClassVar[str] = "quantile_exponential"
-    title: ClassVar[str] = "quantile with the exponential mechanism"
-    query: ClassVar[str] = "quantile"
-    mechanism: ClassVar[str] = "exponential"
-    span: ClassVar[tuple[float, float]] = (0.01, 5.0)
-    formula: ClassVar[str] = r"p(c)\propto e^{-\varepsilon|\#\{x_i<c\}-qn|/2}"
-    assumptions: ClassVar[str] = "Substitution of one record. The bounds of the data are public."
-    reference: ClassVar[str] = "Smith 2011; McSherry, Talwar 2007"
-    measure: ClassVar[str] = "distance"
-    clips: ClassVar[bool] = True
-    wide_costs: ClassVar[bool] = True
+    name = "quantile_exponential"
+    title = "quantile with the exponential mechanism"
+    query = "quantile"
+    mechanism = "exponential"
+    span = (0.01, 5.0)
+    formula = r"p(c)\propto e^{-\varepsilon|\#\{x_i<c\}-qn|/2}"
+    assumptions = "Substitution of one record. The bounds of the data are public."
+    reference = "Smith 2011; McSherry, Talwar 2007"
+    measure = "distance"
+    clips = True
+    wide_costs = True
 
     epsilon: float = MAIN_EPSILON.field(0.2)
     level: float = LEVEL.field(0.5)
@@ -83,17 +83,17 @@ class QuantileExponential(Pair):
     @property
     def region(self) -> TradeOff:
         """The worst case over all exponential mechanisms, which contains the region of every dataset."""
-        return Bound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
+        return RegionBound(Exponential(self.epsilon), "bounded range of the loss: holds for every dataset")
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Distance to the true quantile, its quantile, rank error and chance of a large one."""
         sure, t = 1.0 - self.probability, f"{self.within:g}"
         return (
-            Measure("distance", "mean distance to the quantile", "", "In the units of the data."),
-            Measure("quantile", f"distance to the quantile, {sure:.4g} quantile", "", "", QUANTILE, sure),
-            Measure("rank", "mean rank error", "records", "Records between the answer and the wanted rank."),
-            Measure("miss", f"chance of a rank error ≥ {t}", "", f"The answer is {t} ranks or more off.", RATE),
+            UtilityMeasure("distance", "mean distance to the quantile", "", "In the units of the data."),
+            UtilityMeasure("quantile", f"distance to the quantile, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure("rank", "mean rank error", "records", "Records between the answer and the wanted rank."),
+            UtilityMeasure("miss", f"chance of a rank error ≥ {t}", "", f"The answer is {t} ranks or more off.", RATE),
         )
 
     def answer(self, data: Dataset) -> FloatArray:

@@ -29,7 +29,7 @@ import numpy as np
 
 from dpcore.curves.base import FloatArray
 from dpcore.curves.bound import Outer
-from dpcore.utility.neighbourhood import Found, hull
+from dpcore.utility.neighbourhood import DataRegion, hull
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -45,9 +45,9 @@ def region_of_intervals(data: Dataset, level: float, epsilon: float) -> TradeOff
     values, target = data.ordered, level * data.n
     inner: list[Points] = []
     outer: list[Points] = []
-    for line, wanted in ((values, target), (-values[::-1], data.n - target)):
+    for line, rank in ((values, target), (-values[::-1], data.n - target)):
         ends = (data.low, data.high) if line is values else (-data.high, -data.low)
-        parts = _Parts.of(line, ends, wanted, epsilon / 2)
+        parts = _Parts.of(line, ends, rank, epsilon / 2)
         for inside, outside in parts.tests():
             inner.append(inside)
             outer.append(outside)
@@ -55,7 +55,7 @@ def region_of_intervals(data: Dataset, level: float, epsilon: float) -> TradeOff
         hull(np.concatenate([a for a, _ in side]), np.concatenate([b for _, b in side])) for side in (outer, inner)
     ]
     reason = "the data at hand against every substitution of one record by any value, both directions"
-    return Found(Outer(shapes[0], shapes[1:], reason), "quantile of the data at hand", "substitution", reason)
+    return DataRegion(Outer(shapes[0], shapes[1:], reason), "quantile of the data at hand", "substitution", reason)
 
 
 @dataclass(frozen=True)

@@ -15,23 +15,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
-from dpcore.core.kinds import FACTS
 from dpcore.core.registry import COUNT, Choice
-from dpcore.mechanisms.gaussian import Gaussian as GaussianRegion
+from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     SMALL_DELTA,
-    Additive,
+    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     unit_sigma,
     vector_errors,
     within_words,
 )
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, Measure, enter
-from dpcore.utility.noise import Gaussian, Noise
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, UtilityMeasure, enter
+from dpcore.utility.noise import CentredNoise, NormalNoise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,11 +45,6 @@ BUDGET: Final = Choice(
     meaning="which theorem chooses the noise: the exact Gaussian region, zCDP, or the sufficient condition of KOV",
     choices=(GDP, ZCDP, KOV),
 )
-THEOREMS: Final = {
-    GDP: "exact Gaussian composition (Dong, Roth, Su 2022, Corollary 3.3)",
-    ZCDP: "zCDP adds up and converts (Bun, Steinke 2016, Proposition 1.3)",
-    KOV: "sufficient condition of Kairouz, Oh, Viswanath 2015, Theorem 4.3, second term corrected",
-}
 
 
 def sigma_for(epsilon: float, delta: float, k: int, calibration: str) -> float:
@@ -64,26 +57,9 @@ def sigma_for(epsilon: float, delta: float, k: int, calibration: str) -> float:
     return math.sqrt(k * max(4.0 * math.log(math.e + epsilon / delta) / epsilon**2, 2.0 / epsilon))
 
 
-def calibrations(epsilon: float, delta: float, k: int) -> pd.DataFrame:
-    """Return what each theorem asks, and what its noise really guarantees at epsilon.
-
-    Returns
-    -------
-    DataFrame
-        `calibration, sigma, mse, true_delta, kind, theorem, neighbours`; `mse` is of one query, `kind` is that of `true_delta`.
-    """
-    rows = []
-    for name, theorem in THEOREMS.items():
-        asked = QueriesGaussian(epsilon=epsilon, delta=delta, k=k, calibration=name)
-        region = asked.region
-        facts = (region.kind, theorem, region.neighbours)
-        rows.append((name, asked.sigma, asked.sigma**2, float(region.delta(epsilon)), *facts))
-    return pd.DataFrame(rows, columns=["calibration", "sigma", "mse", "true_delta", *FACTS])
-
-
 @enter
 @dataclass(frozen=True)
-class QueriesGaussian(Additive):
+class QueriesGaussian(NoisyAnswer):
     """How many records reach each of k thresholds, with normal noise."""
 
     name = "queries_gaussian"
@@ -124,18 +100,22 @@ class QueriesGaussian(Additive):
     @property
     def region(self) -> TradeOff:
         """The true region of all k answers together, whatever the theorem claims."""
-        return GaussianRegion(self.sigma) ** self.k
+        return Gaussian(self.sigma) ** self.k
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Errors per query, and of the worst query."""
         within = within_words(self.miss)
-        said = f"no query is off by more than this in {within}"
+        meaning = f"no query is off by more than this in {within}"
         return (
-            Measure("mse", "mean squared error per query", "records²", "the squared error of one query, on average"),
-            Measure("l1", "mean absolute error per query", "records", "the error of one query, on average"),
-            Measure("worst", "mean error of the worst query", "records", "the largest error of any query, on average"),
-            Measure("quantile", f"worst error in {within}", "records", said, QUANTILE, 1.0 - self.miss),
+            UtilityMeasure(
+                "mse", "mean squared error per query", "records²", "the squared error of one query, on average"
+            ),
+            UtilityMeasure("l1", "mean absolute error per query", "records", "the error of one query, on average"),
+            UtilityMeasure(
+                "worst", "mean error of the worst query", "records", "the largest error of any query, on average"
+            ),
+            UtilityMeasure("quantile", f"worst error in {within}", "records", meaning, QUANTILE, 1.0 - self.miss),
         )
 
     def coordinates(self, data: Dataset) -> int:  # noqa: ARG002  k, whatever the data
@@ -159,19 +139,19 @@ class QueriesGaussian(Additive):
         """Return the true counts: the thresholds lie within the bounds, which change no count."""
         return self.answer(data)
 
-    def noise(self, data: Dataset, n: int | None = None) -> Noise:  # noqa: ARG002  the counts move by 1
+    def noise(self, data: Dataset, n: int | None = None) -> CentredNoise:  # noqa: ARG002  the counts move by 1
         """Return the noise of every count."""
-        return Gaussian(self.sigma)
+        return NormalNoise(self.sigma)
 
     def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return squared and absolute errors per query, and the largest error."""
-        found = vector_errors(releases, self.answer(data))
-        return {name: value / self.k if name in ("mse", "l1") else value for name, value in found.items()}
+        errors = vector_errors(releases, self.answer(data))
+        return {name: value / self.k if name in ("mse", "l1") else value for name, value in errors.items()}
 
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:  # noqa: ARG002  n does not matter
         """Return the moments and quantiles of the noise, and the bound for unbiased mechanisms."""
-        one = {f.measure: f for f in additive_facts(Gaussian(self.sigma), 1, self.miss)}
-        all_k = {f.measure: f for f in additive_facts(Gaussian(self.sigma), self.k, self.miss)}
+        one = {f.measure: f for f in additive_facts(NormalNoise(self.sigma), 1, self.miss)}
+        all_k = {f.measure: f for f in additive_facts(NormalNoise(self.sigma), self.k, self.miss)}
         least = gaussian_floor(math.sqrt(self.k) / self.sigma)
         floor = Fact("mse", least, "lower", GAUSSIAN_FLOOR, r"1/(e^{k/\sigma^2}-1)", "any")
         return (one["mse"], one["l1"], all_k["worst"], all_k["quantile"], floor)

@@ -1,4 +1,4 @@
-"""One column of a user's CSV as numbers or as answers, with every loss counted and said.
+"""One column of a user's CSV as numbers or as answers, with every loss counted and reported.
 
 Nothing is kept: the bytes belong to the caller, and each function reads them from the start. Rows are streamed, so that a
 million of them need little more memory than the numbers they hold.
@@ -31,18 +31,16 @@ MOST_LABELS = 100
 OUTSIDE = ("clip", "drop")
 OTHERS = ("count", "drop")
 UNDECLARED = (
-    "Declare the categories, as they may be known without the data. If they were read off the data, the mere existence of a "
-    "bin such as one for a single chief executive would tell that this person is in the data, whatever noise its count gets."
+    "Declare the categories from what is known without the data. If they were read off the data, the mere existence of a "
+    "bin such as one for a single chief executive would reveal that this person is in the data, whatever noise its count gets."
 )
 _CHUNK = 20_000
-_COUNTED_OUT = (
-    "Whether a row is left out depends on its value, and the number of rows left is treated as public: it tells this."
-)
+_COUNTED_OUT = "Whether a row is left out depends on its value, and the number of remaining rows is treated as public, so it reveals this."
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One column, cleaned: ``rows == dataset.n + sum(dropped.values())``, so that nothing is lost unsaid.
+class ColumnReading:
+    """One column, cleaned: ``rows == dataset.n + sum(dropped.values())``, so that nothing is lost silently.
 
     The counts depend on the data: they are for its owner, and must not be published beside a private release.
 
@@ -56,7 +54,7 @@ class Reading:
         Why a row gives no value -> how many rows.
     clipped : tuple of (int, int)
         How many values were moved up to the lower and down to the upper bound.
-    told : tuple of str
+    notes : tuple of str
         All of this in sentences.
     """
 
@@ -64,10 +62,10 @@ class Reading:
     rows: int
     dropped: dict[str, int]
     clipped: tuple[int, int]
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
-def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: str = "clip") -> Reading:
+def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: str = "clip") -> ColumnReading:
     """Return a column as numbers between two bounds.
 
     The bounds must be chosen without looking at the data: the noise protects a person only within them.
@@ -88,10 +86,10 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         msg = f"The lower bound must be below the upper bound, both finite; got {low!r} and {high!r}."
         raise DomainError(msg)
     one_of("outside", OUTSIDE).check(outside)
-    found, notes = array("d"), _Notes()
+    numbers, notes = array("d"), _Tally()
     for cells in _chunks(sheet, sheet.place(column), notes):
-        found.extend(_all_numbers(cells) or _each_number(cells, notes, comma=sheet.delimiter != ","))
-    values = np.array(found, dtype=np.float64)
+        numbers.extend(_all_numbers(cells) or _each_number(cells, notes, comma=sheet.delimiter != ","))
+    values = np.array(numbers, dtype=np.float64)
     below, above = int((values < low).sum()), int((values > high).sum())
     clipped = (below, above) if outside == "clip" else (0, 0)
     inside = values[(values >= low) & (values <= high)] if outside == "drop" else values
@@ -103,12 +101,12 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         data = Dataset(inside, np.array(low), np.array(high), column, original=values)
     else:
         data, _ = Dataset.clipped(values, low, high, column)
-    told = notes.words(column, data.n, "numbers")
+    sentences = notes.words(column, data.n, "numbers")
     if any(clipped):
-        told.append(_clipped_words(below, above, low, high))
+        sentences.append(_clipped_words(below, above, low, high))
     if outside == "drop" and below + above:
-        told.append(_COUNTED_OUT)
-    return Reading(data, notes.rows, notes.lost(), clipped, tuple(told))
+        sentences.append(_COUNTED_OUT)
+    return ColumnReading(data, notes.rows, notes.lost(), clipped, tuple(sentences))
 
 
 def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[str, ...]:
@@ -139,7 +137,9 @@ def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[
     return names
 
 
-def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (), others: str = OTHERS[0]) -> Reading:
+def read_labels(
+    sheet: Sheet, column: str, categories: str | Sequence[str] = (), others: str = OTHERS[0]
+) -> ColumnReading:
     """Return a column as answers from a declared list.
 
     The list must be declared before the data are seen. If it were read off the data, the existence of a bin would say that
@@ -155,35 +155,37 @@ def read_labels(sheet: Sheet, column: str, categories: str | Sequence[str] = (),
         The answers there may be, in the order of their bins; see `declared`. Without them nothing is read.
     others : str, optional
         ``count`` puts every other answer into a bin called other, which is there whether somebody is in it or not;
-        ``drop`` leaves its row out. Both are said.
+        ``drop`` leaves its row out. Both are reported.
     """
     names = _bins(categories, others)
-    found, notes, known = array("q"), _Notes(), {name: place for place, name in enumerate(names)}
-    other = known[OTHER] if others == OTHERS[0] else None
-    counted = 0
+    places, notes, place_of = array("q"), _Tally(), {name: place for place, name in enumerate(names)}
+    other = place_of[OTHER] if others == OTHERS[0] else None
+    undeclared = 0
     for cells in _chunks(sheet, sheet.place(column), notes):
         for cell in cells:
             text = " ".join(cell.split())
-            place = known.get(text)
+            place = place_of.get(text)
             if place is not None:
-                found.append(place)
+                places.append(place)
             elif text.lower() in MISSING:
                 notes.drop("empty" if not text else "marked as missing", cell)
             elif other is None:
                 notes.drop("not in the list", cell)
             else:
-                counted += 1
-                found.append(other)
-    if not found:
+                undeclared += 1
+                places.append(other)
+    if not places:
         raise notes.nothing(column, "answer")
-    data = Dataset.coded(np.array(found), names, column)
-    told = notes.words(column, data.n, "answers")
-    told.append(f"Declared: {', '.join(names)}.")
+    data = Dataset.coded(np.array(places), names, column)
+    sentences = notes.words(column, data.n, "answers")
+    sentences.append(f"Declared: {', '.join(names)}.")
     if notes.dropped.get("not in the list"):
-        told.append(_COUNTED_OUT)
+        sentences.append(_COUNTED_OUT)
     if other is not None:
-        told.append(f"{_values(counted, 'answer')} not in the list counted as {OTHER!r}, a bin that is always there.")
-    return Reading(data, notes.rows, notes.lost(), (0, 0), tuple(told))
+        sentences.append(
+            f"{_values(undeclared, 'answer')} not in the list counted as {OTHER!r}, a bin that always exists."
+        )
+    return ColumnReading(data, notes.rows, notes.lost(), (0, 0), tuple(sentences))
 
 
 def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
@@ -209,7 +211,7 @@ def _all_numbers(cells: list[str]) -> list[float] | None:
     return values if all(map(math.isfinite, values)) and not any("_" in cell for cell in cells) else None
 
 
-def _each_number(cells: list[str], notes: _Notes, *, comma: bool) -> Iterator[float]:
+def _each_number(cells: list[str], notes: _Tally, *, comma: bool) -> Iterator[float]:
     """Read cell by cell, and count what gives no number."""
     for cell in cells:
         value = number_in(cell)
@@ -240,7 +242,7 @@ def _clipped_words(below: int, above: int, low: float, high: float) -> str:
     return f"{' and '.join(parts)} moved to the nearer bound (clipped)."
 
 
-def _chunks(sheet: Sheet, place: int, notes: _Notes) -> Iterator[list[str]]:
+def _chunks(sheet: Sheet, place: int, notes: _Tally) -> Iterator[list[str]]:
     """Read the cells of one column, some thousand at a time; an empty line or a short row gives an empty cell."""
     source = io.BytesIO(sheet.data)
     reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
@@ -265,7 +267,7 @@ def _chunks(sheet: Sheet, place: int, notes: _Notes) -> Iterator[list[str]]:
     yield cells
 
 
-class _Notes:
+class _Tally:
     """What is counted while a column is read."""
 
     def __init__(self) -> None:
@@ -297,18 +299,22 @@ class _Notes:
         rows = f"{grouped(self.rows)} row{'s' * (self.rows != 1)}"
         return DomainError(f"Column {shown(column)} gives no {what}: of its {rows}, {self.reasons()}.")
 
-    def words(self, column: str, kept: int, what: str) -> list[str]:
+    def words(self, column: str, count: int, what: str) -> list[str]:
         """Say how many values there are, and what became of the other rows."""
-        told = [f"{grouped(kept)} {what} read from {grouped(self.rows)} rows of column {shown(column)}."]
+        sentences = [f"{grouped(count)} {what} read from {grouped(self.rows)} rows of column {shown(column)}."]
         if self.lost():
-            told.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
+            sentences.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
         if self.commas:
-            told.append(f"In {_values(self.commas)} the comma was read as the decimal sign.")
+            sentences.append(f"In {_values(self.commas)} the comma was read as the decimal sign.")
         if self.uneven:
-            told.append(f"{_values(self.uneven, 'row')} with more or fewer fields than the first; extra ones not used.")
+            sentences.append(
+                f"{_values(self.uneven, 'row')} with more or fewer fields than the first; extra ones not used."
+            )
         if self.breaks:
-            told.append(f"{_values(self.breaks, 'line break')} inside quotation marks: look whether a mark is missing.")
-        return told
+            sentences.append(
+                f"{_values(self.breaks, 'line break')} inside quotation marks: check whether a mark is missing."
+            )
+        return sentences
 
 
 def _values(count: int, what: str = "value") -> str:

@@ -54,11 +54,11 @@ class Sample:
 def samples() -> dict[str, Sample]:
     """Return name -> sample, for every column of every sample dataset."""
     described = tomllib.loads((data_folder() / "datasets" / "datasets.toml").read_text(encoding="utf-8"))
-    found = {}
+    columns = {}
     for dataset, facts in described.items():
         for column, about in facts["columns"].items():
             name = f"{dataset}.{column}"
-            found[name] = Sample(
+            columns[name] = Sample(
                 name,
                 f"{facts['title']}: {about['title']}",
                 about["kind"],
@@ -69,17 +69,17 @@ def samples() -> dict[str, Sample]:
                 tuple(about.get("categories", ())),
                 facts["provenance"],
             )
-    return found
+    return columns
 
 
 @lru_cache(maxsize=16)
 def _whole(name: str) -> Dataset:
     """Return all rows of a sample column."""
-    known = samples()
-    if name not in known:
-        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(known)}."
+    columns = samples()
+    if name not in columns:
+        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(columns)}."
         raise DomainError(msg)
-    about = known[name]
+    about = columns[name]
     sheet = open_csv(about.file.read_bytes())
     if about.kind == "labels":
         return read_labels(sheet, about.column, about.categories, "drop").dataset

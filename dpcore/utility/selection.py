@@ -6,7 +6,7 @@ The scores are given as they are; neighbouring datasets move each of them by at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -38,8 +38,8 @@ MOVES = Choice(
 class ScoreTable(Picking):
     """Given scores; the data at hand are not looked at."""
 
-    query: ClassVar[str] = "best of a table of scores"
-    assumptions: ClassVar[str] = (
+    query = "best of a table of scores"
+    assumptions = (
         "One record changes each score by at most Δ. Scale 2Δ/ε; Δ/ε if all scores that change move the same way."
     )
 
@@ -74,8 +74,8 @@ class ScoreTable(Picking):
 class TableExponential(ByGumbel, ScoreTable):
     """Exponential mechanism, which is report noisy max with Gumbel noise."""
 
-    name: ClassVar[str] = "scores_exponential"
-    title: ClassVar[str] = "best score with the exponential mechanism"
+    name = "scores_exponential"
+    title = "best score with the exponential mechanism"
 
     @property
     def region(self) -> TradeOff:
@@ -88,8 +88,8 @@ class TableExponential(ByGumbel, ScoreTable):
 class TablePermute(ByExponential, ScoreTable):
     """Permute and flip, which is report noisy max with exponential noise."""
 
-    name: ClassVar[str] = "scores_permute"
-    title: ClassVar[str] = "best score with permute and flip"
+    name = "scores_permute"
+    title = "best score with permute and flip"
 
 
 @enter
@@ -97,5 +97,5 @@ class TablePermute(ByExponential, ScoreTable):
 class TableLaplace(ByLaplace, ScoreTable):
     """Report noisy max with Laplace noise."""
 
-    name: ClassVar[str] = "scores_laplace"
-    title: ClassVar[str] = "best score with Laplace noisy max"
+    name = "scores_laplace"
+    title = "best score with Laplace noisy max"

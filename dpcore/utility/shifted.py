@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.utility.base import Fact
-from dpcore.utility.noise import Noise, worst_beyond, worst_mean
+from dpcore.utility.noise import CentredNoise, worst_beyond, worst_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Off:
 
     Attributes
     ----------
-    noise : Noise
+    noise : CentredNoise
         The law.
     bias : ndarray of float
         By how much each coordinate is off without noise.
@@ -49,19 +49,19 @@ class Off:
         The counts to which noise is added, if the sum is clipped at 0; None if it is not.
     """
 
-    noise: Noise
+    noise: CentredNoise
     bias: FloatArray
     counts: FloatArray | None = None
 
-    def log_kept(self, s: FloatArray) -> FloatArray:
+    def log_inside(self, s: FloatArray) -> FloatArray:
         """Return the logarithm of the chance that every coordinate is off by at most s >= 0."""
         s = np.asarray(s, dtype=np.float64)
         moved = self.bias != 0
         at, bias = s[..., None], self.bias[moved]
-        down = self.noise.beyond(at + bias)
+        down = self.noise.above(at + bias)
         if self.counts is not None:
             down = np.where(at < self.counts[moved] - bias, down, 0.0)
-        chance = np.minimum(1.0, self.noise.beyond(at - bias) + down)
+        chance = np.minimum(1.0, self.noise.above(at - bias) + down)
         many = int(np.count_nonzero(~moved))
         counts = None if self.counts is None else np.sort(self.counts[~moved])
         others = worst_beyond(self.noise, many, s, counts) if many else np.zeros(s.shape)
@@ -86,7 +86,7 @@ class Off:
 
 def missed(parts: Sequence[Off], s: FloatArray) -> FloatArray:
     """Return the chance that some coordinate is off by more than s >= 0; all are independent."""
-    return np.asarray(-np.expm1(np.sum([part.log_kept(s) for part in parts], axis=0)), dtype=np.float64)
+    return np.asarray(-np.expm1(np.sum([part.log_inside(s) for part in parts], axis=0)), dtype=np.float64)
 
 
 def off_quantile(parts: Sequence[Off], miss: float) -> float:
@@ -98,7 +98,7 @@ def off_quantile(parts: Sequence[Off], miss: float) -> float:
     if at(0.0) <= miss:
         return 0.0
     each = -math.expm1(math.log1p(-miss) / sum(part.bias.size for part in parts))
-    low, high = 0.0, max(float(np.abs(part.bias).max()) + part.noise.quantile(each) for part in parts)
+    low, high = 0.0, max(float(np.abs(part.bias).max()) + part.noise.reach(each) for part in parts)
     while at(high) > miss:
         high = math.nextafter(high, math.inf)
     while high - low > 1e-14 * high:
@@ -117,9 +117,9 @@ def off_mean(parts: Sequence[Off]) -> tuple[float, str]:
     largest noise are added up.
     """
     biases = np.unique(np.abs(np.concatenate([part.bias for part in parts])))
-    ends = [part.noise.quantile(_NOTHING / part.bias.size) for part in parts]
+    ends = [part.noise.reach(_NOTHING / part.bias.size) for part in parts]
     last = float(biases[-1]) + max(ends)
-    if any(part.noise.discrete for part in parts):
+    if any(part.noise.integer for part in parts):
         if last <= _MOST_TERMS and (biases == np.floor(biases)).all():
             return float(np.sum(missed(parts, np.arange(last + 1.0)))), "exact"
     elif biases.size <= _MOST_BIASES:
@@ -138,7 +138,7 @@ BIASED = "and what clipping to the bounds moves"
 
 def off_facts(part: Off, miss: float) -> list[Fact]:
     """Return what is known of coordinates with noise of one law and a bias each."""
-    law = type(part.noise).__name__
+    law = part.noise.name
     many = part.bias.size
     each = f"{law} noise" if many == 1 else f"{many} times {law} noise"
     mean, kind = off_mean([part])

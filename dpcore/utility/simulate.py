@@ -12,7 +12,7 @@ from dpcore.core.domains import COUNT
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter
-from dpcore.utility.base import QUANTILE, RATE, Fact, Measure, Pair
+from dpcore.utility.base import QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ TABLE = ["parameter", "value", "measure", "closed_form", "simulated", "standard_
 
 
 def simulate(
-    pair: Pair,
+    pair: UtilityPair,
     data: Dataset,
     rng: Generator,
     releases: int = RELEASES,
@@ -44,7 +44,7 @@ def simulate(
 
     Parameters
     ----------
-    pair : Pair
+    pair : UtilityPair
         Query, mechanism and parameters.
     data : Dataset
         The dataset; it is used as it is in every release.
@@ -63,20 +63,20 @@ def simulate(
     releases = _COUNT.check(releases)
     measures = pair.measures
     claim(8.0 * len(measures) * releases, f"Keeping the errors of {releases} releases")
-    kept = {m.name: np.empty(releases) for m in measures}
+    errors_of = {m.name: np.empty(releases) for m in measures}
     chunk = max(1, min(releases, _NUMBERS_AT_ONCE // pair.width(data)))
     first, last = progress
     for start in range(0, releases, chunk):
         checkpoint(first + (last - first) * start / releases)
         count = min(chunk, releases - start)
         errors = pair.errors(data, pair.release(data, rng, count))
-        for name, array in kept.items():
+        for name, array in errors_of.items():
             array[start : start + count] = errors[name]
-    rows = [(m.name, *_summary(m, kept[m.name]), releases) for m in measures]
+    rows = [(m.name, *_summary(m, errors_of[m.name]), releases) for m in measures]
     return pd.DataFrame(rows, columns=SIMULATED)
 
 
-def _summary(measure: Measure, errors: NDArray[np.float64]) -> tuple[float, float]:
+def _summary(measure: UtilityMeasure, errors: NDArray[np.float64]) -> tuple[float, float]:
     """Return the statistic of a measure and its standard error."""
     if not np.isfinite(errors).all():
         msg = f"The simulated {measure.label} is not finite in {np.count_nonzero(~np.isfinite(errors))} releases."
@@ -102,12 +102,12 @@ def _quantile(errors: NDArray[np.float64], level: float) -> tuple[float, float]:
     return middle, 0.25 * (high - low)
 
 
-def closed_table(pair: Pair, parameter: str, values: Iterable[float], data: Dataset) -> pd.DataFrame:
+def closed_table(pair: UtilityPair, parameter: str, values: Iterable[float], data: Dataset) -> pd.DataFrame:
     """Return the closed forms as a parameter moves, one row per value and fact.
 
     Parameters
     ----------
-    pair : Pair
+    pair : UtilityPair
         Query and mechanism; its other parameters stay.
     parameter : str
         The name of one of its parameters, or ``n``, the number of records (the data keep their shares).
@@ -121,14 +121,14 @@ def closed_table(pair: Pair, parameter: str, values: Iterable[float], data: Data
     """
     rows = [
         (parameter, value, fact.measure, float(fact.value), fact.kind, fact.theorem, fact.about)
-        for value in _listed(values)
+        for value in _value_list(values)
         for fact in facts(*moved(pair, parameter, value), data)
     ]
     return pd.DataFrame(rows, columns=CLOSED)
 
 
 def table(
-    pair: Pair,
+    pair: UtilityPair,
     parameter: str,
     values: Iterable[float],
     data: Dataset,
@@ -144,7 +144,7 @@ def table(
 
     Parameters
     ----------
-    pair : Pair
+    pair : UtilityPair
         Query and mechanism; its other parameters stay.
     parameter : str
         The name of one of its parameters. (``n`` cannot be simulated with the data at hand.)
@@ -154,7 +154,7 @@ def table(
         As in `simulate`, at every value; every value has randomness of its own.
     """
     cases = []
-    for value in _listed(values):
+    for value in _value_list(values):
         at, n = moved(pair, parameter, value)
         if n is not None:
             msg = "A table with simulations moves a parameter of the pair; n, the number of records, has closed forms only."
@@ -164,7 +164,7 @@ def table(
 
 
 def cases_table(
-    parameter: str, cases: Sequence[tuple[float, Pair, Dataset]], rng: Generator, releases: int = RELEASES
+    parameter: str, cases: Sequence[tuple[float, UtilityPair, Dataset]], rng: Generator, releases: int = RELEASES
 ) -> pd.DataFrame:
     """Return closed forms beside simulations, one row per case and fact, as `table` does.
 
@@ -172,7 +172,7 @@ def cases_table(
     ----------
     parameter : str
         What tells the cases apart: a parameter of the pair, or something of the data, such as ``n`` or ``upper``.
-    cases : sequence of tuple of (float, Pair, Dataset)
+    cases : sequence of tuple of (float, UtilityPair, Dataset)
         Its value, the pair and the data of each.
     rng, releases : numpy.random.Generator or int
         As in `simulate`; every case has randomness of its own.
@@ -180,24 +180,24 @@ def cases_table(
     rows = []
     for index, ((value, pair, data), own) in enumerate(zip(cases, rng.spawn(len(cases)), strict=True)):
         part = (index / len(cases), (index + 1) / len(cases))
-        seen = {row[0]: row[1:3] for row in simulate(pair, data, own, releases, progress=part).to_numpy().tolist()}
+        estimates = {row[0]: row[1:3] for row in simulate(pair, data, own, releases, progress=part).to_numpy().tolist()}
         for fact in facts(pair, None, data):
-            closed = (fact.measure, float(fact.value), *seen[fact.measure])
+            closed = (fact.measure, float(fact.value), *estimates[fact.measure])
             rows.append((parameter, value, *closed, fact.kind, fact.theorem, fact.about))
     return pd.DataFrame(rows, columns=TABLE)
 
 
-def facts(pair: Pair, n: int | None, data: Dataset) -> list[Fact]:
+def facts(pair: UtilityPair, n: int | None, data: Dataset) -> list[Fact]:
     """Return the closed forms in the order of the measures; a measure without any is at least 0, which is said."""
-    known = pair.closed_forms(data, n)
+    closed_forms = pair.closed_forms(data, n)
     out = []
     for measure in pair.measures:
-        own = [fact for fact in known if fact.measure == measure.name]
+        own = [fact for fact in closed_forms if fact.measure == measure.name]
         out += own or [Fact(measure.name, 0.0, "lower", "no closed form is known; the measure is never negative")]
     return out
 
 
-def moved(pair: Pair, parameter: str, value: float) -> tuple[Pair, int | None]:
+def moved(pair: UtilityPair, parameter: str, value: float) -> tuple[UtilityPair, int | None]:
     """Return the pair with one parameter set, and the number of records if that is what was set."""
     if parameter != "n" or "n" in {p.name for p in pair.parameters()}:
         whole = {p.name: p.kind for p in pair.parameters()}.get(parameter) == "integer"
@@ -205,43 +205,9 @@ def moved(pair: Pair, parameter: str, value: float) -> tuple[Pair, int | None]:
     return pair, COUNT.but(name="n").check(value)
 
 
-def drawn(frame: pd.DataFrame, measure: str, *, deviations: float = 2.0) -> pd.DataFrame:
-    """Return the rows of one measure as a utility chart takes them: `parameter, value, kind, low, high, series`.
-
-    Closed forms keep their kind (their low and high are the value); simulations become points whose bars reach
-    `deviations` standard errors to both sides.
-    """
-    rows = frame[frame["measure"] == measure]
-    lines = pd.DataFrame(
-        {
-            "parameter": rows["value"].astype(float),
-            "value": rows["closed_form"],
-            "kind": rows["kind"],
-            "low": rows["closed_form"],
-            "high": rows["closed_form"],
-            "series": np.where(rows["about"] == "any", "any mechanism", "release"),
-        }
-    )
-    if "simulated" not in rows.columns:
-        return lines.reset_index(drop=True)
-    seen = rows.drop_duplicates("value")
-    reach = deviations * seen["standard_error"]
-    points = pd.DataFrame(
-        {
-            "parameter": seen["value"].astype(float),
-            "value": seen["simulated"],
-            "kind": "simulation",
-            "low": seen["simulated"] - reach,
-            "high": seen["simulated"] + reach,
-            "series": "release",
-        }
-    )
-    return pd.concat([lines, points], ignore_index=True)
-
-
-def _listed(values: Iterable[float]) -> list[Any]:
-    listed = [value.item() if hasattr(value, "item") else value for value in values]
-    if not listed:
+def _value_list(values: Iterable[float]) -> list[Any]:
+    items = [value.item() if hasattr(value, "item") else value for value in values]
+    if not items:
         msg = "A table needs at least one value of its parameter, got none."
         raise DomainError(msg)
-    return listed
+    return items

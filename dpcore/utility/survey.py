@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.registry import Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse, from_gamma, from_nu
-from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.binary_median import CUT, yes
 from dpcore.utility.binomials import TwoBinomials
 from dpcore.utility.choosing import not_steady
@@ -47,13 +47,13 @@ HOEFFDING = "Hoeffding's inequality"
 CENTRAL = "every unbiased ε-DP estimate of the share, even with all data in one hand (Hammersley-Chapman-Robbins)"
 
 
-def survey_measures(within: float, probability: float, what: str) -> tuple[Measure, ...]:
+def survey_measures(within: float, probability: float, what: str) -> tuple[UtilityMeasure, ...]:
     """Return squared error, chance of a large error, quantile of the error."""
     sure = 1.0 - probability
     return (
-        Measure("mse", f"mean squared error of {what}", "", "Squared distance from the true share, on average."),
-        Measure("miss", f"chance of an error ≥ {within:g}", "", f"The share is {within:g} or more off.", RATE),
-        Measure(
+        UtilityMeasure("mse", f"mean squared error of {what}", "", "Squared distance from the true share, on average."),
+        UtilityMeasure("miss", f"chance of an error ≥ {within:g}", "", f"The share is {within:g} or more off.", RATE),
+        UtilityMeasure(
             "quantile", f"error, {sure:.4g} quantile", "", "Errors stay below in that share of surveys.", QUANTILE, sure
         ),
     )
@@ -61,17 +61,17 @@ def survey_measures(within: float, probability: float, what: str) -> tuple[Measu
 
 @enter
 @dataclass(frozen=True)
-class Survey(Pair):
+class Survey(UtilityPair):
     """The share of yes among yes-no answers."""
 
-    name: ClassVar[str] = "survey_rr"
-    title: ClassVar[str] = "survey by randomized response"
-    query: ClassVar[str] = "survey"
-    mechanism: ClassVar[str] = "randomized response"
-    formula: ClassVar[str] = r"\hat\theta=\frac{Y/n-(1-p)}{2p-1},\quad p=\frac{e^{\varepsilon}}{1+e^{\varepsilon}}"
-    assumptions: ClassVar[str] = ASSUMPTIONS
-    reference: ClassVar[str] = "Warner 1965; course, part 1; thesis, section 2.1.3"
-    measure: ClassVar[str] = "mse"
+    name = "survey_rr"
+    title = "survey by randomized response"
+    query = "survey"
+    mechanism = "randomized response"
+    formula = r"\hat\theta=\frac{Y/n-(1-p)}{2p-1},\quad p=\frac{e^{\varepsilon}}{1+e^{\varepsilon}}"
+    assumptions = ASSUMPTIONS
+    reference = "Warner 1965; course, part 1; thesis, section 2.1.3"
+    measure = "mse"
 
     epsilon: float = MAIN_EPSILON.field(1.0)
     cut: float = CUT.field(0.4)
@@ -109,7 +109,7 @@ class Survey(Pair):
         return RandomizedResponse(self.epsilon)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Squared error, chance of a large error, quantile of the error."""
         return survey_measures(self.within, self.probability, "the share")
 
@@ -126,8 +126,8 @@ class Survey(Pair):
     def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
         """Return debiased shares; they may lie outside [0, 1]."""
         s, n = yes(data, self.cut)
-        said = rng.binomial(s, self.truth, count) + rng.binomial(n - s, self.lie, count)
-        return np.asarray((said / n - self.lie) / self.nu, dtype=np.float64)
+        answers = rng.binomial(s, self.truth, count) + rng.binomial(n - s, self.lie, count)
+        return np.asarray((answers / n - self.lie) / self.nu, dtype=np.float64)
 
     def errors(self, data: Dataset, releases: FloatArray) -> dict[str, FloatArray]:
         """Return squared errors, misses and absolute errors."""
@@ -195,9 +195,9 @@ class Survey(Pair):
         )
 
 
-def best_quantile(known: tuple[Fact, ...]) -> tuple[float, str]:
+def best_quantile(facts: tuple[Fact, ...]) -> tuple[float, str]:
     """Return the smallest quantile of the error that is known, and whether it is exact or a bound."""
-    value, kind = min((fact.value, fact.kind) for fact in known if fact.measure == "quantile")
+    value, kind = min((fact.value, fact.kind) for fact in facts if fact.measure == "quantile")
     return value, "exact" if kind == "exact" else "upper bound"
 
 
@@ -213,7 +213,7 @@ def exact_tail(law: TwoBinomials, scale: float, within: float, probability: floa
 
 
 def survey_promises(
-    survey: Pair, measure: str, parameter: str, law: tuple[TwoBinomials, float], known: tuple[Fact, ...]
+    survey: UtilityPair, measure: str, parameter: str, law: tuple[TwoBinomials, float], facts: tuple[Fact, ...]
 ) -> tuple[Fact, ...]:
     """Return facts that only grow or only fall with a parameter, for the inverse question.
 
@@ -221,7 +221,7 @@ def survey_promises(
     survey with less zero-mean noise added, so the mean of every convex function of the error falls: the mean squared error,
     and the mean error in the worst part of the surveys, which is at least the quantile.
     """
-    own = tuple(f for f in known if f.measure == measure)
+    own = tuple(f for f in facts if f.measure == measure)
     counts, scale = law
     by_definition = {"within": "miss", "probability": "quantile"}
     if measure == by_definition.get(parameter) or (measure == "mse" and parameter in ("epsilon", "n")):
@@ -237,10 +237,10 @@ def survey_promises(
     return (Fact(measure, counts.excess(within * scale), "upper", how),)
 
 
-def hoeffding(n: int, kept: float, within: float, probability: float) -> tuple[Fact, Fact]:
-    """Return what Hoeffding's inequality says of a miss and of the quantile, for answers kept with weight `kept`."""
-    miss = min(1.0, 2 * math.exp(-2 * n * (kept * within) ** 2))
-    reach = math.sqrt(math.log(2 / probability) / (2 * n)) / kept
+def hoeffding(n: int, weight: float, within: float, probability: float) -> tuple[Fact, Fact]:
+    """Return what Hoeffding's inequality says of a miss and of the quantile, for answers that keep the truth with this `weight`."""
+    miss = min(1.0, 2 * math.exp(-2 * n * (weight * within) ** 2))
+    reach = math.sqrt(math.log(2 / probability) / (2 * n)) / weight
     return (
         Fact("miss", miss, "upper", HOEFFDING, r"2e^{-2n\nu^2e^2}"),
         Fact("quantile", reach, "upper", HOEFFDING, r"\sqrt{\log(2/p)/2n}\,/\nu"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.randomized_response import RandomizedResponse
-from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, Measure, Pair, enter
+from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.binomials import TwoBinomials
 from dpcore.utility.choosing import BINS, cells, not_steady
 from dpcore.utility.survey import (
@@ -37,20 +37,18 @@ if TYPE_CHECKING:
 
 @enter
 @dataclass(frozen=True)
-class SurveyMany(Pair):
+class SurveyMany(UtilityPair):
     """The shares of k answers; misses and quantiles are those of the most common answer."""
 
-    name: ClassVar[str] = "survey_many_rr"
-    title: ClassVar[str] = "survey with k answers by randomized response"
-    query: ClassVar[str] = "survey with k answers"
-    mechanism: ClassVar[str] = "randomized response"
-    formula: ClassVar[str] = (
-        r"\hat\theta_j=\frac{Y_j/n-o}{p-o},\quad p=e^{\varepsilon}o,\ o=\frac{1}{e^{\varepsilon}+k-1}"
-    )
-    assumptions: ClassVar[str] = ASSUMPTIONS + " Numbers are cut into k cells of equal width."
-    reference: ClassVar[str] = "Warner 1965; Kairouz, Oh, Viswanath 2016; region: Ghazi, Issa 2023"
-    measure: ClassVar[str] = "mse"
-    clips: ClassVar[bool] = True
+    name = "survey_many_rr"
+    title = "survey with k answers by randomized response"
+    query = "survey with k answers"
+    mechanism = "randomized response"
+    formula = r"\hat\theta_j=\frac{Y_j/n-o}{p-o},\quad p=e^{\varepsilon}o,\ o=\frac{1}{e^{\varepsilon}+k-1}"
+    assumptions = ASSUMPTIONS + " Numbers are cut into k cells of equal width."
+    reference = "Warner 1965; Kairouz, Oh, Viswanath 2016; region: Ghazi, Issa 2023"
+    measure = "mse"
+    clips = True
 
     epsilon: float = MAIN_EPSILON.field(1.0)
     bins: int = BINS.field(5)
@@ -67,8 +65,8 @@ class SurveyMany(Pair):
         if len(data.categories) > self.bins:
             msg = f"bins must be at least {len(data.categories)}, the number of answers in the data, got {self.bins}."
             raise DomainError(msg)
-        found = cells(data, self.bins, n)
-        return np.pad(found, (0, self.bins - found.size))
+        counts = cells(data, self.bins, n)
+        return np.pad(counts, (0, self.bins - counts.size))
 
     def shares(self, data: Dataset) -> FloatArray:
         """Return the true shares of the answers: those of the records as they came, one outside the bounds is in no cell."""
@@ -86,12 +84,12 @@ class SurveyMany(Pair):
         p, o = self._odds(size)
         return TwoBinomials(own, (p, (size - 1) * o), n - own, (o, p + (size - 2) * o))
 
-    def _kept(self, size: int) -> float:
+    def _weight(self, size: int) -> float:
         """Return p - o = (e^eps - 1) / (e^eps + k - 1), the weight of the truth, without cancellation."""
         return RandomizedResponse(self.epsilon, size).truth * -math.expm1(-self.epsilon)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[UtilityMeasure, ...]:
         """Squared error over all answers; large errors of the most common one."""
         return survey_measures(self.within, self.probability, "all shares")
 
@@ -105,14 +103,14 @@ class SurveyMany(Pair):
 
     def release(self, data: Dataset, rng: Generator, count: int) -> FloatArray:
         """Return debiased shares, one row per survey."""
-        found = self.table(data).astype(np.int64)
-        p, o = self._odds(found.size)
-        said = np.zeros((count, found.size))
-        for j, people in enumerate(found):
-            odds = np.full(found.size, o)
+        counts = self.table(data).astype(np.int64)
+        p, o = self._odds(counts.size)
+        answers = np.zeros((count, counts.size))
+        for j, people in enumerate(counts):
+            odds = np.full(counts.size, o)
             odds[j] = p
-            said += rng.multinomial(people, odds / odds.sum(), count)
-        return np.asarray((said / data.n - o) / self._kept(found.size), dtype=np.float64)
+            answers += rng.multinomial(people, odds / odds.sum(), count)
+        return np.asarray((answers / data.n - o) / self._weight(counts.size), dtype=np.float64)
 
     def errors(self, data: Dataset, releases: FloatArray) -> dict[str, FloatArray]:
         """Return summed squared errors, and misses of the most common answer."""
@@ -123,17 +121,17 @@ class SurveyMany(Pair):
 
     def closed_forms(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
         """Return the exact variance, summed over the answers, and the exact tail of the most common answer."""
-        found = self.table(data, n)
+        counts = self.table(data, n)
         bias, common = self.centre(data) - self.shares(data), int(np.argmax(self.shares(data)))
-        total, top = int(found.sum()), int(found[common]) if data.moved else int(found.max())
-        p, o = self._odds(found.size)
-        law, scale = self.law(top, total, found.size), total * self._kept(found.size)
-        spread = total * (found.size - 1) * o * (p + (p + (found.size - 2) * o))
+        total, top = int(counts.sum()), int(counts[common]) if data.moved else int(counts.max())
+        p, o = self._odds(counts.size)
+        law, scale = self.law(top, total, counts.size), total * self._weight(counts.size)
+        spread = total * (counts.size - 1) * o * (p + (p + (counts.size - 2) * o))
         own = law.variance / scale**2
         spread_words = "variance of a sum of independent answers; it does not depend on the answers"
         formula = r"\frac{p(1-p)+(k-1)o(1-o)}{n(p-o)^2}"
         off = float(abs(bias[common]))
-        left = self.within - off  # what the noise may add to the bias of the most common answer
+        margin = self.within - off  # what the noise may add to the bias of the most common answer
         if not data.moved:
             squared = Fact("mse", spread / scale**2, "exact", spread_words, formula)
         else:
@@ -142,9 +140,9 @@ class SurveyMany(Pair):
                 "mse", both, "exact", "variance of a sum of independent answers plus the squared bias of the bounds"
             )
         tails = (
-            *exact_tail(law, scale, max(left, 0.0), self.probability),
-            Fact("miss", min(1.0, own / left**2) if left > 0 else 1.0, "upper", CHEBYSHEV),
-            *hoeffding(total, self._kept(found.size), max(left, 0.0), self.probability),
+            *exact_tail(law, scale, max(margin, 0.0), self.probability),
+            Fact("miss", min(1.0, own / margin**2) if margin > 0 else 1.0, "upper", CHEBYSHEV),
+            *hoeffding(total, self._weight(counts.size), max(margin, 0.0), self.probability),
         )
         return (squared, *(tails if not data.moved else _beside(off, tails)))
 
@@ -154,9 +152,9 @@ class SurveyMany(Pair):
             if measure != "mse" or parameter not in ("epsilon", "n"):
                 raise not_steady(self, measure, parameter)
             return tuple(f for f in self.closed_forms(data, n) if f.measure == measure)
-        found = self.table(data, n)
-        law = self.law(int(found.max()), int(found.sum()), found.size)
-        scale = float(found.sum()) * self._kept(found.size)
+        counts = self.table(data, n)
+        law = self.law(int(counts.max()), int(counts.sum()), counts.size)
+        scale = float(counts.sum()) * self._weight(counts.size)
         return survey_promises(self, measure, parameter, (law, scale), self.closed_forms(data, n))
 
     def depends_on_n(self) -> bool:
@@ -191,9 +189,9 @@ def _beside(bias: float, tails: tuple[Fact, ...]) -> tuple[Fact, ...]:
     An error of `within` needs a deviation of within - |b|; facts about a miss are given for that, those about the quantile
     get |b| added.
     """
-    said = "beside the bias of the bounds (triangle inequality)"
+    addition = "beside the bias of the bounds (triangle inequality)"
     shifted = [
-        Fact(f.measure, f.value + bias, "upper", f"{f.theorem}, {said}") for f in tails if f.measure == "quantile"
+        Fact(f.measure, f.value + bias, "upper", f"{f.theorem}, {addition}") for f in tails if f.measure == "quantile"
     ]
-    missed = [Fact("miss", f.value, "upper", f"{f.theorem}, {said}") for f in tails if f.measure == "miss"]
+    missed = [Fact("miss", f.value, "upper", f"{f.theorem}, {addition}") for f in tails if f.measure == "miss"]
     return (*missed, *shifted)

@@ -11,7 +11,7 @@ from dpcore import parse
 from dpcore.app import choose_your_noise, work
 from dpcore.app.page import Preset, presets
 from dpcore.calibration.answers import Question
-from dpcore.calibration.wishes import Advantage
+from dpcore.calibration.requirements import Advantage
 from tests.app import visits
 from tests.app.visits import ROOT, errors, sources_without
 
@@ -88,7 +88,7 @@ def test_what_is_unknown_changes_what_can_be_wanted() -> None:
     assert "one answer is off by more than 10" in said(app)
     app.segmented_control(key="choose_unknown").set_value("answers k").run()
     assert not app.exception
-    assert app.session_state["choose_wish"] in choose_your_noise.wishes_for("k")
+    assert app.session_state["choose_wish"] in choose_your_noise.requirements_for("k")
     app.segmented_control(key="choose_unknown").set_value("noise").run()
     app.segmented_control(key="choose_wish").set_value("posterior").run()
     app.text_input(key="choose_accused").set_value("0.01").run()
@@ -136,7 +136,7 @@ def test_a_wish_that_no_noise_meets() -> None:
     assert not app.error
     assert "No noise has an answer to this question." in said(app)
     assert "nothing to draw" in said(app)
-    assert "Not even one answer of this error fits the wish." in said(app)
+    assert "Not even one answer of this error fits the requirement." in said(app)
     app = opened(choose_epsilon="0", choose_delta="0")
     assert "epsilon and delta cannot both be 0" in said(app)
 

@@ -1,4 +1,4 @@
-"""The home page: the story's numbers are right, its link restores it, its code runs, its doors lead to every page."""
+"""The home page: the story's numbers are right, its link restores it, its code runs, and doors lead to every page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dpcore.app import start
+from dpcore.app import navigation, start
 from tests.app import visits
 from tests.app.visits import ROOT, alts
 
@@ -98,12 +98,7 @@ def test_a_bad_threshold_is_not_called_privacy() -> None:
 def test_the_first_view() -> None:
     app = opened()
     assert app.title[0].value == "Privacy you can see"
-    assert [found.value for found in app.header][:4] == [
-        "1. The answer is noisy",
-        "2. Somebody guesses",
-        "3. Two kinds of error",
-        "4. The privacy region",
-    ]
+    assert [found.value for found in app.header] == ["Where do you want to go?", "What you see"]
     assert "wrongly accuses **about 30 of 100** (0.3033, exact)" in said(app)
     assert "misses **about 30 of 100** (0.3033, exact)" in said(app)
 
@@ -146,13 +141,13 @@ def test_a_broken_link_shows_the_default(value: str) -> None:
     assert "about 30 of 100" in said(opened(eps=value, t=value))
 
 
-@pytest.mark.parametrize("number", [0, 2])
+@pytest.mark.parametrize("number", [0, 2, 300])
 def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = start.StartStory(0.7, 41.5)
     for code, name, figure in (
         (told.noise_code(number), "noise.svg", told.noise(number)),
-        (told.region_code(), "region.svg", told.region()),
+        (told.region_code(number), "region.svg", told.region(number)),
     ):
         space: dict[str, Any] = {}
         exec(code, space)  # noqa: S102  the lines the page shows
@@ -160,28 +155,42 @@ def test_the_code_makes_the_pictures(number: int, tmp_path: Path, monkeypatch: p
         assert space["figure"].table.equals(figure.table)
 
 
+def test_asking_a_hundred_times_puts_a_dot_on_the_region() -> None:
+    app = opened()
+    app.button[1].click()
+    words = said(ran(app))
+    assert "In 100 answers so far" in words
+    story = start.StartStory(1.0, 40.5)
+    assert story.dots(99) == []
+    ((alpha, beta, _),) = story.dots(100)
+    outside, accused, inside, missed = story.errors(1, 100)
+    assert outside + inside == 100
+    assert (alpha, beta) == (accused / outside, missed / inside)
+    assert f"accused {accused} times" in words
+
+
+def test_the_dots_lie_where_chance_puts_them() -> None:
+    story = start.StartStory(1.0, 40.5)
+    dots = np.array([dot[:2] for dot in story.dots(2000)])
+    assert len(dots) == 20
+    spread = math.sqrt(story.test.alpha * (1 - story.test.alpha) / 1000)  # about 1000 answers of each kind
+    assert dots[:, 0].mean() == pytest.approx(story.test.alpha, abs=4 * spread)
+    assert dots[:, 1].mean() == pytest.approx(story.test.beta, abs=4 * spread)
+
+
 # ---- the doors -----------------------------------------------------------------------------------------------
 
 
 def test_every_page_has_a_door_with_a_purpose() -> None:
-    found = start.doors(ROOT / "pages")
+    doors = [door for group in navigation.GROUPS for door in group.doors]
     files = {f"pages/{file.name}" for file in (ROOT / "pages").glob("*.py")}
-    assert {door.path for door in found} == files
-    assert all(door.purpose.endswith(".") for door in found)
-    assert [door.label for door in found[:3]] == ["Privacy regions", "Composition", "Mechanisms"]
-    shown = opened().get("page_link")
-    assert [link.proto.label.strip("*") for link in shown] == [door.label for door in found]
+    assert {door.file for door in doors} == {"streamlit_app.py", *files}
+    assert all(door.purpose.endswith((".", "?")) for door in (*doors, *navigation.FOUR))
+    shown = [link.proto.label.strip("*") for link in opened().get("page_link")]
+    assert sorted(shown) == sorted(door.label for door in (*doors, *navigation.FOUR))
 
 
-def test_doors_follow_the_files(tmp_path: Path) -> None:
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    (folder / "10_Last_one.py").write_text('"""Last one: what comes at the end."""\n')
-    (folder / "2_Composition.py").write_text('"""Composition: many answers."""\n')
-    (folder / "3_Broken.py").write_text("def (")
-    (folder / "_hidden.py").write_text("")
-    assert start.doors(folder) == [
-        start.Door("pages/2_Composition.py", "Composition", "Many answers."),
-        start.Door("pages/3_Broken.py", "Broken", ""),
-        start.Door("pages/10_Last_one.py", "Last one", "What comes at the end."),
-    ]
+def test_a_page_without_the_app_around_it_has_no_sidebar() -> None:
+    app = visits.Page("pages/6_Limits.py", "Limits").opened()
+    assert not app.exception
+    assert not app.get("page_link")

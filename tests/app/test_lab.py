@@ -170,10 +170,10 @@ def test_bars_points_and_reference_lines_are_drawn() -> None:
         series("found", ["a", "b"], [1.0, 2.0], kind="simulation", mark="bar", low=[0.5, 1.5], high=[1.5, 2.5]),
         series("exact one", ["a", "b"], [1.1, 1.9], mark="bar"),
     )
-    spec = lab_figure(Plot("p", "T", "A takeaway.", rows, "group", "value", reference={"claimed": 1.5})).chart.to_dict()
+    spec = lab_figure(Plot("T", "A takeaway.", rows, "group", "value", reference={"claimed": 1.5})).chart.to_dict()
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == ["bar", "rule", "rule", "text"]
-    dots = lab_figure(Plot("p", "T", "A takeaway.", rows.assign(mark="point"), "group", "value")).chart.to_dict()
+    dots = lab_figure(Plot("T", "A takeaway.", rows.assign(mark="point"), "group", "value")).chart.to_dict()
     assert [layer["mark"]["type"] for layer in dots["layer"]] == ["point", "rule"]
 
 
@@ -183,15 +183,15 @@ def test_the_notes_name_what_is_drawn_as_dots() -> None:
         series("line", [1.0, 2.0], [1.0, 2.0]),
         series("runs", [1, 2], [1.0, 2.0], kind="simulation", mark="point"),
     )
-    mixed = lab_figure(Plot("p", "T", "A takeaway.", together(line, dots), "x", "y", notes=("First.",)))
+    mixed = lab_figure(Plot("T", "A takeaway.", together(line, dots), "x", "y", notes=("First.",)))
     assert mixed.notes == ("First.", "Dots: runs (simulation).")
     for alone in (line, dots):
-        assert lab_figure(Plot("p", "T", "A takeaway.", alone, "x", "y")).notes == ()
+        assert lab_figure(Plot("T", "A takeaway.", alone, "x", "y")).notes == ()
 
 
 def test_long_names_of_groups_take_two_lines() -> None:
     rows = series("found", ["Table 3.3, both", "A1+N1"], [1.0, 2.0], mark="bar")
-    spec = lab_figure(Plot("p", "T", "A takeaway.", rows, "group", "value")).chart.to_dict()
+    spec = lab_figure(Plot("T", "A takeaway.", rows, "group", "value")).chart.to_dict()
     assert spec["layer"][0]["encoding"]["x"]["axis"]["labelExpr"] == r"split(datum.label, regexp(', |\\+'))"
 
 

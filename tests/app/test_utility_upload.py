@@ -84,7 +84,7 @@ def test_a_link_reads_the_file_the_same_way() -> None:
     assert "Declared: Sales, HR." in said(app)
     numbers = uploaded(CSV, utility_low="0", utility_high="100", utility_outside="leave their rows out")
     assert "1 outside the bounds" in said(numbers)
-    assert "the number of rows left is treated as public" in said(numbers)
+    assert "the number of remaining rows is treated as public" in said(numbers)
 
 
 def test_no_histogram_of_categories_that_nobody_declared() -> None:
@@ -94,7 +94,7 @@ def test_no_histogram_of_categories_that_nobody_declared() -> None:
     assert "CEO" not in said(app)
     app.text_input(key="utility_categories").set_value("Sales, HR, IT")
     ran(app)
-    assert "25 answers not in the list counted as 'other', a bin that is always there" in said(app)
+    assert "25 answers not in the list counted as 'other', a bin that always exists" in said(app)
     assert not any("CEO" in text for text in alts(app))
     app.selectbox(key="utility_others").select("drop")
     ran(app)
@@ -116,7 +116,7 @@ def test_clipped_data_are_told_their_bias() -> None:
     )
     assert "the true answer is 10.1399" in drawn[3]
     assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
-    assert "a bound chosen by looking at it tells about them" in said(app)
+    assert "a bound chosen from it reveals something about them" in said(app)
     app.segmented_control(key="utility_side").set_value("lower")
     ran(app)
     assert "at lower bound" in alts(app)[2]

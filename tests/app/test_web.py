@@ -132,11 +132,12 @@ def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
     policy = dict(part.split(" ", 1) for part in web.headers()["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'none'"
     assert policy["frame-ancestors"] == "'self'"
-    assert re.fullmatch(r"'self' 'sha256-[A-Za-z0-9+/]{43}='", policy["script-src"]), (
+    assert re.fullmatch(r"'self' blob: 'sha256-[A-Za-z0-9+/]{43}='", policy["script-src"]), (
         "Streamlit's page holds one script"
     )
     allowed = {source for sources in policy.values() for source in sources.split() if not source.startswith("'sha256-")}
-    assert allowed == {"'none'", "'self'", "'unsafe-inline'", "data:"}
+    assert allowed == {"'none'", "'self'", "'unsafe-inline'", "blob:", "data:"}
+    assert [name for name, sources in policy.items() if "blob:" in sources] == ["script-src"], "scripts of components"
     assert "'unsafe-inline'" not in policy["script-src"]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpcore import charts, parse
-from dpcore.audit.threshold import Pair, pair_of
+from dpcore.audit.threshold import AnswerPair, pair_of
 from dpcore.charts.export import specification
 from dpcore.charts.noise import COLUMNS, marked, noise_chart, noise_figure, noise_table, noise_takeaway
 from dpcore.core.errors import DomainError
@@ -192,7 +192,7 @@ def test_people_are_counted_to_the_nearest() -> None:
 def test_tails_of_integer_noise_of_any_kind(threshold: float) -> None:
     """Those missed are those at or below the threshold, and those above are the rest: a die that shows -1, 0 or 1."""
     die = Masses(-1, np.ones(3))
-    pair = Pair(TwoAnswers(die, die.moved(1.0)), "a die")
+    pair = AnswerPair(TwoAnswers(die, die.moved(1.0)), "a die")
     for inside in (False, True):
         at_most = sum(1 / 3 for answer in (-1, 0, 1) if answer + inside <= threshold)
         assert pair.below(threshold, inside=inside) == pytest.approx(at_most, abs=1e-15)
@@ -202,7 +202,7 @@ def test_tails_of_integer_noise_of_any_kind(threshold: float) -> None:
 def test_noise_of_bounded_support_is_accused_beyond_its_end() -> None:
     """At a false-positive rate of 0 the best test accuses what cannot happen without the person."""
     die = Masses(-1, np.ones(3))
-    test = Pair(TwoAnswers(die, die.moved(1.0)), "a die").at_rate(0.0)
+    test = AnswerPair(TwoAnswers(die, die.moved(1.0)), "a die").at_rate(0.0)
     assert (test.threshold, test.alpha) == (1.0, 0.0)
     assert test.beta == pytest.approx(2 / 3, abs=1e-15)
     assert noise_takeaway(test).startswith("Accusing at answers above 1,")

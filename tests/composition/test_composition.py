@@ -18,7 +18,18 @@ from dpcore.central_limit.gaussians import epsilons_of
 from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError
 from dpcore.theorems import advanced_course, advanced_drv, kov_simplified_epsilon
-from dpcore.theorems.composition import KS, TITLES, best, ladder, limit, rungs, statements, step_of, verdict, ways
+from dpcore.theorems.composition import (
+    KS,
+    TITLES,
+    best,
+    ladder,
+    limit,
+    rungs,
+    statements,
+    step_of,
+    theorem_regions,
+    verdict,
+)
 from dpcore.theorems.sharing import statement_epsilon
 
 if TYPE_CHECKING:
@@ -219,9 +230,9 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(DomainError, match="delta must be"):
         ladder("dp(1.0)", 2.0, [1])
     with pytest.raises(DomainError, match="slack must be"):
-        ways("dp(1.0)", 1, slack=0.0)
+        theorem_regions("dp(1.0)", 1, slack=0.0)
     with pytest.raises(DomainError, match="k must be an integer"):
-        ways("dp(1.0)", 10**12)
+        theorem_regions("dp(1.0)", 10**12)
 
 
 # ---- ways and their table ------------------------------------------------------------------------------------
@@ -229,7 +240,7 @@ def test_bad_arguments_are_named() -> None:
 
 @pytest.mark.parametrize("text", [*MECHANISMS, "dp(1.0, 1.0)", "dp(inf)", "dp(800.0)"])
 def test_every_way_has_a_region_or_a_reason(text: str) -> None:
-    found = ways(text, 6, delta=1e-6)
+    found = theorem_regions(text, 6, delta=1e-6)
     assert [way.name for way in found] == list(TITLES)
     table = statements(found)
     assert not table.isna().any().any()
@@ -245,7 +256,7 @@ def test_every_way_has_a_region_or_a_reason(text: str) -> None:
 
 
 def test_long_tables_are_thinned_and_say_so() -> None:
-    table = statements(ways("dp(0.01)", 20_000), longest=100)
+    table = statements(theorem_regions("dp(0.01)", 20_000), longest=100)
     own = table[table["theorem"] == "kov_optimal"]
     assert len(own) <= 100
     assert own["note"].str.contains("corners").all()
@@ -265,7 +276,7 @@ def deltas_of(name: str, theorem: str) -> dict[float, float]:
     state = preset(name)
     parts = [state["epsilon"], state["delta"], *([state["eta"]] if state["eta"] else [])]
     text = f"{'dptv' if state['eta'] else 'dp'}({', '.join(parts)})"
-    table = statements(ways(text, int(state["k"]), slack=float(state.get("slack", "1e-7"))))
+    table = statements(theorem_regions(text, int(state["k"]), slack=float(state.get("slack", "1e-7"))))
     own = table[table["theorem"] == theorem]
     return {round(e, 9): d for e, d in zip(own["epsilon"], own["delta"], strict=True)}
 
@@ -298,7 +309,7 @@ def test_thesis_figure_3_10() -> None:
     alpha = np.linspace(0, 1, 2001)
     gap = np.abs((dpcore.dp(epsilon) ** k).beta(alpha) - dpcore.gdp(1.0).beta(alpha))
     assert gap.max() == pytest.approx(0.00125, abs=2e-5)
-    drawn = next(way for way in ways(dpcore.dp(epsilon), k) if way.name == "clt")
+    drawn = next(way for way in theorem_regions(dpcore.dp(epsilon), k) if way.name == "clt")
     assert drawn.kind == "approximate"
     assert drawn.region == dpcore.gdp(limit(dpcore.dp(epsilon) ** k).mu)  # the number that tables show
     assert limit(dpcore.dp(epsilon) ** k).mu == pytest.approx(10 * limit(dpcore.dp(epsilon)).mu, rel=1e-15)

@@ -14,7 +14,7 @@ from dpcore.regions.algebra import factors
 from dpcore.regions.guarantees import DP, RDP
 from dpcore.theorems import THEOREMS, rdp_to_dp, zcdp_to_dp
 from dpcore.theorems.catalogue import composing, drawing, promises, routes
-from dpcore.theorems.composition import best, ladder, theorem_table, ways
+from dpcore.theorems.composition import best, ladder, theorem_regions, theorem_table
 from dpcore.theorems.composition.products import theorems as product_theorems
 from dpcore.theorems.conversion import convert
 from dpcore.theorems.releases import Releases
@@ -86,7 +86,7 @@ def test_every_face_gives_the_same_digits(text: str, k: int, delta: float) -> No
 def test_a_drawn_statement_is_that_of_the_command_with_a_slack(text: str, k: int, delta: float) -> None:
     slack = delta / 8
     rows = product_theorems(parse(text) ** k, delta, slack).set_index("theorem")
-    drawn = {way.name: way for way in ways(text, k, slack=slack, delta=delta)}
+    drawn = {way.name: way for way in theorem_regions(text, k, slack=slack, delta=delta)}
     for record in drawing():
         if record.statement is None or not record.takes_slack:
             continue
@@ -106,8 +106,8 @@ def test_conversions_are_the_numbers_of_the_theorems(text: str) -> None:
     source = text.split("(", maxsplit=1)[0]
     shown = convert(region, "dp", delta=(1e-9, 1e-3), epsilon=(0.5, 3.0))
     for record in routes(source, "dp"):
-        rows = [record.converted(*values, at) for at in (1e-9, 1e-3)]
-        rows += [record.converted(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
+        rows = [record.conversion_rows(*values, at) for at in (1e-9, 1e-3)]
+        rows += [record.conversion_rows(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
         own = [f"epsilon={row['epsilon'].iloc[0]!r}, delta={row['delta'].iloc[0]!r}" for row in rows]
         own = [line.replace("np.float64(", "").replace(")", "") for line in own]
         mine = shown[shown["theorem"].str.endswith(f"; {record.reference}")]
@@ -137,7 +137,10 @@ def test_the_default_ledger_has_no_optimal_theorem_above_the_basic_one() -> None
 
 def test_the_regions_drawn_are_those_of_the_numbers() -> None:
     for text, k, delta in CASES:
-        page, drawn = columns(ladder(text, delta, [k])), {way.name: way for way in ways(text, k, delta=delta)}
+        page, drawn = (
+            columns(ladder(text, delta, [k])),
+            {way.name: way for way in theorem_regions(text, k, delta=delta)},
+        )
         for name in ("kov_optimal", "basic", "dptv"):
             region = drawn[name].region
             assert (region is None) == (page[name][1] == "none"), (text, name)

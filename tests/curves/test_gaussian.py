@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpcore.curves.gaussian import Gaussian
+from dpcore.curves.gaussian import GaussianCurve
 
 REL = 1e-11
 
@@ -14,7 +14,7 @@ REL = 1e-11
 @pytest.mark.parametrize("mu", [1e-4, 0.01, 0.5, 1.0, 3.0, 8.0, 20.0])
 def test_profile_keeps_its_digits(mu: float) -> None:
     epsilon = np.array([0.0, 1e-6, 0.01, 0.3, 1.0, 3.0, 10.0, 40.0, 200.0])
-    values = Gaussian(mu).delta_bounds(epsilon)[0]
+    values = GaussianCurve(mu).delta_bounds(epsilon)[0]
     with mp.workdps(60):
         m = mp.mpf(mu)
         for e, value in zip(epsilon.tolist(), values.tolist(), strict=True):
@@ -25,7 +25,7 @@ def test_profile_keeps_its_digits(mu: float) -> None:
 
 @pytest.mark.parametrize("mu", [0.3, 1.0, 4.0])
 def test_trade_off_and_power_are_mirror_images(mu: float) -> None:
-    curve = Gaussian(mu)
+    curve = GaussianCurve(mu)
     alpha = np.array([0.0, 1e-12, 1e-3, 0.2, 0.7, 1.0])
     beta, power = curve.beta_bounds(alpha)[0], curve.power_bounds(alpha)[0]
     np.testing.assert_allclose(beta + power, 1.0, rtol=0, atol=1e-15)
@@ -39,5 +39,5 @@ def test_trade_off_and_power_are_mirror_images(mu: float) -> None:
 
 def test_area_is_the_chance_of_a_wrong_order() -> None:
     alpha = (np.arange(200_000) + 0.5) / 200_000
-    curve = Gaussian(1.3)
+    curve = GaussianCurve(1.3)
     assert curve.area == pytest.approx(float(curve.beta_bounds(alpha)[0].mean()), abs=1e-8)

@@ -310,11 +310,11 @@ def test_concentrated_is_the_intersection_of_orders(rho, xi):
 
 
 def test_concentrated_lies_below_the_gaussian():
-    from dpcore.curves.gaussian import Gaussian
+    from dpcore.curves.gaussian import GaussianCurve
 
     alpha = np.geomspace(1e-8, 0.9, 40)
     for rho in (0.01, 0.5, 4.0):
-        gaussian = Gaussian(math.sqrt(2 * rho)).beta_bounds(alpha)[0]
+        gaussian = GaussianCurve(math.sqrt(2 * rho)).beta_bounds(alpha)[0]
         assert np.all(Concentrated(rho).beta_bounds(alpha)[1] <= gaussian)
 
 

@@ -9,8 +9,8 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from dpcore import parse
 from dpcore.curves.combined import closed
 from dpcore.curves.composed import Certified
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import mixture_mgf
 from dpcore.engine.contour import Contour
@@ -40,7 +40,7 @@ class TestContour:
     @pytest.mark.parametrize("mu", [0.5, 3.0, 12.0])
     def test_the_complement_has_its_own_digits(self, mu: float) -> None:
         epsilon = np.linspace(0.0, mu * mu / 2 + 3 * mu, 60)
-        engine = Contour([(Gaussian(mu / 7), 49)], 1e-6)
+        engine = Contour([(GaussianCurve(mu / 7), 49)], 1e-6)
         _, (low, high) = engine.two_sided(epsilon)
         _, rest = gaussian_sides(mu, epsilon)
         assert np.all(low <= rest * (1 + 1e-13))
@@ -50,13 +50,13 @@ class TestContour:
     @pytest.mark.parametrize("mu", [0.5, 3.0])
     def test_the_ceiling_is_above_delta_and_not_far(self, mu: float) -> None:
         epsilon = np.linspace(0.0, mu * mu / 2 + 5 * mu, 40)
-        ceiling = Contour([(Gaussian(mu / 7), 49)], 1e-6).ceiling(epsilon)
+        ceiling = Contour([(GaussianCurve(mu / 7), 49)], 1e-6).ceiling(epsilon)
         delta, _ = gaussian_sides(mu, epsilon)
         assert np.all(ceiling >= delta)
         assert np.all(ceiling[-20:] <= 100 * delta[-20:] + 1e-300)
 
     def test_the_exchanged_pair_has_the_mirrored_saddle_points(self) -> None:
-        pair = Subsampled(Gaussian(1.0), 0.02)
+        pair = Subsampled(GaussianCurve(1.0), 0.02)
         forward, backward = (Product([(curve, 300)]) for curve in (pair, pair.inverse()))
         for one, two in zip(mirrored(saddle_table(forward)), saddle_table(backward), strict=True):
             assert one.c == pytest.approx(two.c, rel=1e-9)
@@ -65,7 +65,7 @@ class TestContour:
 
     def test_the_outline_is_close(self) -> None:
         mu = 2.0
-        outline = Contour([(Gaussian(mu / 10), 100)], 1e-6).outline()
+        outline = Contour([(GaussianCurve(mu / 10), 100)], 1e-6).outline()
         assert outline is not None
         epsilon = np.linspace(-8, 12, 50)
         exact = log_ndtr(epsilon / mu + mu / 2) - log_ndtr(-epsilon / mu - mu / 2)
@@ -78,7 +78,7 @@ class TestContour:
 class TestCurves:
     @pytest.mark.parametrize(("mu", "k"), [(0.3, 50), (0.02, 10_000), (0.9, 100)])
     def test_gaussian_product_without_its_closed_form(self, mu: float, k: int) -> None:
-        curve = Certified([(Gaussian(mu), k)])
+        curve = Certified([(GaussianCurve(mu), k)])
         low, high = curve.beta_bounds(ALPHA)
         whole = mu * np.sqrt(k)
         # 1 - alpha is exact above one half: the quantile keeps its digits there
@@ -93,7 +93,7 @@ class TestCurves:
         assert np.all(safe[told] >= truth[told] * (1 - 1e-6))
 
     def test_a_few_rates_agree_with_many(self) -> None:
-        curve = Certified([(Laplace(0.3), 400), (Gaussian(0.5), 1)])
+        curve = Certified([(LaplaceCurve(0.3), 400), (GaussianCurve(0.5), 1)])
         many = curve.beta_bounds(ALPHA)
         few = curve.beta_bounds(ALPHA[::100])
         assert np.all(few[0] <= many[1][::100] * (1 + 1e-12))
@@ -101,14 +101,14 @@ class TestCurves:
 
     @pytest.mark.parametrize("delta", [0.3, 1e-2, 1e-5, 1e-12, 1e-40])
     def test_roots(self, delta: float) -> None:
-        low, high = Certified([(Gaussian(0.1), 400)]).epsilon_bounds(np.array([delta]))
-        exact = Gaussian(2.0).epsilon_bounds(np.array([delta]))[1]
+        low, high = Certified([(GaussianCurve(0.1), 400)]).epsilon_bounds(np.array([delta]))
+        exact = GaussianCurve(2.0).epsilon_bounds(np.array([delta]))[1]
         assert low <= exact * (1 + 1e-12)
         assert high >= exact * (1 - 1e-12)
         assert high - low <= 1e-8 * high
 
     def test_no_epsilon_is_needed_above_the_delta_at_zero(self) -> None:
-        low, high = Certified([(Gaussian(0.1), 4)]).epsilon_bounds(np.array([0.5, 1.0]))
+        low, high = Certified([(GaussianCurve(0.1), 4)]).epsilon_bounds(np.array([0.5, 1.0]))
         assert np.all(low == 0)
         assert np.all(high == 0)
 
@@ -117,7 +117,7 @@ class TestBothDirections:
     @pytest.mark.parametrize(("k", "epsilon"), [(1000, [0, 0.1, 0.5, 1, 2, 4]), (300, [0, 0.1, 0.5, 1, 3])])
     def test_a_direction_left_out_was_the_smaller_one(self, k: int, epsilon: list[float]) -> None:
         at = np.array(epsilon, dtype=np.float64)
-        forward = Certified([(Subsampled(Gaussian(1.0), 0.01), k)])
+        forward = Certified([(Subsampled(GaussianCurve(1.0), 0.01), k)])
         low, high = closed(forward).delta_bounds(at)
         parts = [Certified(list(forward.parts)).delta_bounds(at), Certified(forward.inverse().parts).delta_bounds(at)]
         assert high == pytest.approx(np.maximum(parts[0][1], parts[1][1]), rel=1e-9)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore import parse
 from dpcore.engine import laplace_mgf
 from dpcore.engine.contour import Contour, delta_bounds
 from dpcore.engine.contour_atoms import _psi
@@ -403,3 +404,13 @@ def test_laplace_decay_bounds_every_larger_frequency(eps0, c):
     assert np.all(bound >= largest - 1e-15 * (1 + abs(c) * eps0))
     assert np.all(np.diff(bound) <= 1e-15)
     assert bound[-1] < -1e-4
+
+
+@pytest.mark.parametrize("epsilon", [1e-30, 1e-15, 1e-5, 3.0, 1e10])
+def test_nothing_is_left_at_any_distance(epsilon):
+    gaussian, tiny = parse("gdp(1e-38)").curve, parse("laplace(1e-69)").curve
+    low, high = delta_bounds([(gaussian, 1), (tiny, 100)], np.array([epsilon, 1e-38]), 1e-6)
+    assert low[0] == 0.0
+    assert high[0] <= 1e-320
+    # the smaller loss counts for nothing
+    assert low[1] == pytest.approx(parse("gdp(1e-38)").delta(1e-38), rel=1e-9)

@@ -9,18 +9,18 @@ import pytest
 from mpmath import mp
 
 from dpcore import parse
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.engine.contour import Contour
 
 if TYPE_CHECKING:
     from dpcore.engine.contour_local import Local
 
 PRODUCTS = {
-    "equal": ([(Laplace(0.1), 1000)], 30.0, 0.75),
-    "many": ([(Laplace(0.1), 10_000)], 150.0, 2.4),
-    "mixed": ([(Laplace(0.1), 300), (Laplace(0.3), 100), (Gaussian(0.5), 1)], 15.0, 0.9),
-    "strong": ([(Laplace(1.0), 300)], 200.0, 2.6),
+    "equal": ([(LaplaceCurve(0.1), 1000)], 30.0, 0.75),
+    "many": ([(LaplaceCurve(0.1), 10_000)], 150.0, 2.4),
+    "mixed": ([(LaplaceCurve(0.1), 300), (LaplaceCurve(0.3), 100), (GaussianCurve(0.5), 1)], 15.0, 0.9),
+    "strong": ([(LaplaceCurve(1.0), 300)], 200.0, 2.6),
 }
 
 
@@ -55,7 +55,7 @@ def test_gains_between_the_points_are_those_of_the_contour(name: str, alpha: flo
 @pytest.mark.parametrize("alpha", RATES)
 def test_the_bracket_holds_the_truth_in_high_precision(alpha: float) -> None:
     """A Gaussian of mean 1 in disguise: the contour does not know its closed form."""
-    local = Contour([(Gaussian(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
+    local = Contour([(GaussianCurve(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
     assert local is not None
     at = np.linspace(-6.0, 6.0, 101)
     near = np.stack((at - 1e-3, at, at + 1e-3))  # around 0 a column holds both signs
@@ -70,7 +70,7 @@ def test_the_bracket_holds_the_truth_in_high_precision(alpha: float) -> None:
 
 def test_rates_are_tails_of_the_normal_law() -> None:
     """Of a Gaussian of mean 1 the loss is normal with mean -1/2 or 1/2: P0(L > e) and P1(L <= e) are known."""
-    local = Contour([(Gaussian(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
+    local = Contour([(GaussianCurve(0.5), 4)], 1e-6).expanded(np.linspace(0.0, 6.0, 28))
     assert local is not None
     rates = local.rates()
     assert (np.diff(rates.epsilon) > 0).all()

@@ -14,8 +14,8 @@ from dpcore.calibration.search import Axis, Search
 from dpcore.core.question import question
 from dpcore.curves.combined import closed
 from dpcore.curves.composed import Certified
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
@@ -23,8 +23,8 @@ from dpcore.engine.contour_plan import windows
 from dpcore.engine.contour_table import Product, crossings
 
 
-@pytest.mark.parametrize("parts", [[(Laplace(0.1), 1000)], [(Subsampled(Gaussian(1.0), 0.01), 1000)]])
-def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | Subsampled, int]]) -> None:
+@pytest.mark.parametrize("parts", [[(LaplaceCurve(0.1), 1000)], [(Subsampled(GaussianCurve(1.0), 0.01), 1000)]])
+def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[LaplaceCurve | Subsampled, int]]) -> None:
     engine = Contour(parts, 1e-6)
     with question():
         engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
@@ -39,7 +39,7 @@ def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[Laplace | S
 
 def test_a_short_line_leaves_out_less_than_it_says() -> None:
     """The nodes beyond the cut, summed on and on, stay below the bound of the cut."""
-    engine = Contour([(Subsampled(Gaussian(1.0), 0.01), 1000)], 1e-6)
+    engine = Contour([(Subsampled(GaussianCurve(1.0), 0.01), 1000)], 1e-6)
     with question():
         engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
         buckets = engine._drawn().buckets
@@ -83,7 +83,7 @@ def test_several_lines_at_once_are_those_one_by_one() -> None:
 
 def test_the_other_direction_is_left_out_only_where_it_is_smaller() -> None:
     """The ceiling at tabulated saddle points is above the certified delta everywhere."""
-    pair = Certified([(Subsampled(Gaussian(1.0), 0.01), 1000)])
+    pair = Certified([(Subsampled(GaussianCurve(1.0), 0.01), 1000)])
     epsilon = np.linspace(0.0, 6.0, 40)
     for direction in (pair, pair.inverse()):
         assert np.all(direction.ceiling(epsilon) >= direction.delta_bounds(epsilon)[0])
@@ -91,7 +91,7 @@ def test_the_other_direction_is_left_out_only_where_it_is_smaller() -> None:
 
 @pytest.mark.parametrize("delta", [0.05, 1e-3, 1e-5, 1e-9, 1e-20])
 def test_the_root_of_a_delta_is_enclosed(delta: float) -> None:
-    curve = closed(Certified([(Subsampled(Gaussian(1.0), 0.01), 1000)]))
+    curve = closed(Certified([(Subsampled(GaussianCurve(1.0), 0.01), 1000)]))
     low, high = (float(side[0]) for side in curve.epsilon_bounds(np.array([delta])))
     assert 0 < high - low <= 1e-6 * high
     assert curve.delta_bounds(np.array([low]))[1][0] >= delta >= curve.delta_bounds(np.array([high]))[0][0]
@@ -167,9 +167,9 @@ def test_a_trusted_search_stops_at_a_good_root() -> None:
 
 
 def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds() -> None:
-    parts = [(Subsampled(Gaussian(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
-    many = Product([*parts, (Laplace(0.3), 2)])
-    few = Product([*parts[:30], (Laplace(0.3), 2)])
+    parts = [(Subsampled(GaussianCurve(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
+    many = Product([*parts, (LaplaceCurve(0.3), 2)])
+    few = Product([*parts[:30], (LaplaceCurve(0.3), 2)])
     for c, y in ((0.5, 3.0), (2.0, 20.0)):
         whole = math.fsum(k * part.log_decay(c, y) for part, k in many.parts)
         found = many.log_decay(c, y)
@@ -181,7 +181,7 @@ def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds
 @pytest.mark.parametrize("eps0", [1e-6, 1e-3, 0.1, 1.0, 10.0, 50.0])
 def test_laplace_on_the_real_axis_in_high_precision(eps0: float) -> None:
     c = np.array([-30.0, -3.0, -1.0, -0.7, -0.5001, -0.4, -1e-3, 0.0, 1e-5, 0.01, 1.0, 30.0, 1e4])
-    value, slope = Laplace(eps0).cumulants(c)
+    value, slope = LaplaceCurve(eps0).cumulants(c)
     with mp.workdps(40):
 
         def log_m(s: mp.mpf) -> mp.mpf:
@@ -194,7 +194,7 @@ def test_laplace_on_the_real_axis_in_high_precision(eps0: float) -> None:
 
 
 def test_laplace_is_level_in_the_middle_of_the_real_axis() -> None:
-    value, slope = Laplace(2.0).cumulants(np.array([-0.5, -0.5 + 1e-9]))
+    value, slope = LaplaceCurve(2.0).cumulants(np.array([-0.5, -0.5 + 1e-9]))
     assert value == pytest.approx(np.log(2.0 * np.exp(-1.0)), rel=1e-11)
     assert np.abs(slope).max() < 1e-5
 
@@ -202,7 +202,7 @@ def test_laplace_is_level_in_the_middle_of_the_real_axis() -> None:
 @pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_subsampled_gaussian_on_the_real_axis_is_its_transform_there(mu: float, *, flipped: bool) -> None:
-    curve = Subsampled(Gaussian(mu), 0.02, flipped=flipped)
+    curve = Subsampled(GaussianCurve(mu), 0.02, flipped=flipped)
     c = np.array([-4.0, -1.0, -0.3, 0.0, 0.7, 3.0, 9.0])
     value, slope = curve.cumulants(c)
     assert value == pytest.approx(curve.log_mgf(c.astype(np.complex128)).real, rel=1e-11, abs=1e-13)
@@ -214,14 +214,16 @@ def test_subsampled_gaussian_on_the_real_axis_is_its_transform_there(mu: float, 
 @pytest.mark.parametrize(
     "parts",
     [
-        [(Laplace(0.1), 1000)],
-        [(Laplace(3.0), 4)],
-        [(Subsampled(Gaussian(1.0), 0.01), 1000)],
-        [(Subsampled(Gaussian(1.25), 0.001), 100)],
-        [(Subsampled(Gaussian(1.25), 0.001, flipped=True), 100)],
+        [(LaplaceCurve(0.1), 1000)],
+        [(LaplaceCurve(3.0), 4)],
+        [(Subsampled(GaussianCurve(1.0), 0.01), 1000)],
+        [(Subsampled(GaussianCurve(1.25), 0.001), 100)],
+        [(Subsampled(GaussianCurve(1.25), 0.001, flipped=True), 100)],
     ],
 )
-def test_between_two_crossings_a_kernel_loses_the_fewest_digits(parts: list[tuple[Laplace | Subsampled, int]]) -> None:
+def test_between_two_crossings_a_kernel_loses_the_fewest_digits(
+    parts: list[tuple[LaplaceCurve | Subsampled, int]],
+) -> None:
     branches = Contour(parts, 1e-6).branches
     low, high = crossings(branches, symmetric=False)
     assert low <= high
@@ -235,7 +237,7 @@ def test_between_two_crossings_a_kernel_loses_the_fewest_digits(parts: list[tupl
 
 
 def test_a_line_asked_for_more_than_it_covers_is_made_again() -> None:
-    parts = [(Laplace(0.1), 1000)]
+    parts = [(LaplaceCurve(0.1), 1000)]
     at = np.array([14.0, 9.0, 16.5, 10.0])
     engine = Contour(parts, 1e-6)
     one_by_one = [engine.delta_bounds(at[i : i + 1]) for i in range(at.size)]

@@ -16,8 +16,8 @@ from dpcore.curves.bounded_range import BoundedRange
 from dpcore.curves.combined import Either, Erased, closed
 from dpcore.curves.composed import Certified, Sum
 from dpcore.curves.composition import compose
-from dpcore.curves.gaussian import Gaussian
-from dpcore.curves.laplace import Laplace
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure, erase, mixed_in
 from dpcore.curves.renyi import Renyi
@@ -74,12 +74,12 @@ def two_point(epsilon: float) -> Polygon:
 @pytest.mark.parametrize(("mu", "k"), [(0.3, 1), (0.1, 100), (2.0, 3)])
 def test_gaussians_as_if_nothing_were_known(mu: float, k: int) -> None:
     epsilon = [0.0, 0.5, 2.0, 6.0]
-    truth = Gaussian(mu * np.sqrt(k)).delta_bounds(np.array(epsilon))[0]
-    check(bracket([(Gaussian(mu), k)], epsilon, 1e-4), truth, 1e-4)
+    truth = GaussianCurve(mu * np.sqrt(k)).delta_bounds(np.array(epsilon))[0]
+    check(bracket([(GaussianCurve(mu), k)], epsilon, 1e-4), truth, 1e-4)
 
 
 def test_deltas_near_the_smallest_double_stay_enclosed() -> None:
-    curve, epsilon = Gaussian(0.16569221266550316), np.array([4.49731422, 6.09117222])
+    curve, epsilon = GaussianCurve(0.16569221266550316), np.array([4.49731422, 6.09117222])
     truth = curve.delta_bounds(epsilon)[0]
     assert 0.0 < truth[-1] < 1e-296
     lower, upper = Sandwich([(curve, 1)]).delta_bounds(epsilon, 1e-3)
@@ -89,23 +89,23 @@ def test_deltas_near_the_smallest_double_stay_enclosed() -> None:
 
 def test_tails_keep_their_digits() -> None:
     epsilon = [20.0, 30.0]
-    truth = Gaussian(1.0).delta_bounds(np.array(epsilon))[0]
+    truth = GaussianCurve(1.0).delta_bounds(np.array(epsilon))[0]
     assert truth[-1] < 1e-190
-    check(bracket([(Gaussian(0.5), 4)], epsilon, 1e-3), truth, 1e-3)
+    check(bracket([(GaussianCurve(0.5), 4)], epsilon, 1e-3), truth, 1e-3)
 
 
 @pytest.mark.parametrize(("loss", "k", "share"), [(1.0, 2, 0.95), (0.1, 50, 0.4), (0.1, 300, 0.2), (3.0, 3, 0.9)])
 def test_laplace_with_its_atoms(loss: float, k: int, share: float) -> None:
     epsilon = np.array([0.0, 0.5, 1.0]) * share * k * loss
-    check(bracket([(Laplace(loss), k)], list(epsilon)), laplace_power(loss, k).delta(epsilon))
+    check(bracket([(LaplaceCurve(loss), k)], list(epsilon)), laplace_power(loss, k).delta(epsilon))
 
 
 def test_two_laplace_scales_have_no_common_step() -> None:
-    truth = compose([(Laplace(1.0), 1), (Laplace(np.sqrt(0.5)), 1)])
+    truth = compose([(LaplaceCurve(1.0), 1), (LaplaceCurve(np.sqrt(0.5)), 1)])
     epsilon = [0.0, 0.3, 1.1]
     lower, upper = truth.delta_bounds(np.array(epsilon))
     assert np.all(upper - lower <= 1e-6 * upper)
-    low, high = bracket([(Laplace(1.0), 1), (Laplace(np.sqrt(0.5)), 1)], epsilon)
+    low, high = bracket([(LaplaceCurve(1.0), 1), (LaplaceCurve(np.sqrt(0.5)), 1)], epsilon)
     assert np.all(low <= upper)
     assert np.all(high >= lower)
     assert np.all(high - low <= 1e-6 * high)
@@ -127,9 +127,9 @@ def test_mass_at_infinity() -> None:
         0.1,
         0.1,
     )
-    truth = compose([(polygon, 5), (Gaussian(0.5), 1)])
+    truth = compose([(polygon, 5), (GaussianCurve(0.5), 1)])
     epsilon = [0.0, 1.0, 3.0, 40.0]
-    check(bracket([(Veiled(polygon), 5), (Gaussian(0.5), 1)], epsilon), truth.delta_bounds(np.array(epsilon))[0])
+    check(bracket([(Veiled(polygon), 5), (GaussianCurve(0.5), 1)], epsilon), truth.delta_bounds(np.array(epsilon))[0])
 
 
 def test_published_tensor_square_of_bounded_range() -> None:
@@ -162,7 +162,7 @@ def output_at(loss: float) -> float:
 
 def test_square_of_a_subsampled_closure_against_quadrature() -> None:
     """The closure has the pair's law above loss 0, its mirror image below, and the rest of the mass at 0."""
-    curve = closed(Subsampled(Gaussian(1.0), SHARE))
+    curve = closed(Subsampled(GaussianCurve(1.0), SHARE))
 
     def delta(epsilon: FloatArray) -> FloatArray:
         return curve.delta_bounds(epsilon)[0]
@@ -184,7 +184,7 @@ def test_square_of_a_subsampled_closure_against_quadrature() -> None:
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_one_direction_of_subsampling_against_quadrature(flipped: bool) -> None:
-    curve = Subsampled(Gaussian(1.0), SHARE, flipped=flipped)
+    curve = Subsampled(GaussianCurve(1.0), SHARE, flipped=flipped)
     sign = -1.0 if flipped else 1.0
 
     def other_step(x: FloatArray, e: float) -> FloatArray:
@@ -205,8 +205,8 @@ def test_one_direction_of_subsampling_against_quadrature(flipped: bool) -> None:
 @pytest.mark.parametrize("slack", [1e-12, 1e-9, 1e-6])
 def test_brackets_stay_brackets(slack: float) -> None:
     epsilon = [0.0, 0.5, 2.0]
-    truth = Gaussian(np.sqrt(0.9)).delta_bounds(np.array(epsilon))[0]
-    lower, upper = bracket([(Veiled(Gaussian(0.3), slack), 10)], epsilon, 1e-4)
+    truth = GaussianCurve(np.sqrt(0.9)).delta_bounds(np.array(epsilon))[0]
+    lower, upper = bracket([(Veiled(GaussianCurve(0.3), slack), 10)], epsilon, 1e-4)
     assert np.all(lower < truth)
     assert np.all(upper > truth)
 
@@ -215,18 +215,18 @@ def test_brackets_stay_brackets(slack: float) -> None:
 @given(
     st.sampled_from(
         [
-            Gaussian(0.4),
-            Laplace(0.7),
+            GaussianCurve(0.4),
+            LaplaceCurve(0.7),
             BoundedRange(1.3),
-            Subsampled(Gaussian(1.0), 0.2),
-            Subsampled(Laplace(1.0), 0.3, flipped=True),
+            Subsampled(GaussianCurve(1.0), 0.2),
+            Subsampled(LaplaceCurve(1.0), 0.3, flipped=True),
             Renyi(3.0, 0.2),
-            closed(Subsampled(Laplace(2.0), 0.1)),
-            Erased(Gaussian(1.0), 0.3),
-            Either([Gaussian(0.8), Laplace(0.9)], symmetric=True),
+            closed(Subsampled(LaplaceCurve(2.0), 0.1)),
+            Erased(GaussianCurve(1.0), 0.3),
+            Either([GaussianCurve(0.8), LaplaceCurve(0.9)], symmetric=True),
             two_point(0.77),
             erase(Polygon([], [], [], 1.0, 1.0), 0.8),
-            Veiled(Laplace(0.6), 1e-10),
+            Veiled(LaplaceCurve(0.6), 1e-10),
         ]
     ),
     st.integers(2, 400),
@@ -248,7 +248,7 @@ def test_the_two_measures_enclose_the_profile(curve: Curve, cells: int, shift: f
 def test_refinement_is_second_order() -> None:
     widths = []
     for h in (0.02, 0.01):
-        inner, outer = sandwich_measure.pair(Laplace(1.0), h * (1 - 1e-6 * h), -1.0, 1.0)
+        inner, outer = sandwich_measure.pair(LaplaceCurve(1.0), h * (1 - 1e-6 * h), -1.0, 1.0)
         deltas = []
         for measure in (inner, outer):
             loss = losses(measure, h * (1 - 1e-6 * h))
@@ -258,13 +258,13 @@ def test_refinement_is_second_order() -> None:
 
 
 def test_corners_are_found() -> None:
-    corners = sandwich_measure.kinks(Either([Gaussian(0.8), Laplace(0.9)], symmetric=True), -6.0, 6.0)
+    corners = sandwich_measure.kinks(Either([GaussianCurve(0.8), LaplaceCurve(0.9)], symmetric=True), -6.0, 6.0)
     found = np.array(sorted(loss for loss, _ in corners if loss > 0))
-    gap = Gaussian(0.8).delta_bounds(found)[0] - Laplace(0.9).delta_bounds(found)[0]
+    gap = GaussianCurve(0.8).delta_bounds(found)[0] - LaplaceCurve(0.9).delta_bounds(found)[0]
     assert found.size
     assert np.min(np.abs(gap)) < 1e-9
-    assert sandwich_measure.kinks(Gaussian(1.0), -6.0, 6.0) == []
-    assert {round(loss, 6) for loss, _ in sandwich_measure.kinks(Laplace(0.7), -0.7, 0.7)} == {-0.7, 0.7}
+    assert sandwich_measure.kinks(GaussianCurve(1.0), -6.0, 6.0) == []
+    assert {round(loss, 6) for loss, _ in sandwich_measure.kinks(LaplaceCurve(0.7), -0.7, 0.7)} == {-0.7, 0.7}
 
 
 def test_a_polygon_and_one_curve_are_a_finite_sum() -> None:
@@ -277,7 +277,7 @@ def test_a_polygon_and_one_curve_are_a_finite_sum() -> None:
 
 
 def test_certified_uses_the_lattice_only_without_transforms() -> None:
-    product = compose([(BoundedRange(0.5), 1), (Laplace(1.0), 1)])
+    product = compose([(BoundedRange(0.5), 1), (LaplaceCurve(1.0), 1)])
     assert isinstance(product, Certified)
     assert "lattice" in product.method
     up, down = product.delta_bounds(np.array([0.4])), product.delta_bounds(np.array([-0.4]))
@@ -289,8 +289,8 @@ def test_certified_uses_the_lattice_only_without_transforms() -> None:
 def test_very_many_copies_take_a_coarser_lattice_rather_than_none() -> None:
     """A Gaussian in disguise: so many copies do not fit into one transform on the first lattice."""
     k, mu = 100_000, 0.003
-    low, high = Sandwich([(Gaussian(mu), k)]).delta_bounds(np.array([0.5, 2.0]), 1e-2)
-    truth = Gaussian(mu * np.sqrt(k)).delta_bounds(np.array([0.5, 2.0]))[0]
+    low, high = Sandwich([(GaussianCurve(mu), k)]).delta_bounds(np.array([0.5, 2.0]), 1e-2)
+    truth = GaussianCurve(mu * np.sqrt(k)).delta_bounds(np.array([0.5, 2.0]))[0]
     assert (low <= truth).all()
     assert (truth <= high).all()
     assert (high - low <= 1e-2 * high).all()

@@ -14,7 +14,7 @@ from dpcore import parse
 from dpcore.core.errors import DomainError
 from dpcore.labs import errata, mixed_noise_checks, time_series
 from dpcore.labs.errata import statistics_series, statistics_utility, thesis
-from dpcore.labs.errata.claims import Claim
+from dpcore.labs.errata.claims import PrintedClaim
 from dpcore.labs.errata.moments import absolute_moment
 from dpcore.labs.errata.rows import EVIDENCE, Row
 from dpcore.utility.spread import spread_delta
@@ -93,31 +93,31 @@ def test_wrong_rows_are_refused() -> None:
     with pytest.raises(DomainError, match="no evidence 'nothing'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", "nothing")
     with pytest.raises(DomainError, match="needs two numbers, got nan"):
-        Claim("x", math.nan, 1.0)
+        PrintedClaim("x", math.nan, 1.0)
     with pytest.raises(DomainError, match="says must be one of"):
-        Claim("x", 1.0, 1.0, "less")
+        PrintedClaim("x", 1.0, 1.0, "less")
 
 
 @pytest.mark.parametrize(
     ("claim", "refuted"),
     [
-        (Claim("a true bound", 0.5, 0.4, "at most"), False),
-        (Claim("a false bound", 0.5, 0.6, "at most"), True),
-        (Claim("equal", 0.3, 0.3), False),
-        (Claim("equal up to rounding", 0.1 + 0.2, 0.3), False),
-        (Claim("different", 0.3, 0.4), True),
-        (Claim("a true lower bound", 0.5, 0.6, "at least"), False),
-        (Claim("a false lower bound", 0.5, 0.4, "at least"), True),
-        (Claim("no claim", 0.5, 0.4, "beside"), False),
-        (Claim("unbounded", math.inf, 1.0), True),
-        (Claim("an upper bound refutes no upper bound", 0.5, 1.6, "at most", "upper"), False),
-        (Claim("an upper bound refutes no equality from above", 0.5, 1.6, "=", "upper"), False),
-        (Claim("an upper bound refutes a lower bound", 0.5, 0.4, "at least", "upper"), True),
-        (Claim("a lower bound refutes no lower bound", 0.5, 0.4, "at least", "lower"), False),
-        (Claim("a lower bound refutes an upper bound", 0.5, 0.6, "at most", "lower"), True),
+        (PrintedClaim("a true bound", 0.5, 0.4, "at most"), False),
+        (PrintedClaim("a false bound", 0.5, 0.6, "at most"), True),
+        (PrintedClaim("equal", 0.3, 0.3), False),
+        (PrintedClaim("equal up to rounding", 0.1 + 0.2, 0.3), False),
+        (PrintedClaim("different", 0.3, 0.4), True),
+        (PrintedClaim("a true lower bound", 0.5, 0.6, "at least"), False),
+        (PrintedClaim("a false lower bound", 0.5, 0.4, "at least"), True),
+        (PrintedClaim("no claim", 0.5, 0.4, "beside"), False),
+        (PrintedClaim("unbounded", math.inf, 1.0), True),
+        (PrintedClaim("an upper bound refutes no upper bound", 0.5, 1.6, "at most", "upper"), False),
+        (PrintedClaim("an upper bound refutes no equality from above", 0.5, 1.6, "=", "upper"), False),
+        (PrintedClaim("an upper bound refutes a lower bound", 0.5, 0.4, "at least", "upper"), True),
+        (PrintedClaim("a lower bound refutes no lower bound", 0.5, 0.4, "at least", "lower"), False),
+        (PrintedClaim("a lower bound refutes an upper bound", 0.5, 0.6, "at most", "lower"), True),
     ],
 )
-def test_a_true_statement_is_not_refuted(claim: Claim, refuted: bool) -> None:
+def test_a_true_statement_is_not_refuted(claim: PrintedClaim, refuted: bool) -> None:
     assert claim.refuted is refuted
 
 

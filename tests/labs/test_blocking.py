@@ -119,15 +119,6 @@ def test_standard_error_of_a_simulated_error() -> None:
     assert moved.std() == pytest.approx(blocking.table_error(0.4, 0.49, 5, 1), rel=0.03)
 
 
-def test_blocked_mean_has_less_noise_only_above_four_blocks() -> None:
-    plain = 2 * (100 / 1000) ** 2
-    assert blocking.noise_of_mean(100.0, 1000, 4, 1.0) == pytest.approx(plain)
-    assert blocking.noise_of_mean(100.0, 1000, 5, 1.0) < plain
-    assert blocking.noise_of_mean(100.0, 1000, 5, 1.0) == pytest.approx(
-        2 * (2 * 100 / 1000) ** 2 / 5
-    )  # with Λ, not 2/(nε)
-
-
 # --- privacy -------------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +150,6 @@ def test_theorem_5_4_2_is_false_for_minima_and_holds_for_medians() -> None:
 
 def test_delta_of_theorem_5_4_3_is_spurious() -> None:
     assert blocking.printed_blocking_delta(1.0, math.log(2)) == pytest.approx(0.801438, abs=1e-6)
-    assert blocking.one_block_loss(1.0, math.log(2)) == pytest.approx(1.0)
 
 
 def test_skipping_empty_blocks_is_not_private() -> None:

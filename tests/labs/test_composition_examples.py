@@ -50,8 +50,6 @@ def test_a_replaced_record_touches_two_parts() -> None:
     region = rules.counts(1.0, replaced=True)
     assert region.epsilon(0.0) == pytest.approx(2.0)
     assert rules.parts_epsilon((1.0, 1.0)) == 1.0
-    assert rules.replaced_epsilon((1.0, 0.2, 1.0)) == pytest.approx(2.0)
-    assert rules.replaced_epsilon((1.0,)) == 1.0
     node, weight = np.polynomial.legendre.leggauss(12)
     edges = np.arange(-24, 25) * 0.5
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
@@ -114,7 +112,6 @@ def test_parameters_are_refused() -> None:
         lambda: rules.group_delta(1.0, 0.1, 0),
         lambda: rules.flipped(0.0),
         lambda: rules.parts_epsilon(()),
-        lambda: rules.replaced_epsilon((-1.0,)),
     ):
         with pytest.raises(DomainError, match=r"must be"):
             call()

@@ -37,9 +37,9 @@ def disclosure() -> Rows:
     n, filled = 659, np.concatenate([19 + 5 * (i + (np.arange(2000) + 0.5) / 2000) for i in range(12)])
     printed = noise.PRINTED
     return [
-        *each("2.3", "epsilon of PRAM", "1.38629", sdc.pram_epsilon, (0.8,)),
+        *each("2.3", "epsilon of PRAM", "1.38629", lambda: sdc.pram(0.8).epsilon, ()),
         *each("2.3", "swapped", "100.000000", lambda: 500 * sdc.pram(0.8).matrix[0, 1], ()),
-        *each("2.3", "after PRAM", "500.000000", lambda: sdc.pram_counts(sdc.pram(0.8), (500, 500))[0], ()),
+        *each("2.3", "after PRAM", "500.000000", lambda: (np.array((500, 500)) @ sdc.pram(0.8).matrix)[0], ()),
         *each("2.3", "error of k-PRAM", "4.1667", lambda: noise.k_pram_moments(filled).mse, ()),
         *each("2.3", "error of k-noise", "2.08333", lambda: noise.k_noise_moments(n).mse, ()),
         *each("2.3", "bias error of k-PRAM", "0.0795", lambda: math.sqrt(2) * noise.k_pram_moments(noise.ages()).bias_error, ()),

@@ -276,7 +276,7 @@ def test_parameters_are_refused_and_work_can_be_stopped() -> None:
     assert seen == sorted(seen)
     seen.clear()
     with effort(progress=seen.append):
-        trials.ratios(np.ones(2000), 1.0, 0.01, 300, np.random.default_rng(0), done=(0.6, 0.7))
+        trials.ratios(np.ones(2000), 1.0, 0.01, 300, np.random.default_rng(0), part=(0.6, 0.7))
     assert 0.6 == min(seen) < max(seen) < 0.7
     with effort(deadline=-1.0), pytest.raises(BudgetError):
         lab("mixed_noise").view("table")

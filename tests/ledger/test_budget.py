@@ -10,7 +10,7 @@ import pytest
 from dpcore import parse
 from dpcore.core.errors import DomainError
 from dpcore.ledger import Budget, Ledger, check_row, more, more_words, spending
-from dpcore.ledger.budget import _Search
+from dpcore.ledger.budget import _CopySearch
 from tests.ledger.test_records import MIXED
 
 BUDGET = Budget(8.0, 1e-6)
@@ -109,7 +109,7 @@ def test_of_a_long_list_an_estimate_comes_first_and_the_answer_is_certain() -> N
     rows = [(f"r{i}", f"laplace({0.01 + 0.001 * i:.4f})", 2) for i in range(40)]
     for last in (("s", "poisson_gaussian(1, 0.02)", 5), ("t", "gaussian(40)", 3)):
         ledger = Ledger.of(*rows, last)
-        assert _Search(ledger, 40, SMALL).guessed() == more(ledger, 40, SMALL).count > 10
+        assert _CopySearch(ledger, 40, SMALL).guessed() == more(ledger, 40, SMALL).count > 10
         found = more(ledger, 40, SMALL)
         assert (found.kind, found.over) == ("exact", False)
         last_one, next_ = (ledger.with_count(40, last[2] + found.count + extra).region for extra in (0, 1))

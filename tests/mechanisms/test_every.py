@@ -17,7 +17,7 @@ from dpcore.audit.threshold import pair_of
 from dpcore.calibration import calibrate
 from dpcore.calibration.answers import Question, answers
 from dpcore.calibration.candidates import candidates
-from dpcore.calibration.wishes import Advantage
+from dpcore.calibration.requirements import Advantage
 from dpcore.charts.noise import noise_figure
 from dpcore.core.effort import effort
 from dpcore.core.kinds import WORDS

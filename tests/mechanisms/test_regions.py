@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import DomainError, parse
-from dpcore.curves.bounded_laplace import BoundedLaplace
+from dpcore.curves.bounded_laplace import BoundedLaplaceCurve
 from dpcore.mechanisms import exponential, gaussian, randomized_response
 
 FEW = settings(max_examples=30, deadline=None)
@@ -166,7 +166,7 @@ def deltas_of_pair(epsilon: float, first: float, second: float, width: float) ->
 @given(st.floats(0.1, 12), st.floats(0.02, 1), st.integers(0, 2**31))
 def test_bounded_laplace_is_never_below_any_pair(width: float, share: float, seed: int) -> None:
     shift = share * width
-    curve = BoundedLaplace(width, shift)
+    curve = BoundedLaplaceCurve(width, shift)
     rng = np.random.default_rng(seed)
     epsilon = np.concatenate(([0.0], rng.uniform(0, curve.max_loss, 3)))
     lower, upper = curve.delta_bounds(epsilon)
@@ -183,7 +183,7 @@ def test_bounded_laplace_is_never_below_any_pair(width: float, share: float, see
 @pytest.mark.parametrize(("width", "shift"), [(10.0, 1.0), (1.0, 1.0), (1000.0, 0.01), (60.0, 1.0), (0.01, 0.004)])
 def test_bounded_laplace_scanned_over_all_places(width: float, shift: float) -> None:
     """The closed form of one pair at many thousand places, none above the published value."""
-    curve = BoundedLaplace(width, shift)
+    curve = BoundedLaplaceCurve(width, shift)
     epsilon = np.concatenate(([0.0], np.linspace(0.02, 1, 40) * curve.max_loss))
     lower, upper = curve.delta_bounds(epsilon)
     away = np.concatenate(([0.0], np.geomspace(1e-12 * width, width - shift, 6000))) if width > shift else np.zeros(1)
@@ -195,7 +195,7 @@ def test_bounded_laplace_scanned_over_all_places(width: float, shift: float) -> 
 
 def test_bounded_laplace_pair_in_high_precision() -> None:
     width, shift, a = 3.0, 0.8, 1.7
-    curve = BoundedLaplace(width, shift)
+    curve = BoundedLaplaceCurve(width, shift)
     b = a + shift
     with mp.workdps(30):
 
@@ -212,7 +212,7 @@ def test_bounded_laplace_pair_in_high_precision() -> None:
 @pytest.mark.parametrize(("width", "shift"), [(1.0, 1e-12), (48.97035, 0.489703), (1e-9, 1e-20), (30.0, 1e-6)])
 def test_bounded_laplace_of_a_small_move_in_high_precision(width: float, shift: float) -> None:
     """The loss of a move of 1e-12 is a difference of two logarithms that agree to twelve digits."""
-    curve = BoundedLaplace(width, shift)
+    curve = BoundedLaplaceCurve(width, shift)
     share = np.array([0.0, 0.3, 0.9, 0.999])
     lower, upper = curve.delta_bounds(share * curve.max_loss)
     with mp.workdps(60):

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from dpcore.curves.gaussian import Gaussian as GaussianCurve
-from dpcore.utility import PAIRS, Dataset, Pair, facts, pair
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.utility import PAIRS, Dataset, UtilityPair, facts, pair
 from dpcore.utility.additive import gaussian_floor, pure_floor, unit_sigma
 from dpcore.utility.mean import course_floor, joint_quantile
-from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise, worst_beyond, worst_mean, worst_quantile
-from dpcore.utility.queries import calibrations
+from dpcore.utility.noise import (
+    CentredNoise,
+    GeometricNoise,
+    LaplaceNoise,
+    NormalNoise,
+    worst_beyond,
+    worst_mean,
+    worst_quantile,
+)
 
 RELEASES = 3000
 SMALL = Dataset.example(60)
-NOISES = (Laplace(2.3), Geometric(0.4), Gaussian(1.7))
+NOISES = (LaplaceNoise(2.3), GeometricNoise(0.4), NormalNoise(1.7))
 
 CASES = [
     *((name, {}) for name in ("count_laplace", "count_geometric", "count_gaussian", "queries_gaussian")),
@@ -52,11 +60,11 @@ CASES = [
 ]
 
 
-def data_for(chosen: Pair) -> Dataset:
+def data_for(chosen: UtilityPair) -> Dataset:
     return Dataset.example(60, getattr(chosen, "d", 1))
 
 
-def check_against_simulation(chosen: Pair, data: Dataset, seed: int) -> None:
+def check_against_simulation(chosen: UtilityPair, data: Dataset, seed: int) -> None:
     errors = chosen.errors(data, chosen.release(data, np.random.default_rng(seed), RELEASES))
     for fact in facts(chosen, None, data):
         found = errors[fact.measure]
@@ -110,23 +118,23 @@ def test_every_measure_of_plain_noise_has_an_exact_value() -> None:
 # --- the laws of noise, a second way -------------------------------------------------------------------------------
 
 
-def density(noise: Noise, x: float) -> float:
-    if isinstance(noise, Laplace):
+def density(noise: CentredNoise, x: float) -> float:
+    if isinstance(noise, LaplaceNoise):
         return mpmath.exp(-abs(x) / noise.scale) / (2 * noise.scale)
-    assert isinstance(noise, Gaussian)
+    assert isinstance(noise, NormalNoise)
     return mpmath.npdf(x, 0, noise.sigma)
 
 
-def by_quadrature(noise: Noise, count: float, power: int) -> float:
+def by_quadrature(noise: CentredNoise, count: float, power: int) -> float:
     points = [-mpmath.inf, -count, 0, mpmath.inf] if count else [-mpmath.inf, 0, mpmath.inf]
     return float(mpmath.quad(lambda x: abs(max(x, -count)) ** power * density(noise, x), points))
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
-def test_moments_of_clipped_noise(noise: Noise) -> None:
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
+def test_moments_of_clipped_noise(noise: CentredNoise) -> None:
     for count in (0.0, 1.0, 3.0, 40.0):
         first, second = noise.clipped(np.array(count))
-        if isinstance(noise, Geometric):
+        if isinstance(noise, GeometricNoise):
             j = np.arange(-400.0, 401.0)
             weight = (1 - noise.ratio) / (1 + noise.ratio) * noise.ratio ** np.abs(j)
             off = np.maximum(j, -count)
@@ -138,39 +146,50 @@ def test_moments_of_clipped_noise(noise: Noise) -> None:
     assert float(noise.clipped(np.array(1e6))[0]) == pytest.approx(noise.mean_abs, rel=1e-12)
 
 
+def test_wide_geometric_noise_keeps_the_digits_of_its_tail() -> None:
+    noise = GeometricNoise(3e-4)
+    for t in (0, 1000, 100_000):
+        ratio = mpmath.exp(-mpmath.mpf(3e-4))
+        expected = ratio ** (t + 1) / (1 + ratio)
+        assert float(noise.above(np.array([float(t)]))[0]) == pytest.approx(float(expected), rel=1e-14)
+        assert float(noise.above(np.array([-t - 1.0]))[0]) == pytest.approx(float(1 - expected), rel=1e-15)
+
+
 def test_the_mean_of_the_worst_of_many() -> None:
     normal = mpmath.quad(lambda t: 1 - mpmath.erf(t / mpmath.sqrt(2)) ** 7, [0, 1, 2, 4, 8, 16])
-    assert worst_mean(Gaussian(1.7), 7) == pytest.approx(1.7 * float(normal), rel=1e-11)
-    assert worst_mean(Laplace(2.0), 3) == pytest.approx(2.0 * (1 + 1 / 2 + 1 / 3), rel=1e-15)
+    assert worst_mean(NormalNoise(1.7), 7) == pytest.approx(1.7 * float(normal), rel=1e-11)
+    assert worst_mean(LaplaceNoise(2.0), 3) == pytest.approx(2.0 * (1 + 1 / 2 + 1 / 3), rel=1e-15)
     t = np.arange(400.0)
-    geometric = Geometric(0.4)
+    geometric = GeometricNoise(0.4)
     direct = (1 - (1 - 2 * geometric.ratio ** (t + 1) / (1 + geometric.ratio)) ** 7).sum()
     assert worst_mean(geometric, 7) == pytest.approx(direct, rel=1e-12)
-    assert worst_mean(Laplace(2.0), 3, np.array([1e3] * 3)) == pytest.approx(worst_mean(Laplace(2.0), 3), rel=1e-12)
+    assert worst_mean(LaplaceNoise(2.0), 3, np.array([1e3] * 3)) == pytest.approx(
+        worst_mean(LaplaceNoise(2.0), 3), rel=1e-12
+    )
 
 
 def test_the_sum_over_very_wide_geometric_noise_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.array([0.0, 0.0, 300.0, 900.0, 7000.0])
-    noise = Geometric(3e-4)
+    noise = GeometricNoise(3e-4)
     monkeypatch.setattr("dpcore.utility.noise._MOST_TERMS", 10**7)
     direct = worst_mean(noise, 5), worst_mean(noise, 5, counts)
     monkeypatch.setattr("dpcore.utility.noise._MOST_TERMS", 10)
     assert (worst_mean(noise, 5), worst_mean(noise, 5, counts)) == pytest.approx(direct, rel=1e-11)
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 @pytest.mark.parametrize("counts", [None, np.array([0.0, 0.0, 1.0, 2.0, 50.0])], ids=["plain", "clipped"])
-def test_quantiles_are_the_smallest_that_keep_the_promise(noise: Noise, counts: np.ndarray | None) -> None:
+def test_quantiles_are_the_smallest_that_keep_the_promise(noise: CentredNoise, counts: np.ndarray | None) -> None:
     for miss in (0.5, 0.05, 1e-6):
         t = worst_quantile(noise, 5, miss, counts)
         assert float(worst_beyond(noise, 5, np.array([t]), counts)[0]) <= miss * (1 + 1e-12)
-        below = t - 1 if noise.discrete else t * (1 - 1e-9)
+        below = t - 1 if noise.integer else t * (1 - 1e-9)
         if below >= 0:
             assert float(worst_beyond(noise, 5, np.array([below]), counts)[0]) > miss
 
 
 def test_a_joint_quantile_of_different_noises() -> None:
-    noises: list[Noise] = [Laplace(1.0), Laplace(3.0)]
+    noises: list[CentredNoise] = [LaplaceNoise(1.0), LaplaceNoise(3.0)]
     t = joint_quantile(noises, 0.05)
     assert (1 - math.exp(-t)) * (1 - math.exp(-t / 3)) == pytest.approx(0.95, rel=1e-12)
 
@@ -260,11 +279,13 @@ def test_the_laplace_mean_spends_epsilon_over_d_in_every_column() -> None:
 
 
 def test_three_theorems_for_many_queries() -> None:
-    table = calibrations(1.0, 1e-5, 10).set_index("calibration")
-    assert table["sigma"].to_dict() == pytest.approx({"gdp": 11.797293, "zcdp": 15.496916, "kov": 21.459686}, rel=1e-6)
-    assert (table["true_delta"] <= 1e-5).all()
-    assert table.loc["gdp", "true_delta"] == pytest.approx(1e-5, rel=1e-9)
-    rho = 10 / (2 * table.loc["zcdp", "sigma"] ** 2)
+    names = ("gdp", "zcdp", "kov")
+    queries: dict[str, Any] = {name: pair("queries_gaussian", delta=1e-5, k=10, calibration=name) for name in names}
+    sigma = {name: query.sigma for name, query in queries.items()}
+    assert sigma == pytest.approx({"gdp": 11.797293, "zcdp": 15.496916, "kov": 21.459686}, rel=1e-6)
+    assert all(query.region.delta(1.0) <= 1e-5 for query in queries.values())
+    assert queries["gdp"].region.delta(1.0) == pytest.approx(1e-5, rel=1e-9)
+    rho = 10 / (2 * sigma["zcdp"] ** 2)
     assert rho + 2 * math.sqrt(rho * math.log(1e5)) == pytest.approx(1.0, rel=1e-12)
 
 

@@ -13,7 +13,7 @@ import pytest
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.regions.guarantees import DP
-from dpcore.utility import Dataset, Fact, Measure, Pair, closed_table, drawn, facts, pair, simulate, table
+from dpcore.utility import Dataset, Fact, UtilityMeasure, UtilityPair, closed_table, facts, pair, simulate, table
 from dpcore.utility.base import MAIN_EPSILON
 from dpcore.utility.simulate import CLOSED, SIMULATED, TABLE
 
@@ -127,15 +127,6 @@ class TestFrames:
         assert seen["simulated"] == 1.0
         assert seen["standard_error"] == pytest.approx(math.sqrt(101 / 102 / 102 / 100))
 
-    def test_points_and_lines_for_a_chart(self) -> None:
-        frame = table(pair("count_laplace"), "epsilon", [0.5, 2], DATA, rng(), 50)
-        shown = drawn(frame, "mse")
-        assert list(shown.columns) == ["parameter", "value", "kind", "low", "high", "series"]
-        assert shown["kind"].value_counts().to_dict() == {"exact": 2, "lower": 2, "simulation": 2}
-        points = shown[shown["kind"] == "simulation"]
-        assert (points["low"] < points["value"]).all()
-        assert set(shown[shown["kind"] == "lower"]["series"]) == {"any mechanism"}
-
     @pytest.mark.parametrize("releases", [1, 0, 2.5, True, 10**9])
     def test_the_number_of_releases(self, releases: object) -> None:
         with pytest.raises(DomainError, match="releases must be"):
@@ -149,7 +140,7 @@ class TestFrames:
 
 
 @dataclass(frozen=True)
-class Bare(Pair):
+class Bare(UtilityPair):
     """A pair about which nothing is known."""
 
     name: ClassVar[str] = "bare"
@@ -162,8 +153,8 @@ class Bare(Pair):
         return DP(self.epsilon)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        return (Measure("success", "success", statistic="rate", larger_is_better=True),)
+    def measures(self) -> tuple[UtilityMeasure, ...]:
+        return (UtilityMeasure("success", "success", statistic="rate", larger_is_better=True),)
 
     def answer(self, data: Dataset) -> np.ndarray:  # noqa: ARG002
         return np.array(1.0)
@@ -203,7 +194,7 @@ class TestInverse:
         chosen = pair(name)
         now = next(f.value for f in chosen.closed_forms(DATA) if f.measure == measure)
         target = now if name == "count_geometric" else 0.8 * now
-        answer = chosen.needed(measure, target, DATA, of)
+        answer = chosen.requirement(measure, target, DATA, of)
         assert answer.kind == "exact"
 
         def at(value: float) -> float:
@@ -217,9 +208,9 @@ class TestInverse:
         assert at(less) > target
 
     def test_known_answers(self) -> None:
-        assert pair("count_laplace").needed("quantile", 2.0, DATA).value == pytest.approx(1.497866, abs=1e-6)
-        assert pair("histogram_laplace").needed("mse", 80.0, DATA).value == pytest.approx(1.0, rel=1e-12)
-        found = pair("mean_laplace", epsilon=1.0).needed("mse", 2.0, DATA, "n")
+        assert pair("count_laplace").requirement("quantile", 2.0, DATA).value == pytest.approx(1.497866, abs=1e-6)
+        assert pair("histogram_laplace").requirement("mse", 80.0, DATA).value == pytest.approx(1.0, rel=1e-12)
+        found = pair("mean_laplace", epsilon=1.0).requirement("mse", 2.0, DATA, "n")
         assert found.value == 100  # 2 w^2 / (n eps)^2 with w = 100
         assert (
             found.words
@@ -239,11 +230,11 @@ class TestInverse:
     )
     def test_what_cannot_be_answered(self, name: str, measure: str, target: float, of: str | None, words: str) -> None:
         with pytest.raises(DomainError, match=words):
-            pair(name).needed(measure, target, DATA, of)
+            pair(name).requirement(measure, target, DATA, of)
 
     def test_only_a_simulation_can_tell(self) -> None:
         with pytest.raises(DomainError, match="only a simulation can tell"):
-            Bare().needed("success", 0.5, DATA)
+            Bare().requirement("success", 0.5, DATA)
 
 
 def test_more_records_in_words_and_in_fact_are_the_same() -> None:

@@ -78,7 +78,7 @@ def test_a_file(run: Run, tmp_path: Path) -> None:
     assert rows
     code, rows, err = run("histogram_laplace", *words, "--column", "answer", "--categories", "yes,no")
     assert code == 0
-    assert "Declared: yes, no, other. 0 answers not in the list counted as 'other', a bin that is always there." in err
+    assert "Declared: yes, no, other. 0 answers not in the list counted as 'other', a bin that always exists." in err
     assert rows[0]["theorem"].startswith("3 times")
     code, rows, err = run(
         "histogram_laplace", *words, "--column", "answer", "--categories", "yes,x", "--others", "drop"
@@ -110,7 +110,7 @@ def test_a_bound_moves(run: Run, waiting: str) -> None:
     words = ("--data", waiting, "--lower", "0", "--upper", "10,40,160", "--epsilon", "1", "--releases", "50")
     code, rows, err = run("mean_laplace", *words)
     assert code == 0
-    assert "a bound chosen by looking at it tells about them" in err
+    assert "a bound chosen from it reveals something about them" in err
     assert list(rows[0])[-2:] == ["bias_alone", "noise_alone"]
     total = [row for row in rows if row["measure"] == "mse" and row["kind"] == "exact"]
     assert [row["value"] for row in total] == ["10.0", "40.0", "160.0"]
@@ -185,7 +185,7 @@ def test_the_number_of_records_moves(run: Run, waiting: str) -> None:
         (("mean_laplace", "--n", "1.5"), "n must be an integer in [1, inf), got 1.5"),
         (("mean_laplace", "--n", "1000001"), "n must be an integer in [1, 1000000], got 1000001"),
         (("mean_laplace", "--n", "10,20", "--epsilon", "1,2"), "Only one parameter can have several values"),
-        (("count_laplace", "--upper", "10,20"), "Bounds do nothing to the count"),
+        (("count_laplace", "--upper", "10,20"), "Bounds do not affect the count"),
         (("mean_laplace", "--lower", "200"), "lower must be below upper, got 200 and 100"),
         (
             ("histogram_laplace", "--data", "x.csv", "--lower", "0", "--upper", "1", "--categories", "A"),

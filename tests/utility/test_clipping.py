@@ -14,7 +14,7 @@ from dpcore.core.errors import DomainError
 from dpcore.files.sheet import open_csv
 from dpcore.utility import PAIRS, Dataset, closed_table, pair, simulate
 from dpcore.utility.bounds import BIAS, LEAK, NOISE, TOTAL, bound_grid, bound_table, parts
-from dpcore.utility.noise import Gaussian, Geometric, Laplace, Noise
+from dpcore.utility.noise import CentredNoise, GeometricNoise, LaplaceNoise, NormalNoise
 from dpcore.utility.reading import read_numbers
 from dpcore.utility.samples import part, sample
 from dpcore.utility.shifted import Off, missed, off_mean, off_quantile
@@ -172,28 +172,34 @@ def _agree(query: Any, data: Dataset) -> None:
 
 # ---- the law of bias and noise -------------------------------------------------------------------------------
 
-NOISES: list[Noise] = [Laplace(2.0), Laplace(0.05), Gaussian(1.5), Geometric(0.4), Geometric(3.0)]
+NOISES: list[CentredNoise] = [
+    LaplaceNoise(2.0),
+    LaplaceNoise(0.05),
+    NormalNoise(1.5),
+    GeometricNoise(0.4),
+    GeometricNoise(3.0),
+]
 
 
-def numbers(noise: Noise) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def numbers(noise: CentredNoise) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return values and weights of the noise: a fine lattice of cells, or its integers."""
-    if isinstance(noise, Geometric):
+    if isinstance(noise, GeometricNoise):
         x = np.arange(-400.0, 401.0)
         return x, np.exp(-noise.rate * np.abs(x)) * np.tanh(noise.rate / 2)
     edges = np.linspace(-60.0, 60.0, 2_400_001) * math.sqrt(noise.variance) / 2
-    return (edges[1:] + edges[:-1]) / 2, -np.diff(noise.beyond(edges))
+    return (edges[1:] + edges[:-1]) / 2, -np.diff(noise.above(edges))
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: f"{noise.name} {noise.deviation:.3g}")
 @pytest.mark.parametrize(
     ("bias", "count"), [(0.0, None), (1.0, None), (-2.5, None), (3.3, 7.0), (0.0, 2.0), (2.0, 2.0)]
 )
-def test_moments_tails_and_quantiles(noise: Noise, bias: float, count: float | None) -> None:
+def test_moments_tails_and_quantiles(noise: CentredNoise, bias: float, count: float | None) -> None:
     x, weight = numbers(noise)
     assert weight.sum() == pytest.approx(1.0, abs=1e-9)
     error = np.abs((x if count is None else np.maximum(x, -count)) + bias)
     part_of = Off(noise, np.array([bias]), None if count is None else np.array([count]))
-    near = 1e-9 if isinstance(noise, Geometric) else 2e-4 * math.sqrt(noise.variance)
+    near = 1e-9 if isinstance(noise, GeometricNoise) else 2e-4 * math.sqrt(noise.variance)
     assert part_of.absolute == pytest.approx(weight @ error, abs=near)
     assert part_of.squared == pytest.approx(weight @ error**2, abs=near * (1 + abs(bias)) * 4)
     for s in (0.0, 0.4, 1.0, 2.5, 6.0):
@@ -206,18 +212,18 @@ def test_moments_tails_and_quantiles(noise: Noise, bias: float, count: float | N
     if kind == "exact":
         assert mean == pytest.approx(part_of.absolute, rel=1e-9)
     else:
-        assert isinstance(noise, Geometric)
+        assert isinstance(noise, GeometricNoise)
         assert bias != round(bias)
         assert mean >= part_of.absolute
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from([Laplace(1.0), Gaussian(2.0), Geometric(0.7)]),
+    st.sampled_from([LaplaceNoise(1.0), NormalNoise(2.0), GeometricNoise(0.7)]),
     st.lists(st.floats(-50, 50).map(lambda x: round(x, 2)), min_size=1, max_size=6),
     st.floats(0.01, 0.9),
 )
-def test_the_worst_of_several_biased_errors(noise: Noise, biases: list[float], miss: float) -> None:
+def test_the_worst_of_several_biased_errors(noise: CentredNoise, biases: list[float], miss: float) -> None:
     """Against the product of the single laws, and between simple bounds."""
     bias = np.array(biases)
     whole = Off(noise, bias)
@@ -284,8 +290,8 @@ def test_a_sample_with_other_bounds_is_still_about_its_people() -> None:
 def test_no_epsilon_repairs_a_bias() -> None:
     data, query = waiting(), pair("mean_laplace", epsilon=1.0)
     with pytest.raises(DomainError, match=r"makes the mean squared error at most 10; the best is 13\.8"):
-        query.needed("mse", 10.0, data)
-    assert query.needed("mse", 14.0, data).kind == "exact"
+        query.requirement("mse", 10.0, data)
+    assert query.requirement("mse", 14.0, data).kind == "exact"
 
 
 @pytest.mark.parametrize(
@@ -295,7 +301,7 @@ def test_no_epsilon_repairs_a_bias() -> None:
 def test_what_is_needed_keeps_its_promise(name: str, probability: float) -> None:
     data, query = waiting(whole=True, n=200), pair(name, probability=probability)
     target = 1.5 * fact(query, data, "quantile").value
-    found = query.needed("quantile", target, data)
+    found = query.requirement("quantile", target, data)
     for factor in (1.0, 1.3, 4.0):
         assert fact(query.but(epsilon=found.value * factor), data, "quantile").value <= target * (1 + 1e-9)
 
@@ -313,8 +319,8 @@ def test_promises_of_choices_keep_their_side(name: str) -> None:
             values.append(steady.value)
         assert values == sorted(values, reverse=True)
     if name != "quantile_exponential":
-        with pytest.raises(DomainError, match="not known to only grow or only fall with n"):
-            query.needed("distance", 20.0, data, "n")
+        with pytest.raises(DomainError, match="not known to be monotone in n"):
+            query.requirement("distance", 20.0, data, "n")
 
 
 def test_the_bias_does_not_fall_with_n() -> None:
@@ -371,7 +377,7 @@ def test_the_grid_of_bounds_does_not_look_at_records() -> None:
 @pytest.mark.parametrize(
     ("query", "options", "words"),
     [
-        ("count_laplace", {}, "Bounds do nothing to the count"),
+        ("count_laplace", {}, "Bounds do not affect the count"),
         ("mean_laplace", {"side": "left"}, "side must be one of upper, lower, got 'left'"),
         ("mean_laplace", {"values": [-1.0]}, "lower must be below upper, got 0 and -1"),
         ("mean_laplace", {"values": []}, "at least one bound"),

@@ -19,21 +19,23 @@ from dpcore.core.errors import DomainError
 from dpcore.files import sheet
 from dpcore.files.sheet import open_csv
 from dpcore.utility import PAIRS, pair, reading
-from dpcore.utility.reading import Reading, read_labels, read_numbers
+from dpcore.utility.reading import ColumnReading, read_labels, read_numbers
 from dpcore.utility.samples import sample, samples
 
 DATASETS = Path(__file__).resolve().parents[2] / "data" / "datasets"
 
 
-def numbers(data: bytes | str, column: str | None = None, low: float = 0.0, high: float = 100.0, **how: Any) -> Reading:
+def numbers(
+    data: bytes | str, column: str | None = None, low: float = 0.0, high: float = 100.0, **how: Any
+) -> ColumnReading:
     opened = open_csv(data.encode() if isinstance(data, str) else data)
     found = read_numbers(opened, column or opened.columns[0], low, high, **how)
     assert found.rows == found.dataset.n + sum(found.dropped.values())
     return found
 
 
-def said(found: Reading) -> str:
-    return " ".join(found.told)
+def said(found: ColumnReading) -> str:
+    return " ".join(found.notes)
 
 
 # ---- what can be in a file -----------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ def test_values_outside_the_bounds_are_clipped_or_dropped_and_counted() -> None:
 def test_another_delimiter_is_found_and_said(mark: str, words: str) -> None:
     opened = open_csv(f"age{mark}name\n51{mark}Ada\n74{mark}Bo\n".encode())
     assert opened.columns == ("age", "name")
-    assert f"The fields are separated by {words}, not by commas." in opened.told
+    assert f"The fields are separated by {words}, not by commas." in opened.notes
     assert read_numbers(opened, "age", 0, 100).dataset.values.tolist() == [51.0, 74.0]
 
 
@@ -114,14 +116,14 @@ def test_the_wrong_delimiter_chosen_by_hand_is_said() -> None:
 def test_encodings(data: bytes, words: str) -> None:
     opened = open_csv(data)
     assert opened.columns[0] == "age"
-    assert words in " ".join(opened.told)
+    assert words in " ".join(opened.notes)
     assert read_numbers(opened, "age", 0, 100).dataset.values.tolist() == [51.0]
 
 
 def test_a_file_without_names() -> None:
     opened = open_csv(b"51,1\n74,NaN\n")
     assert opened.columns == ("column 1", "column 2")
-    assert "named by their place" in " ".join(opened.told)
+    assert "named by their place" in " ".join(opened.notes)
     assert read_numbers(opened, "column 1", 0, 100).rows == 2
     assert open_csv(b"nan,1\n2,3\n").header is False  # a missing value is no name
 
@@ -167,7 +169,7 @@ def test_answers_are_coded_in_the_order_declared() -> None:
     assert grades.dataset.categories == ("10", "9", "other")
     assert grades.dataset.values.tolist() == [0, 1, 2, 0]
     assert grades.dropped == {"marked as missing": 1}
-    assert said(grades).endswith("1 answer not in the list counted as 'other', a bin that is always there.")
+    assert said(grades).endswith("1 answer not in the list counted as 'other', a bin that always exists.")
 
 
 CEO = b"department\nSales\nHR\nSales\nCEO\nn/a\n"
@@ -223,7 +225,7 @@ def test_a_column_without_answers() -> None:
 
 def test_other_answers_have_no_place_between_no_and_yes() -> None:
     opened = open_csv(b"a\nyes\nno\nperhaps\n")
-    with pytest.raises(DomainError, match="the bin 'other' has no place in it"):
+    with pytest.raises(DomainError, match="the bin 'other' has no place in that order"):
         pair("survey_rr").closed_forms(read_labels(opened, "a", "no,yes").dataset)
     assert pair("survey_rr").answer(read_labels(opened, "a", "no,yes", "drop").dataset) == 0.5
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.randomized_response import from_gamma, from_nu
-from dpcore.utility import PAIRS, Dataset, Fact, Pair, facts, pair, simulate
+from dpcore.utility import PAIRS, Dataset, Fact, UtilityPair, facts, pair, simulate
 from dpcore.utility.binary_median import steps_to_flip
 from dpcore.utility.binomials import TwoBinomials
 from dpcore.utility.inverse_sensitivity import QuantileInverse, least_miss
@@ -58,7 +58,7 @@ CASES = [
 OURS = sorted({name for name, _ in CASES})
 
 
-def number_of(chosen: Pair, data: Dataset, measure: str, kind: str = "exact") -> float:
+def number_of(chosen: UtilityPair, data: Dataset, measure: str, kind: str = "exact") -> float:
     (value,) = {f.value for f in chosen.closed_forms(data) if f.measure == measure and f.kind == kind}
     return value
 

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.utility import Dataset, Pair, pair
+from dpcore.utility import Dataset, UtilityPair, pair
 from dpcore.utility.above_threshold import slack, stops
 from dpcore.utility.choosing import quantile_of
 from dpcore.utility.quantile import QuantileExponential
@@ -18,7 +18,7 @@ RELEASES = 4000
 AGES = Dataset.example(401)
 
 
-def number_of(chosen: Pair, data: Dataset, measure: str) -> float:
+def number_of(chosen: UtilityPair, data: Dataset, measure: str) -> float:
     (value,) = {f.value for f in chosen.closed_forms(data) if f.measure == measure and f.kind == "exact"}
     return value
 

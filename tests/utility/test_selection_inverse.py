@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.core.errors import DomainError
-from dpcore.utility import PAIRS, Dataset, Pair, pair
+from dpcore.utility import PAIRS, Dataset, UtilityPair, pair
 from dpcore.utility.choosing import Choosing
 from dpcore.utility.median import MedianExponential
 from dpcore.utility.quantile import QuantileExponential
@@ -19,16 +19,16 @@ AGES = Dataset.example(401)
 OURS = [n for n, cls in PAIRS.items() if issubclass(cls, (Choosing, Survey, SurveyMany, QuantileExponential))]
 
 
-def number_of(chosen: Pair, data: Dataset, measure: str) -> float:
+def number_of(chosen: UtilityPair, data: Dataset, measure: str) -> float:
     (value,) = {f.value for f in chosen.closed_forms(data) if f.measure == measure and f.kind == "exact"}
     return value
 
 
 def test_inverse_question_of_a_survey() -> None:
     n = AGES.n
-    answer = pair("survey_rr").needed("mse", 0.001, AGES)
+    answer = pair("survey_rr").requirement("mse", 0.001, AGES)
     assert answer.value == pytest.approx(2 * math.asinh(1 / math.sqrt(4 * n * 0.001)), rel=1e-9)
-    assert pair("survey_rr").needed("mse", 0.001, AGES, "n").value == math.ceil(Survey(1.0).variance(1) / 0.001)
+    assert pair("survey_rr").requirement("mse", 0.001, AGES, "n").value == math.ceil(Survey(1.0).variance(1) / 0.001)
 
 
 STEADY = [
@@ -97,7 +97,7 @@ def test_the_exact_tail_of_a_survey_goes_up_and_down_with_n_but_the_answer_stays
         for n in range(250, 300)
     ]
     assert np.any(np.diff(exact) > 0)
-    enough = chosen.needed("miss", 0.05, AGES, "n")
+    enough = chosen.requirement("miss", 0.05, AGES, "n")
     assert enough.kind == "upper"
     for n in range(int(enough.value), int(enough.value) + 30):
         (value,) = (f.value for f in chosen.closed_forms(AGES, n) if (f.measure, f.kind) == ("miss", "exact"))
@@ -116,13 +116,13 @@ def test_the_exact_tail_of_a_survey_goes_up_and_down_with_n_but_the_answer_stays
     ],
 )
 def test_what_goes_up_and_down_is_not_solved_for(name: str, measure: str, of: str) -> None:
-    with pytest.raises(DomainError, match=f"not known to only grow or only fall with {of}"):
-        pair(name).needed(measure, 0.5, AGES, of)
+    with pytest.raises(DomainError, match=f"not known to be monotone in {of}"):
+        pair(name).requirement(measure, 0.5, AGES, of)
 
 
 def test_what_can_be_solved_for_besides_epsilon() -> None:
     chosen = pair("scores_exponential", epsilon=2.0)
-    wide = chosen.needed("success", 0.6, AGES, "sensitivity")
+    wide = chosen.requirement("success", 0.6, AGES, "sensitivity")
     assert number_of(chosen.but(sensitivity=wide.value), AGES, "success") == pytest.approx(0.6, rel=1e-9)
-    assert pair("answer_rr", epsilon=1.0).needed("lie", 0.75, AGES, "size").value == 9  # (m - 1) / (e + m - 1)
-    assert pair("median_exponential").needed("miss", 0.3, AGES, "within").kind == "exact"
+    assert pair("answer_rr", epsilon=1.0).requirement("lie", 0.75, AGES, "size").value == 9  # (m - 1) / (e + m - 1)
+    assert pair("median_exponential").requirement("miss", 0.3, AGES, "within").kind == "exact"

@@ -15,7 +15,7 @@ from dpcore.regions.guarantees import DP, Pmf
 from dpcore.utility import Dataset, pair
 from dpcore.utility.inverse_sensitivity import QuantileInverse
 from dpcore.utility.median import MedianExponential
-from dpcore.utility.neighbourhood import Bound, hull, region_of_pairs
+from dpcore.utility.neighbourhood import RegionBound, hull, region_of_pairs
 from dpcore.utility.picking import score_box
 from dpcore.utility.quantile import QuantileExponential
 from dpcore.utility.samples import sample
@@ -181,7 +181,7 @@ def test_hull_of_one_pair_is_its_closure_and_of_equal_laws_nothing() -> None:
 
 
 def test_a_bound_says_so_and_can_be_linked() -> None:
-    bound = Bound(DP(1.0), "why", "any")
+    bound = RegionBound(DP(1.0), "why", "any")
     assert (bound.kind, bound.text, bound.theorem, bound.neighbours) == ("upper", "dp(1.0)", "why", "any")
     assert bound.delta(0.5) == DP(1.0).delta(0.5)
     assert pair("threshold_list", epsilon=2.0).region.text == "dp(2.0)"

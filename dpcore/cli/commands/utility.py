@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.cli.options import Parser
-    from dpcore.utility.base import Pair
+    from dpcore.utility.base import UtilityPair
 
 HELP = "the error of private answers as a parameter changes: closed forms beside a simulation"
 PASSES_ON = True
@@ -79,7 +79,7 @@ def _catalogue() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "title", "main", "parameters", "measures"])
 
 
-def _moved(pair: Pair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
+def _moved(pair: UtilityPair, settings: dict[str, list[Any]]) -> tuple[str, list[Any]]:
     """Return the parameter to vary and its values."""
     several = [name for name, values in settings.items() if len(values) > 1]
     if len(several) > 1:

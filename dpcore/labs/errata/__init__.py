@@ -3,7 +3,7 @@
 `rows()` returns the rows, `table()` the same as a frame; `row.evidence()` computes.
 """
 
-from dpcore.labs.errata.claims import Claim, Found
+from dpcore.labs.errata.claims import Evidence, PrintedClaim
 from dpcore.labs.errata.rows import FALSE, KINDS, MISPRINT, NOTE, READING, Row, Source, rows, sources, table
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "MISPRINT",
     "NOTE",
     "READING",
-    "Claim",
-    "Found",
+    "Evidence",
+    "PrintedClaim",
     "Row",
     "Source",
     "rows",

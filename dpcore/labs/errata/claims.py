@@ -18,7 +18,7 @@ MARGIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PrintedClaim:
     """What a statement gives beside the true number.
 
     `stated` is printed, or follows from what is printed in this setting. `says` is what the source claims about the true
@@ -56,19 +56,19 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Evidence:
     """Evidence: a sentence with the numbers, and the numbers."""
 
     text: str
-    claims: tuple[Claim, ...]
+    claims: tuple[PrintedClaim, ...]
+
+    @classmethod
+    def of(cls, text: str, *claims: PrintedClaim) -> Evidence:
+        """Return a sentence and its numbers together."""
+        return cls(text, claims)
 
     @property
     def frame(self) -> pd.DataFrame:
         """The claims as a table: setting, stated, says, true, kind, refuted."""
         rows = [(c.setting, c.stated, c.says, c.true, c.kind, c.refuted) for c in self.claims]
         return pd.DataFrame(rows, columns=["setting", "stated", "says", "true", "kind", "refuted"])
-
-
-def found(text: str, *claims: Claim) -> Found:
-    """Put a sentence and its numbers together."""
-    return Found(text, claims)

@@ -21,11 +21,11 @@ _REACH: Final = 60.0
 
 def density(mechanism: str, x: FloatArray) -> FloatArray:
     """Return the density of a mechanism's noise at the points x."""
-    found = parse(mechanism)
-    if not isinstance(found, Mechanism):
+    noise = parse(mechanism)
+    if not isinstance(noise, Mechanism):
         msg = f"A noise is asked for, such as laplace(1), got {mechanism!r}."
         raise DomainError(msg)
-    return np.asarray(found.density(x), dtype=np.float64)
+    return np.asarray(noise.density(x), dtype=np.float64)
 
 
 def absolute_moment(mechanism: str, power: int, scale: float) -> float:
@@ -43,5 +43,5 @@ def absolute_moment(mechanism: str, power: int, scale: float) -> float:
     edges = np.linspace(0.0, _REACH * scale, _PANELS + 1)
     half = np.diff(edges)[:, None] / 2
     x = (edges[:-1, None] + half) + half * _NODES
-    drawn = density(mechanism, x.ravel()).reshape(x.shape)
-    return 2.0 * math.fsum((half * _WEIGHTS * x**power * drawn).ravel().tolist())
+    heights = density(mechanism, x.ravel()).reshape(x.shape)
+    return 2.0 * math.fsum((half * _WEIGHTS * x**power * heights).ravel().tolist())

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
 
-from dpcore.labs.errata.claims import AT_MOST, BESIDE, Claim, found
+from dpcore.labs.errata.claims import AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
+from dpcore.mechanisms.law import least
 from dpcore.utility.spread import spread_delta
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpcore.labs.errata.claims import Found
 
 EPSILON, DELTA, ROWS = 0.5, 1e-5, 50  # the setting in which the Johnson-Lindenstrauss mechanism is examined
 
 
-def _needed_weight(epsilon_of_a_row: float) -> float:
+def _lemma_weight(epsilon_of_a_row: float) -> float:
     """Return w = 4 log(2 / delta_0) / epsilon_0 of Lemma 1, with delta_0 = delta / 2r."""
     return 4 * math.log(4 * ROWS / DELTA) / epsilon_of_a_row
 
 
-def weight_of_the_box() -> Found:
+def weight_of_the_box() -> Evidence:
     """Compute the exact delta of the Johnson-Lindenstrauss mechanism with the weight of its box, and the least weight."""
     log_two, log_rows = math.log(2 / DELTA), math.log(4 * ROWS / DELTA)
     inside = math.sqrt(32 * ROWS * log_two * log_rows) / EPSILON
     outside = math.sqrt(32 * ROWS * log_two) * log_rows / EPSILON
-    needed = _needed_weight(EPSILON / math.sqrt(4 * ROWS * log_two))
-    kept, least = _delta_of_weight(inside), _least(lambda weight: _delta_of_weight(weight) <= DELTA, 1.0, inside)
-    return found(
-        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {needed:.1f} by Lemma 1. The box has {inside:.1f} as it stands and "
+    by_lemma = _lemma_weight(EPSILON / math.sqrt(4 * ROWS * log_two))
+    true, enough = _delta_of_weight(inside), least(lambda weight: _delta_of_weight(weight) <= DELTA, 1.0, inside)
+    return Evidence.of(
+        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {by_lemma:.1f} by Lemma 1. The box has {inside:.1f} as it stands and "
         f"{outside:.1f} with log(4r/δ) outside the root. Neither follows from the lemma, and both are safe: computed from the law of "
-        f"the rows, w = {inside:.1f} has δ = {kept:.2g}, and w = {least:.1f} is enough.",
-        Claim("δ at ε = 0.5 of 50 rows with the weight of the box", DELTA, kept, AT_MOST, "upper"),
-        Claim("weight w of the box as it stands, and by Lemma 1", inside, needed, BESIDE),
+        f"the rows, w = {inside:.1f} has δ = {true:.2g}, and w = {enough:.1f} is enough.",
+        PrintedClaim("δ at ε = 0.5 of 50 rows with the weight of the box", DELTA, true, AT_MOST, "upper"),
+        PrintedClaim("weight w of the box as it stands, and by Lemma 1", inside, by_lemma, BESIDE),
     )
 
 
@@ -43,22 +38,14 @@ def _delta_of_weight(weight: float) -> float:
     return spread_delta(ROWS, 2 / weight, EPSILON)
 
 
-def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the least number between low and high from which on something holds, by halving."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def weight_of_the_text() -> Found:
+def weight_of_the_text() -> Evidence:
     """Evaluate the bound on the weight in the last display."""
     log_term, log_rows = math.log(math.e + 2 * EPSILON / DELTA), math.log(4 * ROWS / DELTA)
     printed = 4 * math.sqrt(4 * ROWS * log_term * log_rows) / EPSILON
-    needed = _needed_weight(EPSILON / math.sqrt(4 * ROWS * log_term))
-    return found(
-        f"With ε = 0.5, δ = 1e-5 and r = 50 the display bounds w by {printed:.1f}; the choice before it gives {needed:.1f}.",
-        Claim("weight w for ε = 0.5, δ = 1e-5, r = 50", printed, needed, AT_MOST),
+    by_choice = _lemma_weight(EPSILON / math.sqrt(4 * ROWS * log_term))
+    return Evidence.of(
+        f"With ε = 0.5, δ = 1e-5 and r = 50 the display bounds w by {printed:.1f}; the choice before it gives {by_choice:.1f}.",
+        PrintedClaim("weight w for ε = 0.5, δ = 1e-5, r = 50", printed, by_choice, AT_MOST),
     )
 
 
@@ -74,36 +61,30 @@ def _edge(delta: float) -> float:
     def misses(epsilon: float) -> bool:
         return _true_delta(epsilon, delta) > delta
 
-    return _least(misses, 20.0, 60.0)
+    return least(misses, 20.0, 60.0)
 
 
-def variance_for_many_queries() -> Found:
+def variance_for_many_queries() -> Evidence:
     """Compute the true delta of noise that meets both printed conditions, and from which epsilon on it is too large."""
     settings = ((60.0, 0.1), (60.0, 1e-5))
     true = [_true_delta(epsilon, delta) for epsilon, delta in settings]
     edges = [_edge(delta) for _, delta in settings]
     mended = max(4 / 60**2 * math.log(math.e + 600), 2 / 60)
-    held = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(60.0))
-    return found(
+    corrected = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(60.0))
+    return Evidence.of(
         f"For one query with Δ = 1 the least noise that meets both conditions has at ε = 60 the true δ {true[0]:.4f} where δ = 0.1 was "
-        f"asked for, with 2kΔ²/ε {held:.2g}. It misses δ = 0.1 from ε = {edges[0]:.1f} on and δ = 1e-5 from ε = {edges[1]:.1f} on.",
+        f"asked for, with 2kΔ²/ε {corrected:.2g}. It misses δ = 0.1 from ε = {edges[0]:.1f} on and δ = 1e-5 from ε = {edges[1]:.1f} on.",
         *(
-            Claim(f"δ at ε = {epsilon:g} of the noise for δ = {delta:g}", delta, reached, AT_MOST)
+            PrintedClaim(f"δ at ε = {epsilon:g} of the noise for δ = {delta:g}", delta, reached, AT_MOST)
             for (epsilon, delta), reached in zip(settings, true, strict=True)
         ),
     )
 
 
-def exponent_of_a_tail() -> Found:
+def exponent_of_a_tail() -> Evidence:
     """Evaluate the inequality after (24) at x = epsilon = 1, lambda = 1."""
     left, right = 1 - math.exp(-1.0), math.exp(-2 * math.log(2))
-    return found(
+    return Evidence.of(
         f"At x = ε = 1 and λ = 1 the left side is {left:.4f} and the right side {right:.4f}; with e^(ε-x) the left side is 0.",
-        Claim("left side at x = ε = 1, λ = 1", right, left, AT_MOST),
+        PrintedClaim("left side at x = ε = 1, λ = 1", right, left, AT_MOST),
     )
-
-
-EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
-    made.__name__: made
-    for made in (weight_of_the_box, weight_of_the_text, variance_for_many_queries, exponent_of_a_tail)
-}

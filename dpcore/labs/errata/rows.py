@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import isfunction
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from dpcore.labs.errata.claims import Found
+    from dpcore.labs.errata.claims import Evidence
 
 FALSE, MISPRINT, READING, NOTE = "false", "misprint", "reading", "note"
 KINDS: Final = {
@@ -36,15 +37,13 @@ KINDS: Final = {
     READING: "as it stands in the converted text: one mark that the conversion of the source may have changed",
     NOTE: "true, but loose, left open, or shown by a proof with a gap",
 }
-EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
-    **thesis.EVIDENCE,
-    **variation.EVIDENCE,
-    **optimal.EVIDENCE,
-    **course.EVIDENCE,
-    **statistics_noise.EVIDENCE,
-    **statistics_utility.EVIDENCE,
-    **statistics_series.EVIDENCE,
-    **proofs.EVIDENCE,
+_MODULES: Final = (thesis, variation, optimal, course, statistics_noise, statistics_utility, statistics_series, proofs)
+# every public function of these modules computes one piece of evidence, named like it
+EVIDENCE: Final[dict[str, Callable[[], Evidence]]] = {
+    name: function
+    for module in _MODULES
+    for name, function in vars(module).items()
+    if isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
 }
 
 
@@ -90,14 +89,16 @@ class Row:
             msg = f"There is no evidence {self.name_of_evidence!r}, which the row {self.name} names."
             raise DomainError(msg)
 
-    def computed(self) -> Found | None:
+    def computed(self) -> Evidence | None:
         """Return the computed evidence, if this row has one."""
         return EVIDENCE[self.name_of_evidence]() if self.name_of_evidence else None
 
     def evidence(self) -> tuple[str, pd.DataFrame | None]:
         """Return the evidence: a sentence, and the numbers behind it where there are any."""
-        made = self.computed()
-        return (self.why, None) if made is None else (f"{self.why} {made.text}".strip(), made.frame)
+        computation = self.computed()
+        return (
+            (self.why, None) if computation is None else (f"{self.why} {computation.text}".strip(), computation.frame)
+        )
 
 
 def data_file() -> Path:
@@ -107,16 +108,16 @@ def data_file() -> Path:
 
 @lru_cache(maxsize=1)
 def _read() -> tuple[tuple[Source, ...], tuple[Row, ...]]:
-    found = tomllib.loads(data_file().read_text(encoding="utf-8"))
-    sources = tuple(Source(**source) for source in found["source"])
-    known = {source.name for source in sources}
-    made = []
-    for row in found["row"]:
-        if row["source"] not in known:
-            msg = f"The row {row['name']} speaks of the source {row['source']!r}; known are {', '.join(sorted(known))}."
+    file = tomllib.loads(data_file().read_text(encoding="utf-8"))
+    sources = tuple(Source(**source) for source in file["source"])
+    names = {source.name for source in sources}
+    rows = []
+    for row in file["row"]:
+        if row["source"] not in names:
+            msg = f"The row {row['name']} speaks of the source {row['source']!r}; known are {', '.join(sorted(names))}."
             raise DomainError(msg)
-        made.append(Row(name_of_evidence=row.pop("evidence", ""), **row))
-    return sources, tuple(made)
+        rows.append(Row(name_of_evidence=row.pop("evidence", ""), **row))
+    return sources, tuple(rows)
 
 
 def sources() -> tuple[Source, ...]:

@@ -3,62 +3,56 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
 
 from scipy.special import ndtr
 
 from dpcore.constraints import dominating_pair
-from dpcore.labs.errata.claims import AT_MOST, BESIDE, Claim, found
+from dpcore.labs.errata.claims import AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from dpcore.labs.errata.claims import Found
-
-
-def lost_square() -> Found:
+def lost_square() -> Evidence:
     """Compare (57) with the divergence that binary randomized response attains on disjoint hypotheses."""
     epsilon = 5.0
     printed = 2 * min(2.0, math.exp(epsilon)) * math.tanh(epsilon / 2)
     losses, _, masses = parse(f"rr({epsilon!r})").atoms()  # for letters that tell the hypotheses apart
     attained = float(losses @ masses)
     right = printed * math.expm1(epsilon)
-    return found(
+    return Evidence.of(
         f"At ε = 5 and for hypotheses with total variation 1, line (57) says at most {printed:.4f}; randomized response attains "
         f"{attained:.4f}. With the square the bound is {right:.1f}.",
-        Claim("largest KL divergence at ε = 5, total variation 1", printed, attained, AT_MOST, "lower"),
+        PrintedClaim("largest KL divergence at ε = 5, total variation 1", printed, attained, AT_MOST, "lower"),
     )
 
 
-def limit_of_the_integral() -> Found:
+def limit_of_the_integral() -> Evidence:
     """Evaluate (72) with the printed limit of integration."""
     epsilon, eta = 1.0, 0.3
     printed = -epsilon * eta / math.expm1(epsilon) + epsilon * eta * math.exp(epsilon) / (math.exp(epsilon) + 1)
     losses, _, masses = parse(f"dptv({epsilon!r}, 0, {eta!r})").atoms()
     true = float(losses @ masses)
-    return found(
+    return Evidence.of(
         f"At ε = 1 and η = 0.3 the printed integral is {printed:.4f}; the mean loss of the region is {true:.6g}, the εη beside it.",
-        Claim("kl of (1, 0)-DP with η = 0.3", printed, true),
+        PrintedClaim("kl of (1, 0)-DP with η = 0.3", printed, true),
     )
 
 
-def leakage() -> Found:
+def leakage() -> Evidence:
     """Evaluate the last step of (81) and (80) for randomized response."""
     epsilon = 2.0
     true = parse(f"rr({epsilon!r})").total_variation
     printed = 1 - 2 * epsilon / (math.exp(epsilon) + 1)
     sum_of_largest = 1 + true
     by_80 = 1 - 1 / sum_of_largest
-    return found(
+    return Evidence.of(
         f"At ε = 2 randomized response has total variation {true:.4f}; (80) would give it {by_80:.4f}. The expression in (81), as it "
         f"stands, is {printed:.4f}.",
-        Claim("total variation of randomized response, ε = 2, by (80)", by_80, true),
-        Claim("total variation allowed at ε = 2, by (81) as it stands", printed, true, BESIDE),
+        PrintedClaim("total variation of randomized response, ε = 2, by (80)", by_80, true),
+        PrintedClaim("total variation allowed at ε = 2, by (81) as it stands", printed, true, BESIDE),
     )
 
 
-def area_of_a_step() -> Found:
+def area_of_a_step() -> Evidence:
     """Evaluate the area between two staircases as printed."""
     epsilon, gamma = 1.0, 0.25
     height = -math.expm1(-epsilon) / (2 * (gamma + math.exp(-epsilon) * (1 - gamma)))
@@ -66,74 +60,59 @@ def area_of_a_step() -> Found:
     true = height * 2 * gamma * (1 - math.exp(-epsilon))
     total = height * math.exp(-epsilon) + true
     check = parse(f"staircase({epsilon!r}, {gamma!r})").total_variation
-    return found(
+    return Evidence.of(
         f"At ε = 1 and γ = 0.25 the printed area is {printed:.4f}, negative; with e^-ε it is {true:.4f}, and both parts add up to "
         f"the total variation {check:.4f}.",
-        Claim("area between the staircases on (-γ, γ]", printed, true),
-        Claim("total variation with the printed area", printed + total - true, check),
+        PrintedClaim("area between the staircases on (-γ, γ]", printed, true),
+        PrintedClaim("total variation with the printed area", printed + total - true, check),
     )
 
 
-def two_values_at_once() -> Found:
+def two_values_at_once() -> Evidence:
     """Evaluate two pieces of the printed density at one place for gamma = 2."""
     epsilon, gamma = 1.0, 2.0
     height = -math.expm1(-epsilon) / (2 * (gamma + math.exp(-epsilon) * (1 - gamma)))
-    return found(
+    return Evidence.of(
         f"At γ = 2, ε = 1 and x = 1.5Δ the first piece gives {height:.4f}/Δ and the third {height * math.exp(-epsilon):.4f}/Δ.",
-        Claim("density at x = 1.5Δ for γ = 2: first piece, third piece", height, height * math.exp(-epsilon)),
+        PrintedClaim("density at x = 1.5Δ for γ = 2: first piece, third piece", height, height * math.exp(-epsilon)),
     )
 
 
-def square_of_a_bracket() -> Found:
+def square_of_a_bracket() -> Evidence:
     """Evaluate the factor in the text and in the display after it."""
     printed, true = 1 / (2 * (math.e + 1)) ** 2, 1 / (2 * (math.e + 1) ** 2)
-    return found(
-        f"At ε = 1 the text gives {printed:.4f}, the display {true:.4f}.", Claim("factor at ε = 1", printed, true)
+    return Evidence.of(
+        f"At ε = 1 the text gives {printed:.4f}, the display {true:.4f}.",
+        PrintedClaim("factor at ε = 1", printed, true),
     )
 
 
-def scale_of_the_noise() -> Found:
+def scale_of_the_noise() -> Evidence:
     """Evaluate the printed integrals for sensitivity 2."""
     sensitivity, epsilon = 2.0, 1.0
     printed = -math.expm1(-epsilon * sensitivity / 2) / sensitivity
     true = parse(f"laplace(scale={sensitivity / epsilon!r}, sensitivity={sensitivity!r})").total_variation
-    return found(
+    return Evidence.of(
         f"With Δ = 2 and ε = 1 the printed integrals add up to {printed:.4f}; the total variation is {true:.4f}.",
-        Claim("total variation of the Laplace mechanism, Δ = 2, ε = 1", printed, true),
+        PrintedClaim("total variation of the Laplace mechanism, Δ = 2, ε = 1", printed, true),
     )
 
 
-def outcomes_of_the_worst_mechanism() -> Found:
+def outcomes_of_the_worst_mechanism() -> Evidence:
     """Count the outcomes of the pair that attains the whole (epsilon, delta) region."""
-    needed = len(dominating_pair(parse("dp(1, 0.1)")))
-    return found(
-        f"The region of (1, 0.1) has {needed} pieces, one for each outcome; a mechanism with two outcomes has at most two.",
-        Claim("outcomes of a mechanism that attains the (1, 0.1) region", 2.0, float(needed)),
+    pieces = len(dominating_pair(parse("dp(1, 0.1)")))
+    return Evidence.of(
+        f"The region of (1, 0.1) has {pieces} pieces, one for each outcome; a mechanism with two outcomes has at most two.",
+        PrintedClaim("outcomes of a mechanism that attains the (1, 0.1) region", 2.0, float(pieces)),
     )
 
 
-def root_of_a_product() -> Found:
+def root_of_a_product() -> Evidence:
     """Compose four Gaussian mechanisms and evaluate the printed total variation."""
     k, mu = 4, 0.5
     printed = 2 * float(ndtr(math.sqrt(k * mu) / 2)) - 1
     true = parse(f"gdp({mu!r})^{k}").total_variation
-    return found(
+    return Evidence.of(
         f"Four mechanisms with μ = 0.5 have total variation {true:.4f}; with μ under the root it would be {printed:.4f}.",
-        Claim("total variation of 4 mechanisms, μ = 0.5", printed, true),
+        PrintedClaim("total variation of 4 mechanisms, μ = 0.5", printed, true),
     )
-
-
-EVIDENCE: Final[dict[str, Callable[[], Found]]] = {
-    made.__name__: made
-    for made in (
-        lost_square,
-        limit_of_the_integral,
-        leakage,
-        area_of_a_step,
-        two_values_at_once,
-        square_of_a_bracket,
-        scale_of_the_noise,
-        outcomes_of_the_worst_mechanism,
-        root_of_a_product,
-    )
-}

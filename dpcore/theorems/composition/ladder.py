@@ -1,7 +1,6 @@
 r"""The ladder: epsilon at one delta as the number of mechanisms grows, one line per theorem.
 
-The numbers are those of `dpcore.theorems`, as in a ledger: a theorem that may be stated for any slack is used
-at the slack that spends all of delta.
+The numbers are the same as in a ledger: a theorem that holds for any slack is used at the slack that spends all of delta.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from dpcore.curves.polygon import Polygon
 from dpcore.language import parse
 from dpcore.regions.algebra import factors
 from dpcore.theorems.catalogue import drawing, promises
+from dpcore.theorems.composition.theorem_regions import LARGEST_K, TITLES, twin
 from dpcore.theorems.composition.theorem_table import composed_total, composition_row
-from dpcore.theorems.composition.ways import LARGEST_K, TITLES, twin
 from dpcore.theorems.record import silent
 from dpcore.theorems.releases import Releases
 
@@ -51,15 +50,15 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
     -------
     DataFrame
         `k, theorem, title, epsilon, kind, note, neighbours`, a row for every theorem and k. `kind` is ``exact``, ``upper``,
-        ``approximate`` or ``none``; with ``none`` epsilon is inf and `note` says why. inf with another kind means
-        that no epsilon reaches this delta.
+        ``approximate`` or ``none``; with ``none`` epsilon is inf and `note` gives the reason. With another kind, inf
+        means that no epsilon reaches this delta.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted = DELTA.check(delta)
-    asked = rungs(region, wanted) if ks is None else ks
-    counts = [COUNT.but(high=LARGEST_K).check(k) for k in asked]
-    copies = Releases.copies(factors(region), counts, wanted)
-    rows = [*_named(copies, counts, wanted), *_exact(region, copies, counts, wanted)]
+    target = DELTA.check(delta)
+    numbers = rungs(region, target) if ks is None else ks
+    counts = [COUNT.but(high=LARGEST_K).check(k) for k in numbers]
+    copies = Releases.copies(factors(region), counts, target)
+    rows = [*_theorem_rungs(copies, counts, target), *_exact(region, copies, counts, target)]
     order = {name: place for place, name in enumerate(TITLES)}
     rows.sort(key=lambda row: order[row[1]])
     return pd.DataFrame(rows, columns=list(COLUMNS[:-1])).assign(neighbours=region.neighbours)
@@ -68,7 +67,19 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
 def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
     """Return numbers of copies from 1 to 10^5, two in each decade.
 
-    Where the failures of fewer copies already exceed `delta`, the rungs end there and are closer.
+    If the failures of fewer copies already exceed `delta`, the numbers end there and lie closer together.
+
+    Parameters
+    ----------
+    region : TradeOff
+        The mechanism.
+    delta : float
+        The delta of the ladder.
+
+    Returns
+    -------
+    tuple of int
+        Ascending.
     """
     failing = region.curve.q_inf
     if not 0 < failing < 1 or delta >= 1:
@@ -80,7 +91,7 @@ def rungs(region: TradeOff, delta: float) -> tuple[int, ...]:
     return (*(int(k) for k in spread), max(most, 1) + 1)
 
 
-def _named(copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
+def _theorem_rungs(copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
     """Yield the rows of all theorems but the composition itself."""
     for place, (k, releases) in enumerate(zip(counts, copies, strict=True)):
         checkpoint(place / len(counts))
@@ -89,7 +100,7 @@ def _named(copies: Sequence[Releases], counts: Sequence[int], delta: float) -> I
 
 
 def _exact(region: TradeOff, copies: Sequence[Releases], counts: Sequence[int], delta: float) -> Iterator[Rung]:
-    """Yield the composition of the mechanism itself, unless its statement is all there is."""
+    """Yield the composition of the mechanism itself, unless only its statement is known."""
     why = twin(copies[0], delta) if copies else ""
     quick = isinstance(region.curve, Polygon) or region.curve.gaussian_mu is not None
     cheap = quick or not any(_round(k) for k in counts[1:])

@@ -1,7 +1,7 @@
 """What every composition theorem says about a product, beside the composition of the regions themselves.
 
-At one delta the theorems are those of the Composition page, the ledger and the accountants, and `dpcore.theorems.sharing` says how
-delta is shared between the releases and a theorem. Without a delta the theorems about statements list their own (epsilon, delta).
+At one delta the numbers are those of the Composition page, the ledger and the accountants; `dpcore.theorems.sharing` says how
+delta is shared between the releases and a theorem. Without a delta, theorems about statements list their own (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def theorems(
     -------
     DataFrame
         `region, theorem, epsilon, delta, kind, note, neighbours`. The composition of the regions comes first: its
-        `theorem` is ``exact``, or ``certified`` where it is a bracket of which `epsilon` is the upper side. A theorem
-        that does not apply has no epsilon (None), kind ``none``, and the reason in `note`.
+        `theorem` is ``exact``, or ``certified`` if it is a bracket, with `epsilon` its upper side. A theorem that does
+        not apply has no epsilon (None), kind ``none``, and the reason in `note`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def theorems(
     """
     slacks = None if slack is None else tuple(SLACK.array(slack).tolist())
     if delta is None:
-        rows = [_composed(region, at) for at in DELTAS] + _listed(region, slacks or SLACKS)
+        rows = [_composed(region, at) for at in DELTAS] + _listing_rows(region, slacks or SLACKS)
     else:
         rows = [row for at in DELTA.array(delta).tolist() for row in _at_delta(region, at, slacks)]
     columns: dict[str, Any] = dict(
@@ -99,7 +99,7 @@ def _composed(region: TradeOff, delta: float) -> Row:
 
 
 def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) -> Iterator[Row]:
-    """Yield the rows of one delta: those of the ledger, the composition first."""
+    """Yield the rows of one delta as in the ledger, the composition first."""
     yield _composed(region, delta)
     releases, records = Releases(factors(region)), composing()
     shared = {record.name for record in records if record.of_statements and any(_unbounded(releases))}
@@ -107,8 +107,8 @@ def _at_delta(region: TradeOff, delta: float, slacks: Sequence[float] | None) ->
     own = ("exact", *(record.name for record in spending))
     frame = theorem_table(region, delta)
     columns = (frame[name].tolist() for name in ("theorem", "epsilon", "kind", "note"))
-    for name, epsilon, what, said in zip(*columns, strict=True):
-        note = "; ".join(filter(None, (said, RULE if what != "none" and name in shared else "")))
+    for name, epsilon, what, text in zip(*columns, strict=True):
+        note = "; ".join(filter(None, (text, RULE if what != "none" and name in shared else "")))
         if name not in own:
             yield name, None if what == "none" else epsilon, delta, what, note
     for slack in slacks or ():
@@ -120,10 +120,10 @@ def _unbounded(releases: Releases) -> list[TradeOff]:
 
 
 def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float) -> Row:
-    """Return a theorem that takes a slack, at this one: its statement, stated again at delta if that is larger."""
+    """Return the row of a theorem at one slack: its statement, restated at delta if that is larger."""
     try:
-        given = releases.statements(delta)
-        frame = record.stated(given.triples, slack)
+        statements = releases.statements(delta)
+        frame = record.statement_rows(statements.triples, slack)
     except DpcoreError as error:
         return record.name, None, delta, "none", reason(error)
     epsilon, failing = float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])
@@ -131,15 +131,15 @@ def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float)
         why = f"With slack {slack!r} its own δ is {outward(failing, 6)}, more than δ = {delta!r}."
         return record.name, None, delta, "none", why
     value = statement_epsilon(epsilon, failing, delta)
-    note = "; ".join(filter(None, (f"slack {slack!r}", given.note, RULE if given.share else "")))
+    note = "; ".join(filter(None, (f"slack {slack!r}", statements.note, RULE if statements.share else "")))
     return record.name, value, delta, "upper", note
 
 
 # ---- without a delta -----------------------------------------------------------------------------------------
 
 
-def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
-    """Return the statements of every theorem, and of those that have none the reason."""
+def _listing_rows(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
+    """Return the statements of every theorem, and the reason for each that has none."""
     parts = factors(region)
     gaussian = [node for node, _ in parts if node.curve.gaussian_mu is not None]
     unbounded = [node for node in _unbounded(Releases(parts)) if node.curve.gaussian_mu is None]
@@ -148,13 +148,13 @@ def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
         why = f"{node} has unbounded loss: name a δ, and a statement is taken at its share of it."
         alone = () if unbounded else [record.name for record in listing() if not record.of_statements]
         return [(one.name, None, None, "none", one.unlisted if one.name in alone else why) for one in listing()]
-    known = [(*_statement(node), count) for node, count in parts]
-    frame = applicable([(name, values, count) for name, values, _, count in known], slacks)
-    taken = "".join(dict.fromkeys(f"; {note}" for _, _, note, _ in known if note))
+    guarantees = [(*_statement(node), count) for node, count in parts]
+    frame = applicable([(name, values, count) for name, values, _, count in guarantees], slacks)
+    losses = "".join(dict.fromkeys(f"; {note}" for _, _, note, _ in guarantees if note))
     rows: list[Row] = []
     columns = (frame[name].tolist() for name in ("theorem", "epsilon", "delta", "kind", "note"))
-    for name, epsilon, failing, what, said in zip(*columns, strict=True):
-        rows.append((name, epsilon, failing, "upper" if taken else what, f"{said}{taken}".removeprefix("; ")))
+    for name, epsilon, failing, what, text in zip(*columns, strict=True):
+        rows.append((name, epsilon, failing, "upper" if losses else what, f"{text}{losses}".removeprefix("; ")))
     spoken = {row[0] for row in rows}
     reasons = {one.name: one.unlisted for one in listing()}
     if gaussian:
@@ -165,7 +165,7 @@ def _listed(region: TradeOff, slacks: Sequence[float]) -> list[Row]:
 
 
 def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
-    """Return the name and values of the strongest statement the theorems know, and a note if it loses something."""
+    """Return the name and values of the strongest statement the theorems can use, and a note if it loses something."""
     curve = part.curve
     if curve.gaussian_mu is not None:
         return "gdp", (curve.gaussian_mu,), ""

@@ -16,7 +16,7 @@ from dpcore.language import parse
 from dpcore.regions import gate
 from dpcore.regions.algebra import factors
 from dpcore.theorems.catalogue import composing, promises
-from dpcore.theorems.record import BELOW, AtDelta, counted, reason, silent
+from dpcore.theorems.record import BELOW, Promise, reason, row_effort, silent
 from dpcore.theorems.releases import Releases
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
     -------
     DataFrame
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem. The truth lies between
-        `epsilon_lower` and every `epsilon` that is ``exact`` or ``upper``. ``approximate`` promises nothing; ``none``
-        has epsilon inf, and `note` says why the theorem is silent, or that it takes more operations than a row may.
+        `epsilon_lower` and every `epsilon` that is ``exact`` or ``upper``. ``approximate`` promises nothing. With
+        ``none`` epsilon is inf, and `note` says why: the theorem does not apply, or it takes more operations than one
+        row may.
 
     Examples
     --------
@@ -72,15 +73,15 @@ def theorem_table(mechanism: TradeOff | str, delta: float) -> pd.DataFrame:
     [4.693, 4.775, 10.0]
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted, parts = DELTA.check(delta), factors(region)
-    rows = theorem_rows(parts, wanted, lambda: composed_total(region, wanted))
+    target, parts = DELTA.check(delta), factors(region)
+    rows = theorem_rows(parts, target, lambda: composed_total(region, target))
     return rows.assign(neighbours=region.neighbours)
 
 
 def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd.DataFrame:
-    """Return the table of a list of releases without their neighbours; `total` composes the regions themselves."""
-    known, lower = composition_row(total)
-    rows = {"exact": known, **promises(composing(), Releases(parts), delta)}
+    """Return the table of a list of releases, without neighbours; `total` composes the regions themselves."""
+    composition, lower = composition_row(total)
+    rows = {"exact": composition, **promises(composing(), Releases(parts), delta)}
     columns = [
         list(rows),
         [TITLES[name] for name in rows],
@@ -93,11 +94,11 @@ def theorem_rows(parts: Factors, delta: float, total: Callable[[], Total]) -> pd
     return pd.DataFrame(dict(zip(COLUMNS[:-1], columns, strict=True)))
 
 
-def composition_row(total: Callable[[], Total]) -> tuple[AtDelta, float]:
-    """Return the row of the regions themselves, and the lower end of its bracket: 0 where it is not known."""
+def composition_row(total: Callable[[], Total]) -> tuple[Promise, float]:
+    """Return the row of the composed regions, and the lower end of its bracket: 0 if it is not known."""
     try:
-        with counted():
-            found = total()
+        with row_effort():
+            bracket = total()
     except BudgetError as error:
         return silent(reason(error)), 0.0
-    return AtDelta(found.upper, found.kind, BELOW if math.isinf(found.upper) else found.method), found.lower
+    return Promise(bracket.upper, bracket.kind, BELOW if math.isinf(bracket.upper) else bracket.method), bracket.lower

@@ -13,23 +13,33 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_SAME = 1e-9
+_SAME = 1e-9  # relative: two certified brackets of the same number differ by less
 _PROMISES = ("exact", "upper")
 
 
 def best(rows: pd.DataFrame) -> pd.Series | None:
-    """Return the row of the smallest epsilon that is a promise, the earlier one of a tie; None if there is none.
+    """Return the row of the smallest promised epsilon, the first of a tie; None if nothing is promised.
 
     An approximation is never best: it promises nothing.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows with `epsilon` and `kind`, as `ladder` returns them.
+
+    Returns
+    -------
+    Series or None
+        One of the rows.
     """
     place = best_place(rows["epsilon"].tolist(), rows["kind"].tolist())
     return None if place is None else rows.iloc[place]
 
 
 def best_place(epsilon: Sequence[float], kind: Sequence[str]) -> int | None:
-    """Return the place of the smallest epsilon that is a promise in two columns, or None."""
-    held = [(value, place) for place, value in enumerate(epsilon) if kind[place] in _PROMISES and value < math.inf]
-    return min(held)[1] if held else None
+    """Return the place of the smallest promised epsilon, given both columns, or None."""
+    promises = [(value, place) for place, value in enumerate(epsilon) if kind[place] in _PROMISES and value < math.inf]
+    return min(promises)[1] if promises else None
 
 
 def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = None) -> str:
@@ -40,38 +50,73 @@ def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = Non
     rows : DataFrame
         What `ladder` returns for one k.
     delta : float
-        The delta asked.
+        The delta of `rows`.
     titles : sequence of str, optional
-        Theorems to compare with; all by default. The best is the best of all.
+        Titles of the theorems to compare with; all by default. The best is the best of all theorems.
+
+    Returns
+    -------
+    str
+        The sentences of `headline` and `gaps`.
     """
     return " ".join(part for part in (headline(rows, delta), gaps(rows, titles)) if part)
 
 
 def headline(rows: pd.DataFrame, delta: float) -> str:
-    """Name the best theorem and its epsilon."""
-    asked = f"k = {grouped(int(rows['k'].iloc[0]))} and δ = {outward(delta, 6)}"
+    """Name the best theorem and its epsilon.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `ladder` returns for one k.
+    delta : float
+        The delta of `rows`.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    question = f"k = {grouped(int(rows['k'].iloc[0]))} and δ = {outward(delta, 6)}"
     top = best(rows)
     if top is None:
-        return f"For {asked} no theorem promises any ε; with a larger δ one may."
-    return f"For {asked}, **{top['title']}** is best: ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[top['kind']]})."
+        return f"For {question} no theorem promises any ε; with a larger δ one may."
+    return (
+        f"For {question}, **{top['title']}** is best: ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[top['kind']]})."
+    )
 
 
 def gaps(rows: pd.DataFrame, titles: Sequence[str] | None = None) -> str:
-    """Say how much more the other theorems cost, and what the approximation makes of it."""
+    """Say how much more the other theorems cost, and what the approximation gives.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `ladder` returns for one k.
+    titles : sequence of str, optional
+        Titles of the theorems to compare with; all by default.
+
+    Returns
+    -------
+    str
+        Up to three sentences; empty if there is nothing to compare.
+    """
     top = best(rows)
-    shown = rows if titles is None else rows[rows["title"].isin(titles)]
-    said = []
+    selection = rows if titles is None else rows[rows["title"].isin(titles)]
+    sentences = []
     if top is not None:
         smallest = float(top["epsilon"])
-        others = [row for _, row in shown[shown["kind"].isin(["exact", "upper"])].iterrows()]
+        others = [row for _, row in selection[selection["kind"].isin(["exact", "upper"])].iterrows()]
         others = sorted((r for r in others if r["theorem"] != top["theorem"]), key=lambda row: float(row["epsilon"]))
         equal = [str(row["title"]) for row in others if _same(float(row["epsilon"]), smallest)]
         worse = [_gap(row, smallest) for row in others if not _same(float(row["epsilon"]), smallest)]
         if equal:
-            said.append(f"{_listed(equal)} {'gives' if len(equal) == 1 else 'give'} the same.")
+            sentences.append(f"{_conjunction(equal)} {'gives' if len(equal) == 1 else 'give'} the same.")
         if worse:
-            said.append(f"Others need more: {'; '.join(worse)}.")
-    return " ".join([*said, *(_estimate(row) for _, row in shown[shown["kind"] == "approximate"].iterrows())])
+            sentences.append(f"Others need more: {'; '.join(worse)}.")
+    return " ".join(
+        [*sentences, *(_estimate(row) for _, row in selection[selection["kind"] == "approximate"].iterrows())]
+    )
 
 
 def _same(a: float, b: float) -> bool:
@@ -98,9 +143,9 @@ def _more(value: float, smallest: float) -> str:
 
 def _estimate(row: pd.Series) -> str:
     value = float(row["epsilon"])
-    shown = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {value:.4g}"
-    return f"The central limit {shown}: an approximation, no promise."
+    result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {value:.4g}"
+    return f"The central limit {result}: an approximation, no promise."
 
 
-def _listed(names: list[str]) -> str:
+def _conjunction(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

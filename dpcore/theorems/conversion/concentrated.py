@@ -9,7 +9,7 @@ from dpcore.core.rounding import up
 from dpcore.regions.guarantees import DP
 from dpcore.theorems import divergences
 from dpcore.theorems.conversion.kinds import anything, is_dp, is_gaussian, is_laplace, is_pure
-from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
+from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_conversion
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _rate(region: TradeOff, _: Options) -> list[Values]:
     rate = divergences.concentrated(region)
     if rate is None:
-        raise no_way(region, "zcdp")
+        raise no_conversion(region, "zcdp")
     values = {"rho": rate.rho} if rate.xi == 0 else {"rho": rate.rho, "xi": rate.xi}
     return [(values, "exact" if rate.exact else "upper")]
 

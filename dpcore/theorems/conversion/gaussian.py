@@ -13,17 +13,27 @@ from dpcore.regions.algebra import Assume, Composite, Intersection, factors
 from dpcore.regions.guarantees import DP
 from dpcore.risk import largest_loss
 from dpcore.theorems.conversion.kinds import anything, is_gaussian, is_pure
-from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
+from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_conversion
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 
 def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
-    """Return the smallest known mu for which the region is mu-Gaussian private, and whether none smaller is.
+    """Return the smallest known mu for which the region satisfies mu-GDP, and whether it is the smallest of all.
 
-    By the region itself where its loss is bounded; a product has at most the root of the sum of squares of its
-    parts, an intersection at most the least of its parts. None where neither says anything.
+    If the loss is bounded, mu follows from the region itself. The mu of a product is at most the root of the sum of
+    squares of its parts, that of an intersection at most the smallest of its parts.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    tuple of (float, bool) or None
+        mu, rounded up, and whether it is exact; None if nothing is known.
     """
     if isinstance(region, DP) and region.delta_ == 0:
         return pure_mu(region.epsilon_), True
@@ -31,17 +41,17 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
         own = smallest_mu(curve, largest_loss(region)[0])
     if own is not None and own[1]:
         return own
-    known = [] if own is None else [own[0]]
+    bounds = [] if own is None else [own[0]]
     if isinstance(region, Composite):
         parts = [(gaussian_mu(node), count) for node, count in factors(region)]
-        squares = [count * found[0] ** 2 for found, count in parts if found is not None]
+        squares = [count * part[0] ** 2 for part, count in parts if part is not None]
         if len(squares) == len(parts):
-            known.append(up(math.sqrt(math.fsum(squares))))
+            bounds.append(up(math.sqrt(math.fsum(squares))))
     elif isinstance(region, Intersection):
-        known += [found[0] for found in map(gaussian_mu, region.parts) if found is not None]
+        bounds += [part[0] for part in map(gaussian_mu, region.parts) if part is not None]
     elif isinstance(region, Assume):
         return gaussian_mu(region.region)
-    return (min(known), False) if known else None
+    return (min(bounds), False) if bounds else None
 
 
 RANGE_FORMULA = (
@@ -52,24 +62,24 @@ RANGE_FORMULA = (
 
 
 def _mu_rows(region: TradeOff, options: Options) -> list[Values]:
-    """Return mu for all rates where it is known; without a bound of the loss also the best one from `alpha` on."""
-    known = gaussian_mu(region)
-    rows: list[Values] = [] if known is None else [({"mu": known[0]}, "exact" if known[1] else "upper")]
-    if known is not None and math.isfinite(known[0]) and (known[1] or math.isfinite(largest_loss(region)[0])):
+    """Return mu for all rates if it is known; if the loss is unbounded, also the best mu for rates above `alpha`."""
+    smallest = gaussian_mu(region)
+    rows: list[Values] = [] if smallest is None else [({"mu": smallest[0]}, "exact" if smallest[1] else "upper")]
+    if smallest is not None and math.isfinite(smallest[0]) and (smallest[1] or math.isfinite(largest_loss(region)[0])):
         return rows
     with gate.curve_of(region) as curve:
-        found = best_gaussian(curve, options.alpha)
-    if found is not None:
+        best = best_gaussian(curve, options.alpha)
+    if best is not None:
         values = {
-            "mu": found.mu[1],
-            "mu_lower": found.mu[0],
-            "regret": found.regret[1],
-            "regret_lower": found.regret[0],
+            "mu": best.mu[1],
+            "mu_lower": best.mu[0],
+            "regret": best.regret[1],
+            "regret_lower": best.regret[0],
         }
-        values |= {"divergence": found.divergence[1], "divergence_lower": found.divergence[0], "alpha": found.alpha}
+        values |= {"divergence": best.divergence[1], "divergence_lower": best.divergence[0], "alpha": best.alpha}
         rows.append((values, "upper"))
     if not rows:
-        raise no_way(region, "gdp")
+        raise no_conversion(region, "gdp")
     return rows
 
 

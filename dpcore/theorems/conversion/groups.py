@@ -1,4 +1,4 @@
-"""To groups: what a region says of k people who change their data together."""
+"""To groups: what a region says about k people who change their data together."""
 
 from __future__ import annotations
 

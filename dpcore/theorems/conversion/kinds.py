@@ -1,4 +1,4 @@
-"""Which regions a conversion speaks of."""
+"""Which regions a conversion applies to."""
 
 from __future__ import annotations
 

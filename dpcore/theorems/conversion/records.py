@@ -1,4 +1,4 @@
-"""What a conversion is: a record of where it leads from and to, its formula, reference and check."""
+"""What a conversion is: a record of its source and target notion, its formula, reference and check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """At which delta, epsilon or order, and for which group size, a conversion is asked."""
+    """The delta, epsilon, order or group size of a conversion."""
 
     delta: tuple[float, ...] = DEFAULT_DELTA
     epsilon: tuple[float, ...] = ()
@@ -41,7 +41,7 @@ Rows = Callable[[TradeOff, Options], list[Values]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A number known from elsewhere: `parameter` of the first row for `expression` is `value`, as `source` says."""
+    """A known value: `parameter` of the first row for `expression` is `value`; `source` says where it is from."""
 
     expression: str
     parameter: str
@@ -53,7 +53,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One way from a notion to another; `kind` is ``exact`` (nothing smaller holds) or ``bound``."""
+    """A conversion from one notion to another; `kind` is ``exact`` (nothing smaller holds) or ``bound``."""
 
     source: str
     target: str
@@ -66,6 +66,6 @@ class Conversion:
     oracle: Check
 
 
-def no_way(region: TradeOff, to: str, at: str = "") -> DomainError:
+def no_conversion(region: TradeOff, to: str, at: str = "") -> DomainError:
     """Return the error that says why no conversion leads from this region to a notion."""
     return DomainError(f"No conversion leads from {shorten(str(region))} to {to}{at}: {_WHY[to]}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpcore.regions.guarantees import ZCDP
 from dpcore.theorems import divergences
 from dpcore.theorems.conversion.kinds import anything, is_a, is_dp, is_gaussian, is_laplace
-from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_way
+from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_conversion
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def _divergence(region: TradeOff, options: Options) -> list[Values]:
     rows: list[Values] = []
     for order in options.order:
-        found = divergences.renyi(region, order)
-        if found is None:
-            raise no_way(region, "rdp", f" of order {order!r}")
-        rows.append(({"order": order, "epsilon": found[0]}, "exact" if found[1] else "upper"))
+        divergence = divergences.renyi(region, order)
+        if divergence is None:
+            raise no_conversion(region, "rdp", f" of order {order!r}")
+        rows.append(({"order": order, "epsilon": divergence[0]}, "exact" if divergence[1] else "upper"))
     return rows
 
 

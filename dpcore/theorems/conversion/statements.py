@@ -1,4 +1,4 @@
-"""To (epsilon, delta): exact statements of a region, and those of the Rényi and concentrated theorems."""
+"""To (epsilon, delta): the exact statements of a region, and those of the Rényi and zCDP theorems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def statements(region: TradeOff, options: Options) -> list[Values]:
-    """Return the exact statements of the region at each delta and each epsilon asked."""
+    """Return the exact statements of the region at each delta and each epsilon of the options."""
     rows: list[Values] = []
     if options.delta:
         low, high = region.epsilon_bounds(np.array(options.delta))
@@ -39,11 +39,11 @@ def _by_theorem(record: Theorem) -> Rows:
     def rows(region: TradeOff, options: Options) -> list[Values]:
         values = (region.order, region.epsilon_) if isinstance(region, RDP) else (0.0, 0.0)
         values = (region.rho, region.xi) if isinstance(region, ZCDP) else values
-        frames = [record.converted(*values, at) for at in options.delta if at > 0]
-        frames += [record.converted(*values, at, at_epsilon=True) for at in options.epsilon]
-        found: list[Values] = [({"epsilon": math.inf, "delta": 0.0}, "upper") for at in options.delta if at == 0]
+        frames = [record.conversion_rows(*values, at) for at in options.delta if at > 0]
+        frames += [record.conversion_rows(*values, at, at_epsilon=True) for at in options.epsilon]
+        empty: list[Values] = [({"epsilon": math.inf, "delta": 0.0}, "upper") for at in options.delta if at == 0]
         cells = [(float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])) for frame in frames]
-        return found + [({"epsilon": epsilon, "delta": delta}, "upper") for epsilon, delta in cells]
+        return empty + [({"epsilon": epsilon, "delta": delta}, "upper") for epsilon, delta in cells]
 
     return rows
 
@@ -52,13 +52,13 @@ def by_theorems(
     source: str, target: str, applies: Callable[[TradeOff], bool], rows: Callable[[Theorem], Rows]
 ) -> tuple[Conversion, ...]:
     """Return the conversions that theorems give from one notion to another."""
-    found = []
+    conversions = []
     for record in routes(source, target):
         if record.route is not None:
             kind, check = "exact" if record.kind == "exact" else "bound", Check(*record.route.check)
             of = applies, rows(record), check
-            found.append(Conversion(source, target, record.route.formula, kind, SINGLE, record.reference, *of))
-    return tuple(found)
+            conversions.append(Conversion(source, target, record.route.formula, kind, SINGLE, record.reference, *of))
+    return tuple(conversions)
 
 
 CONVERSIONS: tuple[Conversion, ...] = (

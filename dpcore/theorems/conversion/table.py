@@ -12,7 +12,7 @@ from dpcore.core.parameter import one_of, shown
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.theorems.conversion import concentrated, gaussian, groups, renyi, statements, variation
 from dpcore.theorems.conversion.gaussian import RANGE_FORMULA
-from dpcore.theorems.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_way
+from dpcore.theorems.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_conversion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +41,14 @@ def convert(
     k: int = 2,
     alpha: float = ALPHA,
 ) -> pd.DataFrame:
-    """Tabulate what a region says in the words of another notion.
+    """Tabulate what a region says in terms of another notion.
 
     Parameters
     ----------
     region : TradeOff
         Any region.
     to : str
-        Dp, tv, gdp, zcdp, rdp or group.
+        One of dp, tv, gdp, zcdp, rdp, group.
     delta, epsilon : float, sequence of float, optional
         For dp and group, where to state the other of the two; by default delta = 1e-5.
     order : float, sequence of float, optional
@@ -63,8 +63,8 @@ def convert(
     DataFrame
         `region, to, parameters, formula, kind, theorem, neighbours`: `parameters` as in ``epsilon=1.0, delta=1e-05``;
         `kind` is ``exact`` when no smaller parameters hold, otherwise ``upper``; `theorem` names the conversion after
-        what the region's own numbers rest on. An infinite parameter says that no finite one holds. Where a mu is known
-        on a range of rates only, the row states the range and brackets, and how far the Gaussian curve is off there.
+        what the region's own numbers rest on. An infinite parameter means that no finite one holds. If mu is known only
+        for a range of rates, the row states the range, brackets, and how far the Gaussian curve is off there.
     """
     if not getattr(region, "is_region", False):
         msg = f"convert takes a region such as dp(1), got {shown(region)}."
@@ -76,8 +76,8 @@ def convert(
         COUNT.but(high=10_000).check(k),
         SHARE.but(name="alpha", high=0.5).check(alpha),
     )
-    chosen = applicable(region, _notion(to))
-    rows = [(values, kind, c) for c in chosen for values, kind in c.rows(region, options)]
+    conversions = applicable(region, _notion(to))
+    rows = [(values, kind, c) for c in conversions for values, kind in c.rows(region, options)]
     columns = {
         "parameters": [", ".join(f"{name}={value!r}" for name, value in values.items()) for values, _, _ in rows],
         "formula": [RANGE_FORMULA if "alpha" in values else c.formula for values, _, c in rows],
@@ -89,13 +89,26 @@ def convert(
 
 
 def applicable(region: TradeOff, to: str) -> list[Conversion]:
-    """Return the conversions that apply; the one for any region only where no exact one speaks of this kind."""
-    found = [c for c in CONVERSIONS if c.target == to and c.applies(region)]
-    if any(c.kind == "exact" and c.source != "region" for c in found):
-        found = [c for c in found if c.source != "region"]
-    if not found:
-        raise no_way(region, to)
-    return found
+    """Return the conversions that apply; the general one only if no exact one covers this kind of region.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    to : str
+        The notion, as in `convert`.
+
+    Returns
+    -------
+    list of Conversion
+        At least one; raises `DomainError` if none applies.
+    """
+    matches = [c for c in CONVERSIONS if c.target == to and c.applies(region)]
+    if any(c.kind == "exact" and c.source != "region" for c in matches):
+        matches = [c for c in matches if c.source != "region"]
+    if not matches:
+        raise no_conversion(region, to)
+    return matches
 
 
 def _numbers(parameter: Parameter, value: object, default: tuple[float, ...]) -> tuple[float, ...]:

@@ -19,8 +19,8 @@ from dpcore.audit.simulate import simulate
 from dpcore.audit.threshold import pair_of
 from dpcore.calibration import calibrate
 from dpcore.calibration.answers import Question, answers
+from dpcore.calibration.requirements import Advantage
 from dpcore.calibration.sentences import verdict, words
-from dpcore.calibration.wishes import Advantage
 from dpcore.charts.noise import noise_table
 from dpcore.cli import main
 from dpcore.core.effort import effort

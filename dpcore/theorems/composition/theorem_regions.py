@@ -1,4 +1,4 @@
-"""The ways to compose k copies of one mechanism, each as a region, or with the reason why it does not apply."""
+"""What each theorem promises about k copies of one mechanism, as a region, or the reason why it does not apply."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from dpcore.theorems import Theorem
 
 TITLES = {"exact": "Actual mechanism", **{record.name: record.short for record in drawing()}}
-SHOWN = ("exact", *(record.name for record in drawing() if record.shown))
+DEFAULT_THEOREMS = ("exact", *(record.name for record in drawing() if record.shown))
 LARGEST_K = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TheoremRegion:
     """What one theorem says about the composition.
 
     Attributes
@@ -31,15 +31,15 @@ class Way:
     name, title : str
         Of the theorem.
     region : TradeOff or None
-        What it promises; None where it does not apply, and `note` says why.
+        What it promises; None if it does not apply, with the reason in `note`.
     kind : str
         ``exact``, ``upper`` (a valid bound), ``approximate`` (no promise) or ``none``.
     note : str
-        What the number rests on, in words.
+        What the region rests on.
     single : bool, default False
         Whether the region is one (epsilon, delta) statement.
     rough : bool, default False
-        Whether it is far above the others, so that it does not set the scale of a picture.
+        Whether it is far above the others and must not set the scale of a picture.
     """
 
     name: str
@@ -51,8 +51,10 @@ class Way:
     rough: bool = False
 
 
-def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float = 1e-6) -> tuple[Way, ...]:
-    """Return every way to compose k copies of a mechanism.
+def theorem_regions(
+    mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float = 1e-6
+) -> tuple[TheoremRegion, ...]:
+    """Return the region that each theorem promises for k copies of a mechanism.
 
     Parameters
     ----------
@@ -63,35 +65,43 @@ def ways(mechanism: TradeOff | str, k: int, *, slack: float = 1e-6, delta: float
     slack : float, default 1e-06
         What the closed-form theorems add to delta, in (0, 1].
     delta : float, default 1e-06
-        The delta the total is asked at; it matters for mechanisms of unbounded loss only.
+        The delta of the total; it matters for mechanisms of unbounded loss only.
+
+    Returns
+    -------
+    tuple of TheoremRegion
+        The composition itself first, then the theorems in the order of legends.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     copies = COUNT.but(high=LARGEST_K).check(k)
-    spent = SLACK.check(slack)
-    wanted = DELTA.check(delta)
+    extra = SLACK.check(slack)
+    target = DELTA.check(delta)
     releases = Releases([(node, count * copies) for node, count in factors(region)])
-    return (_exact(region, releases, copies, wanted), *(_way(one, releases, wanted, spent) for one in drawing()))
+    return (
+        _exact(region, releases, copies, target),
+        *(_theorem_region(one, releases, target, extra) for one in drawing()),
+    )
 
 
-def _exact(region: TradeOff, releases: Releases, k: int, delta: float) -> Way:
+def _exact(region: TradeOff, releases: Releases, k: int, delta: float) -> TheoremRegion:
     if why := twin(releases, delta):
-        return Way("exact", TITLES["exact"], None, "none", why)
-    return Way("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
+        return TheoremRegion("exact", TITLES["exact"], None, "none", why)
+    return TheoremRegion("exact", TITLES["exact"], region**k, "exact", "exact composition of the mechanism itself")
 
 
 def twin(releases: Releases, delta: float) -> str:
-    """Say which theorem is the composition itself because a statement is all that is known; empty where none is."""
-    given = releases.attained(delta)
-    if given is None:
+    """Say which theorem is the exact composition, if a statement is all that is known; otherwise empty."""
+    statements = releases.attained(delta)
+    if statements is None:
         return ""
-    same = theorem("dptv" if given.tv_helps else "kov_optimal")
+    same = theorem("dptv" if statements.tv_helps else "kov_optimal")
     return f"Nothing but the statement is known: {same.short} is its exact composition."
 
 
-def _way(record: Theorem, releases: Releases, delta: float, slack: float) -> Way:
+def _theorem_region(record: Theorem, releases: Releases, delta: float, slack: float) -> TheoremRegion:
     single = record.region is None
     try:
-        region, kind, note = record.drawn(releases, delta, slack)
+        region, kind, note = record.promised_region(releases, delta, slack)
     except DpcoreError as error:
-        return Way(record.name, record.short, None, "none", reason(error), single, record.rough)
-    return Way(record.name, record.short, region, kind, note, single, record.rough)
+        return TheoremRegion(record.name, record.short, None, "none", reason(error), single, record.rough)
+    return TheoremRegion(record.name, record.short, region, kind, note, single, record.rough)

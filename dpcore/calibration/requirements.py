@@ -1,6 +1,6 @@
 r"""What people want of privacy, in their own numbers, as a target that calibration takes.
 
-A wish about beliefs becomes one about rates: if a share pi of the people asked about is in the data, then of those
+A requirement about beliefs becomes one about rates: if a share pi of the people asked about is in the data, then of those
 accused the share inside is :math:`\pi\,\mathrm{TPR}/(\pi\,\mathrm{TPR}+(1-\pi)\,\mathrm{FPR})`, at most p exactly if
 
 .. math:: \frac{\mathrm{TPR}}{\mathrm{FPR}} \le R = \frac{p}{1-p}\cdot\frac{1-\pi}{\pi} .
@@ -27,8 +27,8 @@ _DELTA, _FPR = DELTA.but(high_open=True), FPR.but(high_open=True)
 _ADVANTAGE, _TPR, _POSTERIOR = (PRIOR.but(name=name) for name in ("advantage", "tpr", "posterior"))
 
 
-class Wish(Protocol):
-    """One wish: how calibration is asked, what it is called on an axis, and in words."""
+class Requirement(Protocol):
+    """One requirement: how calibration is asked, what it is called on an axis, and in words."""
 
     axis: ClassVar[str]
 
@@ -45,11 +45,11 @@ class Wish(Protocol):
         """What is wanted, as the end of a sentence that begins with "such that"."""
 
     def moved(self, factor: float) -> Self | None:
-        """Return the wish with its number multiplied, None where no such wish exists."""
+        """Return the requirement with its number multiplied, None where no such requirement exists."""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class EpsilonDelta:
     """(epsilon, delta)-DP of everything together."""
 
     epsilon: float
@@ -76,7 +76,7 @@ class Statement:
         """The statement."""
         return f"all answers together are within ε = {self.epsilon:.6g} and δ = {outward(self.delta, 6)}"
 
-    def moved(self, factor: float) -> Statement | None:
+    def moved(self, factor: float) -> EpsilonDelta | None:
         """Return the statement with another epsilon."""
         value = self.epsilon * factor
         return replace(self, epsilon=value) if 0 < value <= LARGEST_EPSILON else None
@@ -116,7 +116,7 @@ class Advantage:
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class AttackRates:
     """A true-positive rate of at most `tpr` at the false-positive rate `fpr`."""
 
     tpr: float
@@ -147,10 +147,10 @@ class Attack:
         found, accused = of_100(self.tpr), of_100(self.fpr)
         return f"an attacker who wrongly accuses {accused} people outside the data finds at most {found} inside it"
 
-    def moved(self, factor: float) -> Attack | None:
+    def moved(self, factor: float) -> AttackRates | None:
         """Return another true-positive rate; what exceeds blind guessing is multiplied."""
         value = self.fpr + (self.tpr - self.fpr) * factor
-        return Attack(value, self.fpr) if self.fpr < value < 1 else None
+        return AttackRates(value, self.fpr) if self.fpr < value < 1 else None
 
 
 @dataclass(frozen=True, slots=True)
