@@ -1,11 +1,14 @@
 """Privacy and utility: how far answers are off, beside what an attacker can do."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import figure, page, privacy_and_utility, work
+from dpcore.app import figure, live, page, privacy_and_utility, work
 from dpcore.app import privacy_and_utility_panels as panels
 from dpcore.app import privacy_and_utility_results as results
 from dpcore.app import privacy_regions_panels as examples
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Privacy and utility",
@@ -42,11 +45,24 @@ left, right = figures.columns(2, gap="large")
 with left:
     st.header("Utility")
     figure.show_or_say(drawn, code=privacy_and_utility.utility_code(view), key="utility_figure", below=below[0])
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Draw the region at the value of the slider while it is held."""
+    try:
+        with work.progress("Drawing"):
+            picture = privacy_and_utility.region_picture(results.moved(view, held), dark=dark)
+        figure.picture(picture, "utility_region")
+    except DpcoreError as error:
+        figure.trouble(error, "utility_region")
+
+
 with right:
     st.header("Privacy region")
-    figure.show_or_say(
-        regions, code=privacy_and_utility.region_code(view), key="utility_region", below=below[1], link=False
-    )
+    live.follow("utility", [results.SLIDER], draw)
+if not isinstance(regions, DpcoreError):
+    with below[1]:
+        figure.offer(regions, key="utility_region", code=privacy_and_utility.region_code(view), link=False)
 with slider:
     results.slider(view)
     results.show_words(words)

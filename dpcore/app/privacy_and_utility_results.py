@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -30,9 +31,12 @@ from dpcore.language.numbers import read_value
 from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dpcore.core.registry import Parameter
 
 STEPS = 61  # of the slider
+SLIDER = "utility_slide"
 TARGET = LOSS.but(name="The target", high=1e15)
 
 
@@ -65,6 +69,14 @@ def slider(view: UtilityView) -> None:
     told = st.session_state.pop("_utility_told", "")
     if told:
         st.error(plain(told), icon=":material/error:")
+
+
+def moved(view: UtilityView, held: Mapping[str, str]) -> UtilityView:
+    """Return the view with the value of the slider while it is held; data stay as they are."""
+    parameter = numbers_of(view.pair).get(view.moves)
+    if SLIDER not in held or parameter is None:
+        return view
+    return replace(view, pair=view.pair.but(**{view.moves: meant(parameter, held[SLIDER])}))
 
 
 def _steps(view: UtilityView, parameter: Parameter | None, value: float) -> list[Any]:

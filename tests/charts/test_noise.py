@@ -134,7 +134,7 @@ def test_what_lies_outside_is_said() -> None:
     assert "outside the picture" in " ".join(noise_figure(pair.at_rate(1e-12)).notes)
     assert not noise_figure(pair.at_rate(0.05)).notes
     assert "drawn as a line" in " ".join(noise_figure(pair_of(parse("geometric(1, 500)")).at_rate(0.1)).notes)  # type: ignore[arg-type]  # a mechanism
-    assert "looks at both" in " ".join(noise_figure(pair_of(parse("histogram(1)")).at_rate(0.1)).notes)  # type: ignore[arg-type]  # a mechanism
+    assert "uses both" in " ".join(noise_figure(pair_of(parse("histogram(1)")).at_rate(0.1)).notes)  # type: ignore[arg-type]  # a mechanism
 
 
 def test_an_answer_is_marked() -> None:

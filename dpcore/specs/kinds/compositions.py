@@ -26,7 +26,9 @@ class CopiesDrawer(Drawer):
     @property
     def ways(self) -> Variable:
         """What each theorem says."""
-        ways = call("dpcore.theorems.composition:ways", self.mechanism, self.k, slack=self.slack, delta=self.delta)
+        ways = call(
+            "dpcore.theorems.composition:theorem_regions", self.mechanism, self.k, slack=self.slack, delta=self.delta
+        )
         some = call("dpcore.specs.helpers:only", ways, list(self.theorems)) if self.theorems else ways
         return Variable("results", some)
 
