@@ -31,7 +31,7 @@ below = st.container()
 with left:
     try:
         with work.progress("Composing"):
-            _, notices = composition.found(asked)
+            _, notices = composition.results(asked)
             composition.rows(asked)
             deltas = composition.deltas(asked)
     except DpcoreError as error:

@@ -120,17 +120,17 @@ def _made(view: AuditView, *, dark: bool) -> Result:
 
 def _words(view: AuditView, found: Audit) -> tuple[str, ...]:
     """Say how it was measured, what could be proved at most, and, of a simulation, the truth."""
-    said = [about(found), ceiling_sentence(found, view.delta)]
+    sentences = [about(found), ceiling_sentence(found, view.delta)]
     truth = view.source.truth
     if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or truth.curve.gaussian_mu is not None):
         gaussian = outward(epsilon_if_gaussian(found, view.delta), 4, up=False)
-        said.append(
+        sentences.append(
             f"If the noise is known to be Gaussian, the bound on μ says more: ε is at least {gaussian} at δ = {view.delta:g} "
             "(lower bound, rounded down)."
         )
     if truth is not None:
-        said.append(_truth_words(truth, view.delta))
-    return tuple(said)
+        sentences.append(_truth_words(truth, view.delta))
+    return tuple(sentences)
 
 
 def _truth_words(truth: TradeOff, delta: float) -> str:

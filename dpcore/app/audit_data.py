@@ -127,12 +127,12 @@ def _read(text: str) -> TradeOff | None:
         if len(text) > LONGEST:
             msg = f"A mechanism is written in at most {LONGEST} characters, got {len(text)}."
             raise DomainError(msg)
-        region, told = work.region(text)
+        region, notices = work.region(text)
         attack_on(region)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    for warning in told:
+    for warning in notices:
         st.warning(plain(warning))
     return region
 

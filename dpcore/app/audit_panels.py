@@ -115,44 +115,44 @@ def _looks() -> tuple[tuple[TradeOff, ...] | None, bool, bool]:
 # ---- results -------------------------------------------------------------------------------------------------
 
 
-def show_figure(view: AuditView, found: Result) -> None:
+def show_figure(view: AuditView, result: Result) -> None:
     """Show the verdict in a line, and the figure with its sentences."""
-    if found.judged is not None:
-        name = plain(theme.short(str(found.judged.claim)))
-        if found.judged.contradicted:
+    if result.judged is not None:
+        name = plain(theme.short(str(result.judged.claim)))
+        if result.judged.contradicted:
             st.info(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
         else:
             st.info(f"**The claim {name} is not contradicted**, which does not prove it.", icon=":material/gavel:")
-    figure.show(found.figure, key="audit_figure", code=code(view))
+    figure.show(result.figure, key="audit_figure", code=code(view))
 
 
-def show_bounds(found: Result) -> None:
+def show_bounds(result: Result) -> None:
     """Show the table of bounds, and what else is known of them."""
-    st.dataframe(shown_bounds(found.bounds), hide_index=True, width="stretch", key="audit_bounds")
+    st.dataframe(shown_bounds(result.bounds), hide_index=True, width="stretch", key="audit_bounds")
     st.caption(
         "Lower bound: proved of the mechanism. Measured: approximate, at the most telling test. Upper bound: of that test "
         "only, another may do better."
     )
-    for words in found.words:
+    for words in result.words:
         st.caption(plain(words))
 
 
-def show_statements(found: Result) -> None:
+def show_statements(result: Result) -> None:
     """List the smallest statements that are not contradicted."""
     st.markdown("No smaller statement of its kind is consistent with the measurement; a larger one may be the truth.")
-    st.markdown("\n".join(f"- **{plain(s.notion)}** ({s.kind}): {plain(s.words)}" for s in found.statements))
+    st.markdown("\n".join(f"- **{plain(s.notion)}** ({s.kind}): {plain(s.words)}" for s in result.statements))
     with st.expander("As expressions", icon=":material/table_rows:"):
-        for statement in found.statements:
+        for statement in result.statements:
             st.code(str(statement.region), language=None, wrap_lines=True)
         st.caption("What is proved, as a region that the mechanism's own region contains:")
-        st.code(found.proved, language=None, wrap_lines=True)
+        st.code(result.proved, language=None, wrap_lines=True)
 
 
-def show_downloads(view: AuditView, found: Result) -> None:
+def show_downloads(view: AuditView, result: Result) -> None:
     """Offer all numbers, and the measurement itself."""
     with st.container(horizontal=True):
         for label, make, name in (
-            ("All numbers", lambda: csv_of(found.report), "audit_report.csv"),
+            ("All numbers", lambda: csv_of(result.report), "audit_report.csv"),
             ("Measurement", lambda: measured_csv(view.source), "audit_measurement.csv"),
         ):
             st.download_button(

@@ -57,112 +57,112 @@ class ClaimQuery:
 # ---- computed once -------------------------------------------------------------------------------------------
 
 
-def region(asked: ClaimQuery) -> tuple[TradeOff, tuple[str, ...]]:
+def region(query: ClaimQuery) -> tuple[TradeOff, tuple[str, ...]]:
     """Return one use and what the library warned about while reading it."""
-    return work.region(asked.mechanism)
+    return work.region(query.mechanism)
 
 
-def reported(asked: ClaimQuery) -> Report | None:
+def reported(query: ClaimQuery) -> Report | None:
     """Return what the accountant reports; None if nobody is named."""
-    if not asked.by:
+    if not query.by:
         return None
-    one = region(asked)[0]
-    key = ("report", asked.by, str(one), asked.k, asked.delta)
-    return work.cache().get(key, lambda: report(asked.by, one, asked.k, asked.delta))
+    one = region(query)[0]
+    key = ("report", query.by, str(one), query.k, query.delta)
+    return work.cache().get(key, lambda: report(query.by, one, query.k, query.delta))
 
 
-def epsilon(asked: ClaimQuery) -> float:
+def epsilon(query: ClaimQuery) -> float:
     """Return the claimed epsilon: as typed, or as the accountant reports it."""
-    if asked.epsilon is not None:
-        return asked.epsilon
-    found = reported(asked)
-    if found is None:
+    if query.epsilon is not None:
+        return query.epsilon
+    judgement = reported(query)
+    if judgement is None:
         msg = "Type the claimed ε, or choose the accountant who reports one."
         raise DomainError(msg)
-    if not found.epsilon <= LARGEST_EPSILON:
-        why = found.note if found.kind == "none" else f"{found.epsilon:.4g} is above {LARGEST_EPSILON:g}."
-        msg = f"{found.title} reports no ε that could be checked: {why}"
+    if not judgement.epsilon <= LARGEST_EPSILON:
+        why = judgement.note if judgement.kind == "none" else f"{judgement.epsilon:.4g} is above {LARGEST_EPSILON:g}."
+        msg = f"{judgement.title} reports no ε that could be checked: {why}"
         raise DomainError(msg)
-    return found.epsilon
+    return judgement.epsilon
 
 
-def judged(asked: ClaimQuery) -> Judgement:
+def judged(query: ClaimQuery) -> Judgement:
     """Return the verdict."""
-    one, claim = region(asked)[0], epsilon(asked)
-    key = ("judge", str(one), asked.k, claim, asked.delta)
-    return work.cache().get(key, lambda: judge(one, asked.k, claim, asked.delta))
+    one, claim = region(query)[0], epsilon(query)
+    key = ("judge", str(one), query.k, claim, query.delta)
+    return work.cache().get(key, lambda: judge(one, query.k, claim, query.delta))
 
 
-def everybody(asked: ClaimQuery) -> pd.DataFrame:
+def everybody(query: ClaimQuery) -> pd.DataFrame:
     """Return what every accountant reports."""
-    one = region(asked)[0]
-    return work.cache().get(("reports", str(one), asked.k, asked.delta), lambda: reports(one, asked.k, asked.delta))
+    one = region(query)[0]
+    return work.cache().get(("reports", str(one), query.k, query.delta), lambda: reports(one, query.k, query.delta))
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def _key(asked: ClaimQuery) -> tuple[Any, ...]:
-    return (str(region(asked)[0]), asked.k, epsilon(asked), asked.delta)
+def _key(query: ClaimQuery) -> tuple[Any, ...]:
+    return (str(region(query)[0]), query.k, epsilon(query), query.delta)
 
 
-def claim_picture(asked: ClaimQuery, *, dark: bool) -> Figure:
+def claim_picture(query: ClaimQuery, *, dark: bool) -> Figure:
     """Return the claim on the true profile."""
-    found = judged(asked)
-    return work.cache().get(("claim", *_key(asked), dark), lambda: claim_figure(found, look=Look(dark=dark)))
+    judgement = judged(query)
+    return work.cache().get(("claim", *_key(query), dark), lambda: claim_figure(judgement, look=Look(dark=dark)))
 
 
-def region_picture(asked: ClaimQuery, view: str, *, dark: bool) -> Figure:
+def region_picture(query: ClaimQuery, view: str, *, dark: bool) -> Figure:
     """Return the region of the claim beside the true one."""
-    found = judged(asked)
-    regions = {CLAIMED: found.claimed, TRUE: found.total}
+    judgement = judged(query)
+    regions = {CLAIMED: judgement.claimed, TRUE: judgement.total}
     log = view == LOGLOG
-    key = ("claimed regions", *_key(asked), log, dark)
+    key = ("claimed regions", *_key(query), log, dark)
     return work.cache().get(key, lambda: region_figure(regions, log=log, filled=not log, look=Look(dark=dark)))
 
 
-def drawable(asked: ClaimQuery) -> bool:
+def drawable(query: ClaimQuery) -> bool:
     """Whether any accountant reports a finite epsilon."""
-    return bool((everybody(asked)["epsilon"] <= LARGEST_EPSILON).any())
+    return bool((everybody(query)["epsilon"] <= LARGEST_EPSILON).any())
 
 
-def accountants_picture(asked: ClaimQuery, *, dark: bool) -> Figure:
+def accountants_picture(query: ClaimQuery, *, dark: bool) -> Figure:
     """Return every accountant's epsilon beside the truth."""
-    frame, claim = everybody(asked), epsilon(asked)
-    key = ("accountants", *_key(asked), dark)
+    frame, claim = everybody(query), epsilon(query)
+    key = ("accountants", *_key(query), dark)
     return work.cache().get(key, lambda: accountants_figure(frame, claimed=claim, look=Look(dark=dark)))
 
 
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def sentences(asked: ClaimQuery) -> tuple[bool, list[str]]:
+def sentences(query: ClaimQuery) -> tuple[bool, list[str]]:
     """Return whether the claim is wrong, and what there is to say about it: verdict, noise, attack."""
-    found = judged(asked)
+    judgement = judged(query)
 
     def make() -> tuple[bool, list[str]]:
-        said = [found.words()]
-        noise = found.least_noise
-        said.append(noise if isinstance(noise, str) else noise.words())
-        if found.exposed is not None:
-            said.append(found.exposed.words())
-        return found.verdict == WRONG, said
+        words = [judgement.words()]
+        noise = judgement.least_noise
+        words.append(noise if isinstance(noise, str) else noise.words())
+        if judgement.exposed is not None:
+            words.append(judgement.exposed.words())
+        return judgement.verdict == WRONG, words
 
-    return work.cache().get(("judgement in words", *_key(asked)), make)
+    return work.cache().get(("judgement in words", *_key(query)), make)
 
 
-def source_words(asked: ClaimQuery) -> str:
+def source_words(query: ClaimQuery) -> str:
     """Say what the accountant named reports, and whether the claim is that."""
-    found = reported(asked)
-    if found is None:
+    judgement = reported(query)
+    if judgement is None:
         return ""
-    about = next(one for one in ACCOUNTANTS if one.name == found.name)
-    if found.kind == "none":
-        return f"{found.title} does not apply here. {found.note}"
-    value = f"about {found.epsilon:.6g}" if found.kind == "approximate" else outward(found.epsilon, 6)
-    kind = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no promise"}[found.kind]
-    note = f"; {found.note}" if found.note else ""
-    return f"{found.title} reports an ε of {value} ({kind}{note}). {about.meaning} {about.reference}."
+    about = next(one for one in ACCOUNTANTS if one.name == judgement.name)
+    if judgement.kind == "none":
+        return f"{judgement.title} does not apply here. {judgement.note}"
+    value = f"about {judgement.epsilon:.6g}" if judgement.kind == "approximate" else outward(judgement.epsilon, 6)
+    kind = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no promise"}[judgement.kind]
+    note = f"; {judgement.note}" if judgement.note else ""
+    return f"{judgement.title} reports an ε of {value} ({kind}{note}). {about.meaning} {about.reference}."
 
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -173,10 +173,10 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
         for value, kind in cells
     ]
     sides = frame["verdict"].replace({OPEN: "the truth", SILENT: "–"})
-    found = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
-    found.insert(1, "epsilon", shown)
+    judgement = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
+    judgement.insert(1, "epsilon", shown)
     names = {"title": "Accountant", "epsilon": "ε", "verdict": "It is", "note": "Note"}
-    return readable(found).rename(columns=names)
+    return readable(judgement).rename(columns=names)
 
 
 def noise_link(one: TradeOff) -> str:
@@ -187,15 +187,15 @@ def noise_link(one: TradeOff) -> str:
 # ---- code ----------------------------------------------------------------------------------------------------
 
 
-def _judge_lines(asked: ClaimQuery) -> list[str]:
-    one = region(asked)[0]
+def _judge_lines(query: ClaimQuery) -> list[str]:
+    one = region(query)[0]
     return [
         f"with effort(tolerance={work.TOLERANCE}):",
-        f"    found = judge({str(one)!r}, {asked.k}, {epsilon(asked)!r}, {asked.delta!r})",
+        f"    found = judge({str(one)!r}, {query.k}, {epsilon(query)!r}, {query.delta!r})",
     ]
 
 
-def claim_code(asked: ClaimQuery) -> str:
+def claim_code(query: ClaimQuery) -> str:
     """Return the Python lines that judge the claim and draw it."""
     return "\n".join(
         [
@@ -204,7 +204,7 @@ def claim_code(asked: ClaimQuery) -> str:
             "from dpcore.charts.claims import claim_figure",
             "from dpcore.core.effort import effort",
             "",
-            *_judge_lines(asked),
+            *_judge_lines(query),
             "    print(found.verdict, found.words())",
             "    figure = claim_figure(found)",
             'save(figure, "claim.svg")',
@@ -212,7 +212,7 @@ def claim_code(asked: ClaimQuery) -> str:
     )
 
 
-def region_code(asked: ClaimQuery, view: str) -> str:
+def region_code(query: ClaimQuery, view: str) -> str:
     """Return the Python lines that draw both regions."""
     options = ", log=True, filled=False" if view == LOGLOG else ""
     return "\n".join(
@@ -221,7 +221,7 @@ def region_code(asked: ClaimQuery, view: str) -> str:
             "from dpcore.charts import region_figure, save",
             "from dpcore.core.effort import effort",
             "",
-            *_judge_lines(asked),
+            *_judge_lines(query),
             f"    regions = {{{CLAIMED!r}: found.claimed, {TRUE!r}: found.total}}",
             f"    figure = region_figure(regions{options})",
             'save(figure, "regions.svg")',
@@ -229,9 +229,9 @@ def region_code(asked: ClaimQuery, view: str) -> str:
     )
 
 
-def accountants_code(asked: ClaimQuery) -> str:
+def accountants_code(query: ClaimQuery) -> str:
     """Return the Python lines that tabulate and draw what every accountant reports."""
-    one = region(asked)[0]
+    one = region(query)[0]
     return "\n".join(
         [
             "from dpcore.training import reports",
@@ -240,8 +240,8 @@ def accountants_code(asked: ClaimQuery) -> str:
             "from dpcore.core.effort import effort",
             "",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    table = reports({str(one)!r}, {asked.k}, {asked.delta!r})",
-            f"figure = accountants_figure(table, claimed={epsilon(asked)!r})",
+            f"    table = reports({str(one)!r}, {query.k}, {query.delta!r})",
+            f"figure = accountants_figure(table, claimed={epsilon(query)!r})",
             'save(figure, "accountants.svg")',
         ]
     )

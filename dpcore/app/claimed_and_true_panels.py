@@ -73,17 +73,17 @@ def _numbers(below: DeltaGenerator) -> tuple[int | None, float | None, float | N
     return k, epsilon, delta
 
 
-def say(asked: page.ClaimQuery, below: DeltaGenerator) -> bool:
+def say(query: page.ClaimQuery, below: DeltaGenerator) -> bool:
     """Say the verdict; False with the reason next to the fields where there is none."""
     try:
         with work.progress("Judging"):
-            one, told = page.region(asked)
-            wrong, said = page.sentences(asked)
-            source = page.source_words(asked)
+            one, notices = page.region(query)
+            wrong, said = page.sentences(query)
+            source = page.source_words(query)
     except DpcoreError as error:
         figure.trouble(error, "claimed", below)
         return False
-    for warning in told:
+    for warning in notices:
         below.warning(plain(warning))
     text = "\n\n".join(plain(sentence) for sentence in said)
     if wrong:
@@ -111,26 +111,26 @@ def view() -> str:
     return scale or str(page.DEFAULTS["claimed_view"])
 
 
-def show_accountants(asked: page.ClaimQuery, *, dark: bool) -> None:
+def show_accountants(query: page.ClaimQuery, *, dark: bool) -> None:
     """Draw what every accountant reports."""
     try:
         with work.progress("Computing what each accountant reports"):
-            some = page.drawable(asked)
+            some = page.drawable(query)
     except DpcoreError as error:
         figure.trouble(error, "claimed_asking_around")
         return
     if not some:
         st.info("No accountant reports a finite ε at this δ.", icon=":material/info:")
         return
-    code = page.accountants_code(asked)
-    picture = partial(page.accountants_picture, asked, dark=dark)
+    code = page.accountants_code(query)
+    picture = partial(page.accountants_picture, query, dark=dark)
     figure.show_made(picture, "Drawing", key="accountants", code=code, link=False)
 
 
-def show_table(asked: page.ClaimQuery) -> None:
+def show_table(query: page.ClaimQuery) -> None:
     """List what every accountant reports; where that took too long, it was said beside."""
     try:
-        frame = page.everybody(asked)
+        frame = page.everybody(query)
     except DpcoreError:
         return
     st.dataframe(page.table(frame), hide_index=True, width="stretch", height="content", key="claimed_reports")

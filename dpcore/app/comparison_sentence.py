@@ -29,14 +29,16 @@ def compared(first: str, a: TradeOff, second: str, b: TradeOff) -> tuple[str, pd
     table = work.cache().get(("compared", str(a), str(b)), lambda: frames.compare(a, b))
     relation = str(table["relation"].iloc[0])
     if relation == "equal":
-        said = f"{first} and {second} are the same region."
+        sentence = f"{first} and {second} are the same region."
     elif relation == "crossing":
-        said = _crossing(first, a, second, b, table)
+        sentence = _crossing(first, a, second, b, table)
     else:
         inner, outer = (first, second) if relation == "a inside b" else (second, first)
-        said = f"{inner} lies inside {outer}: every attack on {inner} works on {outer} too, so {inner} promises more."
+        sentence = (
+            f"{inner} lies inside {outer}: every attack on {inner} works on {outer} too, so {inner} promises more."
+        )
     sizes = [float(table[f"area_{side}"].iloc[0]) for side in "ab"]
-    return f"{said} {_areas(first, second, sizes)}", table
+    return f"{sentence} {_areas(first, second, sizes)}", table
 
 
 def _crossing(first: str, a: TradeOff, second: str, b: TradeOff, table: pd.DataFrame) -> str:

@@ -204,45 +204,45 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def found(asked: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
+def results(query: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
     """Return the ways of a question and what the library warned about, such as a clamped η."""
-    region, told = work.region(asked.mechanism)
+    region, notices = work.region(query.mechanism)
 
     def make() -> tuple[TheoremRegion, ...]:
         with collected():
-            return theorem_regions(region, asked.k, slack=asked.slack, delta=asked.delta)
+            return theorem_regions(region, query.k, slack=query.slack, delta=query.delta)
 
-    return work.cache().get(("theorem_regions", str(region), asked.k, asked.slack, asked.delta), make), told
+    return work.cache().get(("theorem_regions", str(region), query.k, query.slack, query.delta), make), notices
 
 
-def rows(asked: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
+def rows(query: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
     """Return the epsilon of every theorem at the k asked, or along the whole ladder."""
-    region, _ = work.region(asked.mechanism)
-    counts = None if whole else (asked.k,)
-    key = ("ladder", str(region), asked.delta, counts)
-    return work.cache().get(key, lambda: ladder(region, asked.delta, counts))
+    region, _ = work.region(query.mechanism)
+    counts = None if whole else (query.k,)
+    key = ("ladder", str(region), query.delta, counts)
+    return work.cache().get(key, lambda: ladder(region, query.delta, counts))
 
 
-def deltas(asked: CompositionQuery) -> pd.DataFrame:
+def deltas(query: CompositionQuery) -> pd.DataFrame:
     """Return the table of deltas of every theorem."""
-    every, _ = found(asked)
-    key = ("statements", asked.mechanism, asked.k, asked.slack, asked.delta)
+    every, _ = results(query)
+    key = ("statements", query.mechanism, query.k, query.slack, query.delta)
     return work.cache().get(key, lambda: statements(every))
 
 
-def picture(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
+def picture(query: CompositionQuery, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the chart of the theorems chosen."""
-    every, _ = found(asked)
+    every, _ = results(query)
     shown = [way for way in every if way.title in titles]
     given = chart_options(view)
     key = ("composition", tuple((way.title, str(way.region), way.kind) for way in shown), view["picture"])
 
     def make() -> Figure:
         if view["picture"] == PROFILE:
-            return composition_profile(shown, delta=asked.delta, look=Look(dark=dark, height=HEIGHT))
+            return composition_profile(shown, delta=query.delta, look=Look(dark=dark, height=HEIGHT))
         return composition_figure(shown, look=Look(dark=dark, height=HEIGHT), points=_points, **given)
 
-    return work.cache().get((*key, asked.delta, tuple(given.items()), dark), make)
+    return work.cache().get((*key, query.delta, tuple(given.items()), dark), make)
 
 
 def _points(way: TheoremRegion) -> pd.DataFrame:
@@ -263,27 +263,27 @@ def chart_options(view: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def ladder_picture(asked: CompositionQuery, titles: Sequence[str], *, dark: bool) -> Figure:
+def ladder_picture(query: CompositionQuery, titles: Sequence[str], *, dark: bool) -> Figure:
     """Return the ladder of the theorems chosen, with the k asked marked."""
-    frame = rows(asked, whole=True)
+    frame = rows(query, whole=True)
 
     def make() -> Figure:
-        return ladder_figure(frame, delta=asked.delta, k=asked.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
+        return ladder_figure(frame, delta=query.delta, k=query.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
 
-    return work.cache().get(("ladder chart", asked.mechanism, asked.delta, asked.k, tuple(titles), dark), make)
+    return work.cache().get(("ladder chart", query.mechanism, query.delta, query.k, tuple(titles), dark), make)
 
 
 # ---- what is said --------------------------------------------------------------------------------------------
 
 
-def say(asked: CompositionQuery) -> None:
+def say(query: CompositionQuery) -> None:
     """Say which theorem is best."""
-    frame = rows(asked)
+    frame = rows(query)
     if best(frame) is None:
-        st.warning(headline(frame, asked.delta), icon=":material/block:")
-        _offer_delta(asked)
+        st.warning(headline(frame, query.delta), icon=":material/block:")
+        _offer_delta(query)
     else:
-        st.success(headline(frame, asked.delta), icon=":material/check_circle:")
+        st.success(headline(frame, query.delta), icon=":material/check_circle:")
 
 
 def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
@@ -291,18 +291,18 @@ def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
     st.markdown(plain(gaps(rows(query), titles)))
 
 
-def _offer_delta(asked: CompositionQuery) -> None:
+def _offer_delta(query: CompositionQuery) -> None:
     """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
     try:
         with work.progress("Looking for a δ"):
-            least = least_delta(asked)
+            least = least_delta(query)
     except DpcoreError as error:
         st.markdown(plain(str(error)))
         return
     if least >= LARGEST_DELTA:
         st.markdown("No δ below 1 helps: nothing bounds what one of the mechanisms may exceed.")
-    elif least <= asked.delta:
-        st.markdown(f"Any δ above {outward(asked.delta, 6)} does.")
+    elif least <= query.delta:
+        st.markdown(f"Any δ above {outward(query.delta, 6)} does.")
     else:
         text = outward(least, 2)
         words = f"Together the mechanisms exceed every ε with a probability of {outward(least, 6)} (rounded up)"
@@ -311,22 +311,22 @@ def _offer_delta(asked: CompositionQuery) -> None:
         st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
 
 
-def least_delta(asked: CompositionQuery) -> float:
+def least_delta(query: CompositionQuery) -> float:
     """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
-    every, _ = found(asked)
+    every, _ = results(query)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
     key = ("least delta", *(str(region) for region in regions))
     return work.cache().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
 
 
-def summary(asked: CompositionQuery) -> pd.DataFrame:
+def summary(query: CompositionQuery) -> pd.DataFrame:
     """Return one row per theorem: its ε at the δ asked as text, what the number is, and what it rests on or why it is missing."""
-    frame = rows(asked)
+    frame = rows(query)
     shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
     return pd.DataFrame(
         {
             "Theorem": frame["title"],
-            f"ε at δ = {outward(asked.delta, 6)}": shown,
+            f"ε at δ = {outward(query.delta, 6)}": shown,
             "What it is": frame["kind"].map(WORDS),
             "Note": frame["note"],
             "Neighbours": frame["neighbours"],
@@ -342,12 +342,12 @@ def _epsilon_text(value: float, kind: str) -> str:
     return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
 
 
-def show_summary(asked: CompositionQuery) -> None:
+def show_summary(query: CompositionQuery) -> None:
     """Show the comparison and its download."""
-    st.dataframe(summary(asked), hide_index=True, width="stretch", key="summary")
+    st.dataframe(summary(query), hide_index=True, width="stretch", key="summary")
     st.download_button(
         "Comparison as CSV",
-        data=lambda: csv_of(rows(asked)),
+        data=lambda: csv_of(rows(query)),
         file_name="comparison.csv",
         mime="text/csv",
         on_click="ignore",
@@ -356,11 +356,11 @@ def show_summary(asked: CompositionQuery) -> None:
     )
 
 
-def command(asked: CompositionQuery) -> str:
+def command(query: CompositionQuery) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
-    every, _ = found(asked)
+    every, _ = results(query)
     thinned = [way for way in every if way.region is not None and not way.single]
-    table = deltas(asked)
+    table = deltas(query)
     for way in thinned:
         own = table[table["theorem"] == way.name]
         if bool(own["note"].str.contains(" corners").any()):
@@ -368,10 +368,10 @@ def command(asked: CompositionQuery) -> str:
     return ""
 
 
-def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -> str:
+def code(query: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -> str:
     """Return the Python lines that make the chart."""
     maker = "composition_profile" if view["picture"] == PROFILE else "composition_figure"
-    given = {"delta": asked.delta} if view["picture"] == PROFILE else chart_options(view)
+    given = {"delta": query.delta} if view["picture"] == PROFILE else chart_options(view)
     extra = "".join(f", {name}={value!r}" for name, value in given.items())
     return "\n".join(
         [
@@ -381,17 +381,17 @@ def code(asked: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -
             "",
             f"drawn = {list(titles)!r}",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    every = theorem_regions({asked.mechanism!r}, {asked.k}, slack={asked.slack!r}, delta={asked.delta!r})",
+            f"    every = theorem_regions({query.mechanism!r}, {query.k}, slack={query.slack!r}, delta={query.delta!r})",
             f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
             "    table = statements(every)",
-            f"    words = verdict(ladder({asked.mechanism!r}, {asked.delta!r}, [{asked.k}]), {asked.delta!r}, drawn)",
+            f"    words = verdict(ladder({query.mechanism!r}, {query.delta!r}, [{query.k}]), {query.delta!r}, drawn)",
             "print(words)",
             'save(figure, "composition.svg")',
         ]
     )
 
 
-def ladder_code(asked: CompositionQuery, titles: Sequence[str]) -> str:
+def ladder_code(query: CompositionQuery, titles: Sequence[str]) -> str:
     """Return the Python lines that make the ladder."""
     return "\n".join(
         [
@@ -400,8 +400,8 @@ def ladder_code(asked: CompositionQuery, titles: Sequence[str]) -> str:
             "from dpcore.core.effort import effort",
             "",
             f"with effort(tolerance={work.TOLERANCE}):",
-            f"    table = ladder({asked.mechanism!r}, {asked.delta!r})",
-            f"figure = ladder_figure(table, delta={asked.delta!r}, k={asked.k}, titles={list(titles)!r})",
+            f"    table = ladder({query.mechanism!r}, {query.delta!r})",
+            f"figure = ladder_figure(table, delta={query.delta!r}, k={query.k}, titles={list(titles)!r})",
             'save(figure, "ladder.svg")',
         ]
     )

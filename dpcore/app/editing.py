@@ -39,8 +39,8 @@ def store(new: Sequence[Item], origin: Sequence[int | None], select: int) -> Non
         st.session_state["_refused"] = f"A list holds at most {listing.MOST_ITEMS} regions."
         return
     before, after = listing.labels(items()), listing.labels(new)
-    chosen = set(st.session_state.get(PICK) or ())
-    pick = [label for label, old in zip(after, origin, strict=True) if old is not None and before[old] in chosen]
+    picked = set(st.session_state.get(PICK) or ())
+    pick = [label for label, old in zip(after, origin, strict=True) if old is not None and before[old] in picked]
     state: dict[str, Any] = {LIST: listing.write(new), PICK: pick}
     if after:
         state[SELECTED] = after[min(max(select, 0), len(after) - 1)]
@@ -71,10 +71,10 @@ def add_typed() -> None:
 
 def typed_items(text: str, old: Sequence[Item]) -> tuple[list[Item], str]:
     """Return the items of a typed text and the first thing that is wrong with it."""
-    found, complaints = listing.read_leniently(text)
-    resolved = listing.resolve([*old, *found], read)[len(old) :]
+    region, complaints = listing.read_leniently(text)
+    resolved = listing.resolve([*old, *region], read)[len(old) :]
     wrong = [*complaints, *(one.error for one in resolved if one.error)]
-    return found, wrong[0] if wrong else ""
+    return region, wrong[0] if wrong else ""
 
 
 def read(text: str) -> Any:
@@ -123,8 +123,8 @@ def show_only() -> None:
 def combine(sign: str) -> None:
     """Add the intersection or composition of the chosen regions; it follows its parents."""
     old = items()
-    chosen = [at for at, label in enumerate(listing.labels(old)) if label in (st.session_state.get(PICK) or ())]
-    new = listing.joined(old, chosen, sign)
+    picked = [at for at, label in enumerate(listing.labels(old)) if label in (st.session_state.get(PICK) or ())]
+    new = listing.joined(old, picked, sign)
     store(new, [*range(len(old)), None], len(old))
 
 
@@ -149,8 +149,8 @@ def expression_error(text: str, old: Sequence[Item]) -> str:
     """Return what is wrong with an expression that is to stand in the list, or an empty text."""
     if not text.strip():
         return "The expression is empty; Delete removes the region."
-    found = listing.read_leniently(text)[0]
-    if len(found) != 1 or found[0].expression != text.strip():
+    region = listing.read_leniently(text)[0]
+    if len(region) != 1 or region[0].expression != text.strip():
         return "One expression is edited here, without name or semicolon; more are added above."
     try:
         read(listing.expand(text, old))
@@ -171,21 +171,21 @@ def shape(expression: str) -> Repeated | None:
 
 def same_as(expression: str) -> str:
     """Say which region an expression means where its numbers make it one of another name; else nothing."""
-    found = shape(expression)
-    node = read(expression) if found is not None else None
+    region = shape(expression)
+    node = read(expression) if region is not None else None
     for inside in ("region", "base"):
         node = getattr(node, inside, node)
-    if found is None or not isinstance(node, Atom) or node.entry is found.written.entry:
+    if region is None or not isinstance(node, Atom) or node.entry is region.written.entry:
         return ""
-    return f"With these numbers {found.written.entry.name} is the region {node}: the others change nothing."
+    return f"With these numbers {region.written.entry.name} is the region {node}: the others change nothing."
 
 
-def fields_key(found: Repeated) -> str:
+def fields_key(region: Repeated) -> str:
     """Return the name under which the session keeps the fields of a region."""
-    return f"{FIELDS}_{found.written.entry.name}"
+    return f"{FIELDS}_{region.written.entry.name}"
 
 
-def sync(item: Item, found: Repeated | None) -> None:
+def sync(item: Item, region: Repeated | None) -> None:
     """Write the item into the fields whenever it is not what they were last filled with."""
     mark = (str(item), st.session_state.get(SELECTED))
     if st.session_state.get("_fields") == mark and "edit_text" in st.session_state:
@@ -196,28 +196,28 @@ def sync(item: Item, found: Repeated | None) -> None:
     values = catalogue.simplified_parameters(item)
     for name, value in zip(KOV_FIELDS, values or (), strict=False):
         st.session_state[f"kov_{name}"] = repr(value)
-    if found is not None:
-        st.session_state["edit_k"] = found.k if found.k <= written.LARGEST_FIELD else str(found.k)
-        forms.fill(found.written, fields_key(found))
+    if region is not None:
+        st.session_state["edit_k"] = region.k if region.k <= written.LARGEST_FIELD else str(region.k)
+        forms.fill(region.written, fields_key(region))
 
 
 def take_fields(index: int) -> None:
     """Take the atom's fields and k into the list, if they make a region."""
     old = items()
-    found = shape(old[index].expression)
-    if found is None:
+    region = shape(old[index].expression)
+    if region is None:
         return
-    text = _attempt(lambda: found.expression(forms.typed(found.written.entry, fields_key(found)), copies()))
+    text = _attempt(lambda: region.expression(forms.typed(region.written.entry, fields_key(region)), copies()))
     if text and not expression_error(text, old):
         _same([replace(item, expression=text) if at == index else item for at, item in enumerate(old)], index)
 
 
 def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> list[Item]:
     """Return the list with the region that a held slider makes of the selected one."""
-    found = None if index is None or not held else shape(old[index].expression)
-    if found is None:
+    region = None if index is None or not held else shape(old[index].expression)
+    if region is None:
         return list(old)
-    text = found.expression(forms.typed(found.written.entry, fields_key(found), held), copies())
+    text = region.expression(forms.typed(region.written.entry, fields_key(region), held), copies())
     return [replace(item, expression=text) if at == index else item for at, item in enumerate(old)]
 
 

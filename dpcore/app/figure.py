@@ -106,11 +106,11 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
     """Whether something can be made of the fields; if not, say why next to them, and what the library warned about."""
     try:
         with work.progress(words):
-            _, told = make()
+            _, notices = make()
     except DpcoreError as error:
         trouble(error, words.lower(), place)
         return False
-    for one in told:
+    for one in notices:
         place.warning(plain(one))
     return True
 
@@ -137,14 +137,14 @@ def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -
 
 def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:
     """Show the numbers, the downloads and the code."""
-    shown = rows.head(MOST_ROWS)
+    visible = rows.head(MOST_ROWS)
     with st.expander("Numbers", icon=":material/table_rows:"):
-        numbers(shown, f"{key}_table")
+        numbers(visible, f"{key}_table")
         if len(rows) > MOST_ROWS:
             st.caption(f"The first {MOST_ROWS} of {len(rows)} rows.")
         if command:
             st.caption(f"All rows: `{command}`")
-    _downloads(figure, shown, key)
+    _downloads(figure, visible, key)
     with st.expander("Python that makes this", icon=":material/code:"):
         st.code(at_tolerance(code), language="python")
 

@@ -82,17 +82,17 @@ def parts(name: str) -> tuple[GuidePart, ...]:
     """Return the pieces of a text in their order."""
     text, found_specs = _read(name)
     specs = iter(found_specs)
-    found = []
+    pieces = []
     for piece in _SPLIT.split(text):
         if piece.startswith(_HEADING):
-            found.append(GuidePart(heading=piece.removeprefix(_HEADING).strip()))
+            pieces.append(GuidePart(heading=piece.removeprefix(_HEADING).strip()))
         elif piece.startswith("```") and piece.split("\n", maxsplit=1)[0].strip("` \t") == "figure":
-            found.append(GuidePart(spec=next(specs)))
+            pieces.append(GuidePart(spec=next(specs)))
         elif piece.startswith("```"):
-            found.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
+            pieces.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
         elif piece.strip():
-            found.append(GuidePart(markdown=piece.strip()))
-    return tuple(found)
+            pieces.append(GuidePart(markdown=piece.strip()))
+    return tuple(pieces)
 
 
 def headings(name: str) -> list[str]:
@@ -133,22 +133,22 @@ def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None
     key = f"guide_{name}_{spec.name}"
     try:
         with work.progress(f"Drawing: {spec['title']}"):  # a text has several pictures, each with a Stop of its own
-            made = picture(spec, dark=dark)
+            image = picture(spec, dark=dark)
     except DpcoreError as error:
         st.error(figure.plain(str(error)), icon=":material/error:")
         return
-    st.markdown(f"**{figure.plain(made.title)}**")
+    st.markdown(f"**{figure.plain(image.title)}**")
     if downloads:
-        figure.show(made, key=key, code=code(spec), link=False)
+        figure.show(image, key=key, code=code(spec), link=False)
     else:
-        figure.draw(made, key)
-        st.markdown(figure.plain(made.takeaway))
+        figure.draw(image, key)
+        st.markdown(figure.plain(image.takeaway))
     if spec.get("caption"):
         st.caption(figure.plain(str(spec["caption"])))
 
 
 def contents(name: str) -> str:
     """Return the table of contents of a text as Markdown links; empty for one heading or none."""
-    found = headings(name)
-    lines = [f"- [{figure.plain(one.replace('`', ''))}](#{anchor(one)})" for one in found]
-    return "\n".join(lines) if len(found) > 1 else ""
+    pieces = headings(name)
+    lines = [f"- [{figure.plain(one.replace('`', ''))}](#{anchor(one)})" for one in pieces]
+    return "\n".join(lines) if len(pieces) > 1 else ""

@@ -90,8 +90,8 @@ def ask() -> LedgerView | None:
 def _own_cache() -> work.ResultCache:
     if _CACHE not in st.session_state:
         st.session_state[_CACHE] = work.ResultCache(uploads.MOST_OWN)
-    found: work.ResultCache = st.session_state[_CACHE]
-    return found
+    answer: work.ResultCache = st.session_state[_CACHE]
+    return answer
 
 
 def _text() -> str:
@@ -158,12 +158,12 @@ def take(text: str) -> None:
 
 def _tell(reading: LedgerReading) -> None:
     """Say what became of a file, and which rows do not count."""
-    refused, told = st.session_state.pop(_TOLD, ("", ()))
+    refused, notices = st.session_state.pop(_TOLD, ("", ()))
     if refused:
         st.error(plain(refused), icon=":material/error:")
-    if told:
-        st.success(" ".join(plain(words) for words in told[:MOST_TOLD]), icon=":material/check:")
-    for words in reading.told[:MOST_TOLD] if not told else ():
+    if notices:
+        st.success(" ".join(plain(words) for words in notices[:MOST_TOLD]), icon=":material/check:")
+    for words in reading.told[:MOST_TOLD] if not notices else ():
         st.caption(plain(words))
     if reading.problems:
         rest = len(reading.problems) - MOST_TOLD
@@ -304,12 +304,12 @@ def usable(view: LedgerView) -> bool:
     return True
 
 
-def show(view: LedgerView, made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
+def show(view: LedgerView, picture: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
     """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        _trouble(view, made, key)
+    if isinstance(picture, DpcoreError):
+        _trouble(view, picture, key)
     else:
-        figure.show(made, key=key, code=code, **options)
+        figure.show(picture, key=key, code=code, **options)
 
 
 def _trouble(view: LedgerView, error: DpcoreError, key: str) -> None:
@@ -341,14 +341,14 @@ def show_more(view: LedgerView) -> None:
     """Say how many more releases of the chosen row fit."""
     try:
         with work.progress("Counting"):
-            found = ledger.more(view)
+            answer = ledger.more(view)
     except DpcoreError as error:
         _trouble(view, error, "ledger_more")
         return
-    if found is None:
+    if answer is None:
         return
-    words = more_words(view.ledger, found, view.budget)
-    (st.warning if found.over else st.info)(plain(words), icon=":material/calculate:")
+    words = more_words(view.ledger, answer, view.budget)
+    (st.warning if answer.over else st.info)(plain(words), icon=":material/calculate:")
     st.caption(ASSUMPTION)
 
 
@@ -356,15 +356,15 @@ def show_filters(view: LedgerView) -> None:
     """Say whether one more release of the chosen row may follow, strengths and numbers being chosen on the way."""
     try:
         with work.progress("Asking the filters"):
-            found = ledger.may_release(view)
+            answer = ledger.may_release(view)
     except DpcoreError as error:
         _trouble(view, error, "ledger_filters")
         return
-    if found is None or view.more is None:
+    if answer is None or view.more is None:
         return
-    st.info(plain(may_words(view.ledger, view.more, found)), icon=":material/filter_alt:")
+    st.info(plain(may_words(view.ledger, view.more, answer)), icon=":material/filter_alt:")
     st.caption(CHOICE)
-    st.markdown("\n".join(f"- {_bold(filter_words(row))}" for _, row in found.iterrows()))
+    st.markdown("\n".join(f"- {_bold(filter_words(row))}" for _, row in answer.iterrows()))
     with st.popover("Python and command line", icon=":material/code:"):
         st.code(ledger.filter_code(view), language="python")
         st.code(ledger.filter_command(view), language="bash")

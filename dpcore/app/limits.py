@@ -66,17 +66,17 @@ class Rows:
 # ---- copies of one mechanism ---------------------------------------------------------------------------------
 
 
-def row_of(asked: LimitsQuery) -> tuple[Copies, tuple[str, ...]]:
+def row_of(query: LimitsQuery) -> tuple[Copies, tuple[str, ...]]:
     """Return the copies beside their limit, and what the library warned about while reading the mechanism."""
-    region, told = work.region(asked.mechanism)
-    return work.cache().get(("limit of", str(region), asked.k), lambda: copies(region, asked.k)), told
+    region, notices = work.region(query.mechanism)
+    return work.cache().get(("limit of", str(region), query.k), lambda: copies(region, query.k)), notices
 
 
-def picture(asked: LimitsQuery, view: dict[str, str], *, dark: bool) -> Figure:
+def picture(query: LimitsQuery, view: dict[str, str], *, dark: bool) -> Figure:
     """Return the composition, its limit and the band."""
-    row, _ = row_of(asked)
+    row, _ = row_of(query)
     look = Look(dark=dark, height=HEIGHT)
-    key = ("limit chart", str(row.mechanism), asked.k, view["view"], view["axes"], dark)
+    key = ("limit chart", str(row.mechanism), query.k, view["view"], view["axes"], dark)
     return work.cache().get(key, lambda: limit_figure(row, look=look, **options(view)))
 
 
@@ -90,46 +90,46 @@ def options(view: dict[str, str]) -> dict[str, Any]:
     return given
 
 
-def verdict(asked: LimitsQuery) -> tuple[bool, str]:
+def verdict(query: LimitsQuery) -> tuple[bool, str]:
     """Return whether the limit is below the truth at the delta asked, and the sentence about it."""
-    row, _ = row_of(asked)
+    row, _ = row_of(query)
 
     def make() -> tuple[bool, str]:
-        return warning(row, asked.delta, row.distance())
+        return warning(row, query.delta, row.distance())
 
-    return work.cache().get(("limit verdict", str(row.mechanism), asked.k, asked.delta), make)
+    return work.cache().get(("limit verdict", str(row.mechanism), query.k, query.delta), make)
 
 
-def safety_rows(asked: LimitsQuery) -> pd.DataFrame:
+def safety_rows(query: LimitsQuery) -> pd.DataFrame:
     """Return the limit's epsilon beside the true one at powers of ten of delta."""
-    row, _ = row_of(asked)
-    return work.cache().get(("limit safety", str(row.mechanism), asked.k), lambda: safety(row))
+    row, _ = row_of(query)
+    return work.cache().get(("limit safety", str(row.mechanism), query.k), lambda: safety(row))
 
 
-def safety_picture(asked: LimitsQuery, *, dark: bool) -> Figure:
+def safety_picture(query: LimitsQuery, *, dark: bool) -> Figure:
     """Return both epsilons against delta."""
-    rows = safety_rows(asked)
-    key = ("limit safety chart", asked.mechanism, asked.k, asked.delta, dark)
-    return work.cache().get(key, lambda: safety_figure(rows, delta=asked.delta, look=Look(dark=dark)))
+    rows = safety_rows(query)
+    key = ("limit safety chart", query.mechanism, query.k, query.delta, dark)
+    return work.cache().get(key, lambda: safety_figure(rows, delta=query.delta, look=Look(dark=dark)))
 
 
-def distances(asked: LimitsQuery) -> pd.DataFrame:
+def distances(query: LimitsQuery) -> pd.DataFrame:
     """Return the distance to the limit for k from 1 to 10^5."""
-    region, _ = work.region(asked.mechanism)
-    key = ("limit distances", str(region), asked.delta)
-    return work.cache().get(key, lambda: convergence(region, asked.delta))
+    region, _ = work.region(query.mechanism)
+    key = ("limit distances", str(region), query.delta)
+    return work.cache().get(key, lambda: convergence(region, query.delta))
 
 
-def distance_picture(asked: LimitsQuery, *, dark: bool) -> Figure:
+def distance_picture(query: LimitsQuery, *, dark: bool) -> Figure:
     """Return the distance against k."""
-    frame = distances(asked)
-    key = ("limit distance chart", asked.mechanism, asked.delta, asked.k, dark)
-    return work.cache().get(key, lambda: convergence_figure(frame, k=asked.k, look=Look(dark=dark)))
+    frame = distances(query)
+    key = ("limit distance chart", query.mechanism, query.delta, query.k, dark)
+    return work.cache().get(key, lambda: convergence_figure(frame, k=query.k, look=Look(dark=dark)))
 
 
-def numbers(asked: LimitsQuery) -> pd.DataFrame:
+def numbers(query: LimitsQuery) -> pd.DataFrame:
     """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
-    row, _ = row_of(asked)
+    row, _ = row_of(query)
     found = row.found
     rows = [("μ of k copies", f"{row.goal.mu:.8g}", "approximation of the composition")]
     if found.moments is not None:
@@ -158,40 +158,40 @@ def _between(bracket: Bracket) -> str:
 # ---- arrays --------------------------------------------------------------------------------------------------
 
 
-def three(asked: Rows) -> tuple[Array, Array, Array]:
+def three(query: Rows) -> tuple[Array, Array, Array]:
     """Return the three arrays."""
-    return arrays(asked.mu, asked.failing, asked.c)
+    return arrays(query.mu, query.failing, query.c)
 
 
-def array_rows(asked: Rows) -> pd.DataFrame:
+def array_rows(query: Rows) -> pd.DataFrame:
     """Return the distance of every row to its limit."""
-    key = ("array distances", asked.mu, asked.failing, asked.c)
-    return work.cache().get(key, lambda: array_distances(three(asked), NS[::2]))
+    key = ("array distances", query.mu, query.failing, query.c)
+    return work.cache().get(key, lambda: array_distances(three(query), NS[::2]))
 
 
-def array_picture(asked: Rows, *, dark: bool) -> Figure:
+def array_picture(query: Rows, *, dark: bool) -> Figure:
     """Return the three distances on one chart."""
-    frame = array_rows(asked)
-    key = ("array chart", asked, dark)
-    return work.cache().get(key, lambda: array_figure(frame, n=asked.n, look=Look(dark=dark)))
+    frame = array_rows(query)
+    key = ("array chart", query, dark)
+    return work.cache().get(key, lambda: array_figure(frame, n=query.n, look=Look(dark=dark)))
 
 
-def array_regions(asked: Rows, view: dict[str, str], *, dark: bool) -> Figure:
+def array_regions(query: Rows, view: dict[str, str], *, dark: bool) -> Figure:
     """Return row n of the three arrays and their limits."""
     given = {name: value for name, value in options(view).items() if name == "axes"}
-    key = ("array regions", asked, tuple(given.items()), dark)
-    return work.cache().get(key, lambda: array_region_figure(three(asked), asked.n, look=Look(dark=dark), **given))
+    key = ("array regions", query, tuple(given.items()), dark)
+    return work.cache().get(key, lambda: array_region_figure(three(query), query.n, look=Look(dark=dark), **given))
 
 
-def array_words(asked: Rows) -> str:
+def array_words(query: Rows) -> str:
     """Say which mechanisms row n holds."""
-    pure, failing, varying = (array.statement(asked.n) for array in three(asked))
+    pure, failing, varying = (array.statement(query.n) for array in three(query))
     each = (
         f"ε = {pure.epsilon:.4g}; or also δ = {failing.delta:.4g}; "
         f"or ε = {varying.epsilon:.4g} and η = {varying.eta:.4g}"
     )
-    many = "1 mechanism" if asked.n == 1 else f"{grouped(asked.n)} mechanisms"
-    return f"Row n = {grouped(asked.n)} has {many} with {each} (rounded)."
+    many = "1 mechanism" if query.n == 1 else f"{grouped(query.n)} mechanisms"
+    return f"Row n = {grouped(query.n)} has {many} with {each} (rounded)."
 
 
 # ---- code ----------------------------------------------------------------------------------------------------
@@ -211,36 +211,36 @@ def _copies_imports(maker: str, name: str) -> list[str]:
     ]
 
 
-def picture_code(asked: LimitsQuery, view: dict[str, str]) -> str:
+def picture_code(query: LimitsQuery, view: dict[str, str]) -> str:
     """Return the Python lines that draw the composition and its limit."""
     given = "".join(f", {name}={value!r}" for name, value in options(view).items())
     lines = [
-        f"    row = copies({asked.mechanism!r}, {asked.k})",
+        f"    row = copies({query.mechanism!r}, {query.k})",
         f"    figure = limit_figure(row{given})",
-        f"    unsafe, words = warning(row, {asked.delta!r}, row.distance())",
+        f"    unsafe, words = warning(row, {query.delta!r}, row.distance())",
     ]
     return _code(_copies_imports("limit_figure", "copies, warning"), lines, "limit.svg")
 
 
-def safety_code(asked: LimitsQuery) -> str:
+def safety_code(query: LimitsQuery) -> str:
     """Return the Python lines that draw both epsilons."""
     lines = [
-        f"    table = safety(copies({asked.mechanism!r}, {asked.k}))",
-        f"    figure = safety_figure(table, delta={asked.delta!r})",
+        f"    table = safety(copies({query.mechanism!r}, {query.k}))",
+        f"    figure = safety_figure(table, delta={query.delta!r})",
     ]
     return _code(_copies_imports("safety_figure", "copies, safety"), lines, "safety.svg")
 
 
-def distance_code(asked: LimitsQuery) -> str:
+def distance_code(query: LimitsQuery) -> str:
     """Return the Python lines that draw the distance."""
     lines = [
-        f"    table = convergence({asked.mechanism!r}, {asked.delta!r})",
-        f"    figure = convergence_figure(table, k={asked.k})",
+        f"    table = convergence({query.mechanism!r}, {query.delta!r})",
+        f"    figure = convergence_figure(table, k={query.k})",
     ]
     return _code(_copies_imports("convergence_figure", "convergence"), lines, "distance.svg")
 
 
-def array_code(asked: Rows, *, regions: bool, view: dict[str, str]) -> str:
+def array_code(query: Rows, *, regions: bool, view: dict[str, str]) -> str:
     """Return the Python lines that draw the arrays."""
     maker = "array_region_figure" if regions else "array_figure"
     imports = [
@@ -249,12 +249,12 @@ def array_code(asked: Rows, *, regions: bool, view: dict[str, str]) -> str:
         "from dpcore.central_limit.arrays import array_distances, arrays",
     ]
     given = f", axes={view['axes']!r}" if view["axes"] == "thesis" else ""
-    lines = [f"    chosen = arrays({asked.mu!r}, {asked.failing!r}, {asked.c!r})"]
+    lines = [f"    chosen = arrays({query.mu!r}, {query.failing!r}, {query.c!r})"]
     if regions:
-        lines.append(f"    figure = array_region_figure(chosen, {asked.n}{given})")
+        lines.append(f"    figure = array_region_figure(chosen, {query.n}{given})")
     else:
         lines += [
             f"    table = array_distances(chosen, {list(NS[::2])!r})",
-            f"    figure = array_figure(table, n={asked.n})",
+            f"    figure = array_figure(table, n={query.n})",
         ]
     return _code(imports, lines, "arrays.svg")

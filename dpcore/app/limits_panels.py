@@ -50,9 +50,9 @@ def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
     return page.LimitsQuery(text.strip(), k, delta), trouble
 
 
-def ready(asked: page.LimitsQuery | None, trouble: DeltaGenerator) -> bool:
+def ready(query: page.LimitsQuery | None, trouble: DeltaGenerator) -> bool:
     """Whether the mechanism has a limit; if not, say why next to its field."""
-    return asked is not None and figure.ready(lambda: page.row_of(asked), "Reading", trouble)
+    return query is not None and figure.ready(lambda: page.row_of(query), "Reading", trouble)
 
 
 def view() -> dict[str, str]:
@@ -117,11 +117,11 @@ def ask_arrays() -> page.Rows | None:
     return page.Rows(mu, failing, c, n)
 
 
-def say(asked: page.LimitsQuery) -> None:
+def say(query: page.LimitsQuery) -> None:
     """Say whether the limit is below the truth, loudly where it is."""
     try:
         with work.progress("Comparing"):
-            unsafe, words = page.verdict(asked)
+            unsafe, words = page.verdict(query)
     except DpcoreError as error:
         figure.trouble(error, "limits_comparing")
         return
@@ -131,6 +131,6 @@ def say(asked: page.LimitsQuery) -> None:
         st.info(plain(words), icon=":material/info:")
 
 
-def show_numbers(asked: page.LimitsQuery) -> None:
+def show_numbers(query: page.LimitsQuery) -> None:
     """List the moments."""
-    st.dataframe(page.numbers(asked), hide_index=True, width="stretch", key="lim_numbers")
+    st.dataframe(page.numbers(query), hide_index=True, width="stretch", key="lim_numbers")

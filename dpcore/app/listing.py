@@ -70,10 +70,10 @@ def read_leniently(text: str) -> tuple[list[Item], list[str]]:
         body = part.strip()
         hidden = body.startswith("!")
         body = body[1:].strip() if hidden else body
-        name, found, rest = body.partition(":=")
-        expression = rest.strip() if found else body
+        name, match, rest = body.partition(":=")
+        expression = rest.strip() if match else body
         try:
-            name = checked_name(name) if found else ""
+            name = checked_name(name) if match else ""
         except DomainError as error:
             complaints.append(str(error))
             name = ""
@@ -87,12 +87,12 @@ def read_leniently(text: str) -> tuple[list[Item], list[str]]:
 def _split(text: str) -> list[str]:
     """Split at semicolons outside double quotes."""
     parts, start, quoted = [], 0, False
-    for found in re.finditer('[;"]', text):
-        if found[0] == '"':
+    for match in re.finditer('[;"]', text):
+        if match[0] == '"':
             quoted = not quoted
         elif not quoted:
-            parts.append(text[start : found.start()])
-            start = found.end()
+            parts.append(text[start : match.start()])
+            start = match.end()
     return [*parts, text[start:]]
 
 
@@ -142,14 +142,14 @@ def expand(expression: str, items: Sequence[Item]) -> str:
 
 
 def _with_parts(expression: str, by_name: Mapping[str, str]) -> str:
-    return _REFERENCE.sub(lambda found: f"({_with_parts(by_name[found[1]], by_name)})", expression)
+    return _REFERENCE.sub(lambda match: f"({_with_parts(by_name[match[1]], by_name)})", expression)
 
 
 def _length(expression: str, by_name: Mapping[str, str], known: dict[str, int], above: tuple[str, ...]) -> int:
     """Return how many characters an expression has with its parts put in; each name is looked at once."""
     total = len(expression)
-    for found in _REFERENCE.finditer(expression):
-        name = found[1]
+    for match in _REFERENCE.finditer(expression):
+        name = match[1]
         if name not in by_name:
             msg = f"The list has no region named {name!r}."
             raise DomainError(msg)
@@ -158,7 +158,7 @@ def _length(expression: str, by_name: Mapping[str, str], known: dict[str, int], 
             raise DomainError(msg)
         if name not in known:
             known[name] = _length(by_name[name], by_name, known, (*above, name))
-        total += known[name] + 2 - len(found[0])
+        total += known[name] + 2 - len(match[0])
     return total
 
 
@@ -173,11 +173,11 @@ def resolve(items: Sequence[Item], reader: Callable[[str], TradeOff] = parse) ->
     return out
 
 
-def named(items: Sequence[Item], chosen: Iterable[int]) -> tuple[list[Item], list[str]]:
+def named(items: Sequence[Item], places: Iterable[int]) -> tuple[list[Item], list[str]]:
     """Give every chosen item a name that @ can use (letters and digits) and return the list and those names."""
     out = list(items)
     names = []
-    for index in chosen:
+    for index in places:
         if not _REFERENCE.fullmatch("@" + out[index].name):
             taken = {item.name for item in out}
             letter = next(c for c in map(_letter, range(200)) if c not in taken)
@@ -191,12 +191,12 @@ def _letter(index: int) -> str:
     return letter if index < 26 else f"{letter}{index // 26}"
 
 
-def joined(items: Sequence[Item], chosen: Sequence[int], sign: str) -> list[Item]:
+def joined(items: Sequence[Item], places: Sequence[int], sign: str) -> list[Item]:
     """Return the list with a new item that joins the chosen ones by & or *; it follows its parents."""
-    if len(chosen) < 2:
+    if len(places) < 2:
         msg = f"Choose at least two regions to join with {sign}."
         raise DomainError(msg)
-    out, names = named(items, chosen)
+    out, names = named(items, places)
     word = {"&": " and ", "*": " composed with "}[sign]
     name = word.join(names)
     name = name if len(name) <= MOST_LETTERS else f"{len(names)} regions{word.rstrip()}"
@@ -227,4 +227,4 @@ def without(items: Sequence[Item], index: int) -> list[Item]:
 
 def _put(expression: str, name: str, instead: str) -> str:
     """Return the expression with one reference replaced."""
-    return _REFERENCE.sub(lambda found: instead if found[1] == name else found[0], expression)
+    return _REFERENCE.sub(lambda match: instead if match[1] == name else match[0], expression)

@@ -116,9 +116,9 @@ def read_names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text[:LONGEST].split(",")) if text.strip() else ()
 
 
-def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
+def kept(key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
     """Return what was made for the same question before, or make it."""
-    return work.cache().get(("local", *asked), make)
+    return work.cache().get(("local", *key), make)
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------
@@ -126,8 +126,8 @@ def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
 
 def best(view: LocalPrivacyView) -> Optimum:
     """Return the best channel for the measure drawn."""
-    asked = ("best", view.question, view.promise, view.measure.name)
-    return kept(asked, lambda: optimum(view.question, view.promise, view.measure))
+    key = ("best", view.question, view.promise, view.measure.name)
+    return kept(key, lambda: optimum(view.question, view.promise, view.measure))
 
 
 def chosen(view: LocalPrivacyView) -> Channel:
@@ -140,16 +140,16 @@ def chosen(view: LocalPrivacyView) -> Channel:
 
 def sweep(view: LocalPrivacyView) -> pd.DataFrame:
     """Return the table over epsilon."""
-    asked = ("sweep", view.question, view.promise, view.show)
+    key = ("sweep", view.question, view.promise, view.show)
     make = ratios if view.is_ratio else utilities
     points = grid(view.question, view.promise, view.top)
-    return kept(asked, lambda: make(view.question, view.promise, view.measure, points))
+    return kept(key, lambda: make(view.question, view.promise, view.measure, points))
 
 
 def checks(view: LocalPrivacyView) -> pd.DataFrame:
     """Return every bound with its check."""
-    asked = ("checks", view.question, view.promise, view.measure.name)
-    return kept(asked, lambda: bounds(view.question, view.promise, view.measure))
+    key = ("checks", view.question, view.promise, view.measure.name)
+    return kept(key, lambda: bounds(view.question, view.promise, view.measure))
 
 
 def regions(view: LocalPrivacyView) -> dict[str, TradeOff]:
@@ -168,9 +168,9 @@ def regions(view: LocalPrivacyView) -> dict[str, TradeOff]:
 def sweep_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return what the channels keep, against epsilon."""
     apart = None if view.is_ratio else view.measure.between(*view.question.arrays)
-    asked = ("sweep_picture", view.question, view.promise, view.show, dark)
+    key = ("sweep_picture", view.question, view.promise, view.show, dark)
     return kept(
-        asked,
+        key,
         lambda: sweep_figure(
             sweep(view), value=view.show, epsilon=view.promise.epsilon, apart=apart, look=Look(dark=dark)
         ),
@@ -181,16 +181,16 @@ def channel_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return the channel as a picture."""
     channel = chosen(view)
     words = channel_words(view, channel)
-    asked = ("channel_picture", channel, words, dark)
-    return kept(asked, lambda: channel_figure(channel.frame(), title=channel.title, words=words, look=Look(dark=dark)))
+    key = ("channel_picture", channel, words, dark)
+    return kept(key, lambda: channel_figure(channel.frame(), title=channel.title, words=words, look=Look(dark=dark)))
 
 
 def region_picture(view: LocalPrivacyView, *, dark: bool) -> Figure:
     """Return the channel's region beside that of the promise."""
-    asked = ("region_picture", chosen(view), view.promise, view.times, dark)
+    key = ("region_picture", chosen(view), view.promise, view.times, dark)
     words = region_words(view)
     return kept(
-        asked, lambda: replace(region_figure(regions(view), look=Look(dark=dark, description=words)), takeaway=words)
+        key, lambda: replace(region_figure(regions(view), look=Look(dark=dark, description=words)), takeaway=words)
     )
 
 
@@ -227,8 +227,8 @@ def regime_sentence(view: LocalPrivacyView) -> str:
     if why_not(view.question, view.promise):
         return ""
     points = grid(view.question, view.promise, view.top)
-    asked = ("regimes", view.question, view.promise, view.measure.name)
-    table = kept(asked, lambda: regimes(view.question, view.promise, view.measure, points))
+    key = ("regimes", view.question, view.promise, view.measure.name)
+    table = kept(key, lambda: regimes(view.question, view.promise, view.measure, points))
     return regime_words(table, view.question)
 
 

@@ -131,8 +131,8 @@ class MechanismView:
             for s in self.statements
             if s.region is not None
         ]
-        known = f" Known only by a statement, it would be at most {', '.join(parts)} (upper bounds)." if parts else ""
-        return f"{attack_sentence(self.mechanism, self.alpha)}{known}"
+        bounds = f" Known only by a statement, it would be at most {', '.join(parts)} (upper bounds)." if parts else ""
+        return f"{attack_sentence(self.mechanism, self.alpha)}{bounds}"
 
     def regions(self, *, statements: bool = True) -> dict[str, TradeOff]:
         """Return the exact region, the statements about it and what is claimed, by their names on the chart."""
@@ -146,7 +146,7 @@ class MechanismView:
         return found
 
 
-def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
+def kept(key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
     """Return what was made for the same question before, or make it.
 
     Noise at the ends of the doubles overflows on the way; what is not a finite number is refused where it is drawn.
@@ -156,7 +156,7 @@ def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return make()
 
-    return work.cache().get(("mechanism", *asked), quietly)
+    return work.cache().get(("mechanism", *key), quietly)
 
 
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
@@ -164,11 +164,11 @@ def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
     if len(text) > LONGEST:
         msg = f"A mechanism is written in at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
-    region, told = work.region(text)
+    region, notices = work.region(text)
     if not isinstance(region, Mechanism):
         msg = f"One mechanism is wanted, such as laplace(1) or rr(1, 5); {theme.short(str(region))} is not one."
         raise DomainError(msg)
-    return region, told
+    return region, notices
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------
@@ -213,8 +213,8 @@ def profile_picture(view: MechanismView, *, dark: bool) -> Figure:
     """Return delta(epsilon) of the mechanism and of what is claimed."""
     regions = view.regions(statements=False)
     delta = view.delta or LEAST_DELTA
-    asked = ("profile", view.name, delta, dark)
-    return kept(asked, lambda: profile_figure(regions, delta=delta, look=Look(dark=dark)))
+    key = ("profile", view.name, delta, dark)
+    return kept(key, lambda: profile_figure(regions, delta=delta, look=Look(dark=dark)))
 
 
 def loss_picture(view: MechanismView, *, dark: bool) -> Figure:

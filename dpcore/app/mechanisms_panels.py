@@ -57,8 +57,8 @@ def ask() -> MechanismView | None:
     chosen: Mechanism | None = None
     with place:
         try:
-            chosen, told = read(text.strip())
-            for warning in told:
+            chosen, notices = read(text.strip())
+            for warning in notices:
                 st.warning(plain(warning))
         except DpcoreError as error:
             st.error(plain(str(error)), icon=":material/error:")

@@ -53,15 +53,15 @@ def options() -> dict[str, str]:
     return {**named, MADE_UP: "", UPLOAD: ""}
 
 
-def fitting(chosen: UtilityPair, now: str) -> str:
+def fitting(pair: UtilityPair, now: str) -> str:
     """Return data that the pair can answer about, as the menu says them: those chosen now if possible."""
     known = options()
-    if now in (MADE_UP, UPLOAD) or not chosen.uses_data:
+    if now in (MADE_UP, UPLOAD) or not pair.uses_data:
         return now
     for option in (now, FIRST, *known):
         try:
-            chosen.closed_forms(sample(known[option]))
-            chosen.answer(sample(known[option]))
+            pair.closed_forms(sample(known[option]))
+            pair.answer(sample(known[option]))
         except (DpcoreError, KeyError):
             continue
         return option
@@ -84,12 +84,12 @@ def choose() -> str:
     return str(name)
 
 
-def ask(chosen: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | None:
+def ask(pair: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | None:
     """Show what the data need and return them; None where something is to be corrected, which is said.
 
     Parameters
     ----------
-    chosen : UtilityPair
+    pair : UtilityPair
         The query, for which data may be made up.
     name : str
         What the menu says.
@@ -97,12 +97,12 @@ def ask(chosen: UtilityPair, name: str, details: DeltaGenerator) -> DataSource |
         Where an upload's layout is shown.
     """
     try:
-        if not chosen.uses_data:
+        if not pair.uses_data:
             st.caption("This query looks at no data: its parameters say all.")
-            return DataSource(chosen.example(), 0, (), work.cache(), (), ("data = query.example()",))
+            return DataSource(pair.example(), 0, (), work.cache(), (), ("data = query.example()",))
         if name == UPLOAD:
-            return _upload(chosen, details)
-        return _public(name, chosen)
+            return _upload(pair, details)
+        return _public(name, pair)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
@@ -117,16 +117,16 @@ def _other_data() -> None:
 # ---- public data ---------------------------------------------------------------------------------------------
 
 
-def _public(name: str, chosen: UtilityPair) -> DataSource:
+def _public(name: str, pair: UtilityPair) -> DataSource:
     """Return a sample or made-up data, cut to the size and bounds typed."""
     known = options()[name]
-    whole = sample(known) if known else chosen.example()
+    whole = sample(known) if known else pair.example()
     most = whole.n if known else MOST_MADE_UP
     with st.expander(f"{grouped(whole.n)} records{_range(whole)}", icon=":material/dataset:"):
         _about(known)
         cut = _cut(whole, "First n records" if known else "Number of records", most)
     if not known and cut["n"] is not None:  # made up as many as asked
-        made, size = chosen.example(cut["n"]), f"query.example({cut['n']})"
+        made, size = pair.example(cut["n"]), f"query.example({cut['n']})"
         cut = {**cut, "n": None}
     else:
         made, size = whole, "query.example()"
@@ -139,7 +139,7 @@ def _public(name: str, chosen: UtilityPair) -> DataSource:
         imports = ("from dpcore.utility.samples import part",) if typed else ()
     else:
         code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
-    key = (name, data.n, chosen.name if not known else "", *cut.values())
+    key = (name, data.n, pair.name if not known else "", *cut.values())
     return DataSource(data, most, key, work.cache(), imports, code)
 
 
@@ -184,7 +184,7 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(chosen: UtilityPair, details: DeltaGenerator) -> DataSource | None:
+def _upload(pair: UtilityPair, details: DeltaGenerator) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
     columns = st.columns(3)
     with columns[0]:
@@ -206,9 +206,9 @@ def _upload(chosen: UtilityPair, details: DeltaGenerator) -> DataSource | None:
             or KINDS[0]
         )
     with columns[2]:
-        how = _categories(chosen) if kind == KINDS[1] else _bounds()
+        how = _categories(pair) if kind == KINDS[1] else _bounds()
     if how is None and kind == KINDS[1]:
-        counts = "equals" in {parameter.name for parameter in chosen.parameters()}
+        counts = "equals" in {parameter.name for parameter in pair.parameters()}
         hint = " To count one answer, type it under Parameters, equals." if counts else ""
         st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
     return None if how is None else _read(file, sheet, column, how)
@@ -250,7 +250,7 @@ def _bounds() -> tuple[float, float, str] | None:
     return read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound"), outside
 
 
-def _categories(chosen: UtilityPair) -> tuple[tuple[str, ...], str] | None:
+def _categories(pair: UtilityPair) -> tuple[tuple[str, ...], str] | None:
     """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
         "Categories, with commas between them",
@@ -265,7 +265,7 @@ def _categories(chosen: UtilityPair) -> tuple[tuple[str, ...], str] | None:
     )
     if text:
         return declared(text), others
-    return (chosen.named(), others) if chosen.named() else None
+    return (pair.named(), others) if pair.named() else None
 
 
 def _read(

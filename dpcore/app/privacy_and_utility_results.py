@@ -66,9 +66,9 @@ def slider(view: UtilityView) -> None:
             args=(view.moves,),
             help="Typed as 0.5, 1e-6, log(3) or 1/3.",
         )
-    told = st.session_state.pop("_utility_told", "")
-    if told:
-        st.error(plain(told), icon=":material/error:")
+    notices = st.session_state.pop("_utility_told", "")
+    if notices:
+        st.error(plain(notices), icon=":material/error:")
 
 
 def moved(view: UtilityView, held: Mapping[str, str]) -> UtilityView:
@@ -98,8 +98,8 @@ def _take_exact(moves: str) -> None:
     """Take a typed value; a wrong one is explained on the page."""
     text = str(st.session_state["utility_exact"])
     try:
-        chosen = read(st.session_state["utility"])
-        known = numbers_of(chosen)
+        pair = read(st.session_state["utility"])
+        known = numbers_of(pair)
         _set(moves, meant(known[moves], text) if moves in known else read_value(COUNT.but(high=10**9), text, "n"), text)
     except DpcoreError as error:
         st.session_state["_utility_told"] = str(error)
@@ -109,11 +109,11 @@ def _set(moves: str, value: Any, text: str = "") -> None:
     """Set a parameter, written as it was typed if it was."""
     typed = {moves: text} if text else {}
     try:
-        chosen = read(st.session_state["utility"])
-        if moves == RECORDS and moves not in numbers_of(chosen):
+        pair = read(st.session_state["utility"])
+        if moves == RECORDS and moves not in numbers_of(pair):
             page.change("utility_n", str(value))
         else:
-            page.change("utility", KIND.text(chosen.but(**{moves: value}), **typed))
+            page.change("utility", KIND.text(pair.but(**{moves: value}), **typed))
     except DpcoreError as error:
         st.session_state["_utility_told"] = str(error)
 

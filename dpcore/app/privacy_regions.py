@@ -51,14 +51,14 @@ def lines(items: Sequence[Item]) -> list[RegionLine]:
     out = []
     for item, label in zip(items, listing.labels(items), strict=True):
         region: TradeOff | None = None
-        told: tuple[str, ...] = ()
+        notices: tuple[str, ...] = ()
         try:
-            region, told = work.region(listing.expand(item.expression, items))
+            region, notices = work.region(listing.expand(item.expression, items))
             with work.half_of_the_time():
                 points = None if item.hidden else _points(region)
-            out.append(RegionLine(item, label, region, points, "", told))
+            out.append(RegionLine(item, label, region, points, "", notices))
         except DpcoreError as error:
-            out.append(RegionLine(item, label, region, None, str(error), told))
+            out.append(RegionLine(item, label, region, None, str(error), notices))
     return out
 
 
@@ -70,24 +70,24 @@ def picture(
     every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | None, dark: bool
 ) -> tuple[Figure, dict[str, Any]]:
     """Return the figure of a view and the options that make it again in Python; a hidden line keeps its colour."""
-    shown = [line for line in every if line.drawn]
+    visible = [line for line in every if line.drawn]
     options: dict[str, Any] = {} if view["legend"] else {"legend": False}
     places = tuple(place for place, line in enumerate(every) if line.drawn)
     kept = () if places == tuple(range(len(places))) else places
     if kept:
         options["look"] = Look(places=kept)
     if view["picture"] == PROFILE:
-        return profile_picture(shown, dark=dark, legend=view["legend"], places=kept), options
+        return profile_picture(visible, dark=dark, legend=view["legend"], places=kept), options
     if view["axes"] == "thesis":
         options["axes"] = "thesis"
     if view["scale"] == "log-log":
         options["log"] = True
     if view["draw"] == "lines":
         options["filled"] = False
-    if selected in {line.label for line in shown}:
+    if selected in {line.label for line in visible}:
         options["selected"] = selected
-    given = {"log": False, "selected": None, **options, "look": Look(dark=dark, places=kept)}
-    return region_picture(shown, **given), options
+    options_text = {"log": False, "selected": None, **options, "look": Look(dark=dark, places=kept)}
+    return region_picture(visible, **options_text), options
 
 
 def blank(view: dict[str, Any], *, dark: bool) -> tuple[Figure, str]:
@@ -95,21 +95,21 @@ def blank(view: dict[str, Any], *, dark: bool) -> tuple[Figure, str]:
     options: dict[str, Any] = {"axes": "thesis"} if view["axes"] == "thesis" else {}
     if view["scale"] == "log-log":
         options["log"] = True
-    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    code = f"from dpcore.charts.regions import blank_figure\n\nfigure = blank_figure({given})"
+    options_text = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    code = f"from dpcore.charts.regions import blank_figure\n\nfigure = blank_figure({options_text})"
     return blank_figure(look=Look(dark=dark, height=HEIGHT), **options), code
 
 
-def table(shown: Sequence[RegionLine], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
+def table(visible: Sequence[RegionLine], kind: str, drawn: Figure) -> tuple[pd.DataFrame, str]:
     """Return the rows to show and download with a picture, and the command that prints what is too long for them."""
-    return border_rows(shown) if kind == REGION else (drawn.table, "")
+    return border_rows(visible) if kind == REGION else (drawn.table, "")
 
 
 def region_picture(
-    shown: Sequence[RegionLine], *, look: Look, log: bool, selected: str | None, **options: Any
+    visible: Sequence[RegionLine], *, look: Look, log: bool, selected: str | None, **options: Any
 ) -> Figure:
     """Return the region chart of the lines; `options` are those of `dpcore.charts.region_chart`."""
-    parts = [(line.label, line.region, line.points) for line in shown]
+    parts = [(line.label, line.region, line.points) for line in visible]
     regions = {label: region for label, region, _ in parts if region is not None}
 
     def make() -> Figure:
@@ -120,16 +120,16 @@ def region_picture(
         notes = [note(region, table[table["label"] == label]) for label, region in regions.items()]
         return Figure(chart, table, takeaway, "Privacy regions", tuple(text for text in notes if text))
 
-    asked = (_key(regions), look, log, selected, tuple(sorted(options.items())))
-    return work.cache().get(("region chart", *asked), make)
+    key = (_key(regions), look, log, selected, tuple(sorted(options.items())))
+    return work.cache().get(("region chart", *key), make)
 
 
-def profile_picture(shown: Sequence[RegionLine], *, dark: bool, legend: bool, places: tuple[int, ...] = ()) -> Figure:
+def profile_picture(visible: Sequence[RegionLine], *, dark: bool, legend: bool, places: tuple[int, ...] = ()) -> Figure:
     """Return the chart of the smallest delta for every epsilon."""
-    regions = {line.label: line.region for line in shown if line.region is not None}
+    regions = {line.label: line.region for line in visible if line.region is not None}
     look = Look(dark=dark, height=_height(regions, legend=legend), places=places)
-    asked = ("profile chart", _key(regions), look, legend)
-    return work.cache().get(asked, lambda: profile_figure(regions, look=look, legend=legend))
+    key = ("profile chart", _key(regions), look, legend)
+    return work.cache().get(key, lambda: profile_figure(regions, look=look, legend=legend))
 
 
 def _height(regions: dict[str, TradeOff], *, legend: bool) -> int:
@@ -142,10 +142,10 @@ def _key(regions: dict[str, TradeOff]) -> tuple[tuple[str, str], ...]:
     return tuple((label, str(region)) for label, region in regions.items())
 
 
-def border_rows(shown: Sequence[RegionLine]) -> tuple[pd.DataFrame, str]:
+def border_rows(visible: Sequence[RegionLine]) -> tuple[pd.DataFrame, str]:
     """Return the border of every region as rows, and the command that prints what is too long for a table."""
-    regions = {line.label: line.region for line in shown if line.region is not None}
-    points = {line.label: line.points for line in shown if line.points is not None}
+    regions = {line.label: line.region for line in visible if line.region is not None}
+    points = {line.label: line.points for line in visible if line.points is not None}
     long = [region for region in regions.values() if (corner_count(region) or 0) > MOST_ROWS]
     return border_table(regions, points), f'dpcore vertices "{long[0]}"' if long else ""
 
@@ -174,11 +174,11 @@ def vertices(region: TradeOff) -> pd.DataFrame | None:
     return labelled(rows.assign(power=1.0 - rows["beta"]))
 
 
-def code(shown: Sequence[RegionLine], picture: str, options: dict[str, Any]) -> str:
+def code(visible: Sequence[RegionLine], picture: str, options: dict[str, Any]) -> str:
     """Return the Python lines that reproduce the view."""
     maker = "region_figure" if picture == REGION else "profile_figure"
-    rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in shown]
-    given = "".join(f", {name}={_written(value)}" for name, value in options.items())
+    rows = [f"    {line.label!r}: parse({str(line.region)!r})," for line in visible]
+    options_text = "".join(f", {name}={_written(value)}" for name, value in options.items())
     names = ", ".join(["Look", maker] if "look" in options else [maker])
     border = picture == REGION
     return "\n".join(
@@ -190,7 +190,7 @@ def code(shown: Sequence[RegionLine], picture: str, options: dict[str, Any]) -> 
             "regions = {",
             *rows,
             "}",
-            f"figure = {maker}(regions{given})",
+            f"figure = {maker}(regions{options_text})",
             *(["table = border_table(regions)"] if border else []),
             "print(figure.takeaway)",
             'save(figure, "regions.svg")',

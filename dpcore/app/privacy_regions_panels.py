@@ -206,7 +206,7 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
     if len(items) < 2:
         return None
     names = listing.labels(items)
-    chosen = st.multiselect(
+    picked = st.multiselect(
         "Combine or compare",
         names,
         key=editing.PICK,
@@ -215,10 +215,10 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
         help="Two are compared below the chart. Intersect and Compose add a region that follows its parents.",
     )
     with st.container(horizontal=True):
-        few = len(chosen) < 2
+        few = len(picked) < 2
         for label, icon, sign in (("Intersect", "join_inner", "&"), ("Compose", "join", "*")):
             st.button(label, icon=f":material/{icon}:", on_click=editing.combine, args=(sign,), disabled=few)
-    return (names.index(chosen[0]), names.index(chosen[1])) if len(chosen) == 2 else None
+    return (names.index(picked[0]), names.index(picked[1])) if len(picked) == 2 else None
 
 
 def comparison(first: RegionLine, second: RegionLine) -> None:
@@ -228,11 +228,11 @@ def comparison(first: RegionLine, second: RegionLine) -> None:
     try:
         with work.progress("Comparing"):
             a, b = (line.item.name or line.label for line in (first, second))
-            said, table = comparison_sentence.compared(a, first.region, b, second.region)
+            sentence, table = comparison_sentence.compared(a, first.region, b, second.region)
     except DpcoreError as error:
         trouble(error, "panels_comparing")
         return
-    st.info(plain(said), icon=":material/compare:")
+    st.info(plain(sentence), icon=":material/compare:")
     if table["crossing_alpha"].notna().any():
         places = {"crossing_alpha": float, "crossing_beta": float}
         numbers(table[[*places, *FACTS]].astype(places), "comparison_table")

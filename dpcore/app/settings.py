@@ -76,62 +76,62 @@ class Kind(Generic[_T]):
         values = {key: meant(parameters[key], value) if key in parameters else value for key, value in texts.items()}
         return self.make(name, **values)
 
-    def texts(self, chosen: _T, **typed: str) -> dict[str, str]:
+    def texts(self, current: _T, **typed: str) -> dict[str, str]:
         """Return each parameter as it was typed, now or before in the text of the link; others as they would be."""
         known = {**_parts(str(st.session_state.get(self.key, "")))[1], **typed}
         found = {}
-        for parameter in chosen.parameters():
-            own = said(parameter, getattr(chosen, parameter.name))
+        for parameter in current.parameters():
+            own = said(parameter, getattr(current, parameter.name))
             text = known.get(parameter.name, own).strip()
             found[parameter.name] = text if _same(parameter, text, own) else own
         return found
 
-    def text(self, chosen: _T, **typed: str) -> str:
+    def text(self, current: _T, **typed: str) -> str:
         """Return the text that `read` turns into this, the parameters as they were typed."""
-        return " ".join([chosen.name, *(f"{name}={text}" for name, text in self.texts(chosen, **typed).items())])
+        return " ".join([current.name, *(f"{name}={text}" for name, text in self.texts(current, **typed).items())])
 
-    def fields(self, chosen: _T) -> None:
+    def fields(self, current: _T) -> None:
         """Show one field per parameter; they follow the text, and write it when they change."""
-        prefix, mark = f"{self.key}_{chosen.name}", f"_{self.key}_text"
-        texts = self.texts(chosen)
-        if st.session_state.get(mark) != (chosen.name, texts):
+        prefix, mark = f"{self.key}_{current.name}", f"_{self.key}_text"
+        texts = self.texts(current)
+        if st.session_state.get(mark) != (current.name, texts):
             for name, text in texts.items():
                 st.session_state[f"{prefix}_{name}"] = text
-            st.session_state[mark] = (chosen.name, texts)
+            st.session_state[mark] = (current.name, texts)
         trouble = st.container()
-        with st.expander(f"Parameters: {_summary(chosen, texts)}", icon=":material/tune:"):
+        with st.expander(f"Parameters: {_summary(current, texts)}", icon=":material/tune:"):
             columns = st.columns(MOST_COLUMNS)
-            for index, parameter in enumerate(chosen.parameters()):
+            for index, parameter in enumerate(current.parameters()):
                 with columns[index % len(columns)]:
-                    self._field(chosen, parameter, f"{prefix}_{parameter.name}")
+                    self._field(current, parameter, f"{prefix}_{parameter.name}")
         try:
-            self._typed(chosen)
+            self._typed(current)
         except DpcoreError as error:
             trouble.error(plain(str(error)), icon=":material/error:")
 
-    def _field(self, chosen: _T, parameter: Parameter, key: str) -> None:
-        st.session_state.setdefault(key, said(parameter, getattr(chosen, parameter.name)))
+    def _field(self, current: _T, parameter: Parameter, key: str) -> None:
+        st.session_state.setdefault(key, said(parameter, getattr(current, parameter.name)))
         shared: dict[str, Any] = {
             "key": key,
             "help": f"{parameter.meaning}: {parameter.domain_words}",
             "on_change": self._take,
-            "args": (chosen,),
+            "args": (current,),
         }
         if isinstance(parameter, Choice):
             st.selectbox(label_of(parameter), parameter.choices, **shared)
         else:
             st.text_input(label_of(parameter), **shared)
 
-    def _typed(self, chosen: _T) -> tuple[_T, dict[str, str]]:
+    def _typed(self, current: _T) -> tuple[_T, dict[str, str]]:
         """Return what the fields make, and what they hold; a value outside its domain is named by the library."""
-        texts = {p: str(st.session_state[f"{self.key}_{chosen.name}_{p.name}"]) for p in chosen.parameters()}
-        made = self.make(chosen.name, **{p.name: meant(p, text) for p, text in texts.items()})
+        texts = {p: str(st.session_state[f"{self.key}_{current.name}_{p.name}"]) for p in current.parameters()}
+        made = self.make(current.name, **{p.name: meant(p, text) for p, text in texts.items()})
         return made, {p.name: text for p, text in texts.items()}
 
-    def _take(self, chosen: _T) -> None:
+    def _take(self, current: _T) -> None:
         """Write what was typed into the text; a value outside its domain stays in its field, explained there."""
         try:
-            made, texts = self._typed(chosen)
+            made, texts = self._typed(current)
         except DpcoreError:
             return
         page.change(self.key, self.text(made, **texts))
@@ -172,15 +172,15 @@ def said(parameter: Parameter, value: Any) -> str:
     return str(value) if parameter.kind in {"text", "integer"} else literal(value)
 
 
-def written(chosen: Parametric) -> str:
+def written(current: Parametric) -> str:
     """Return the text that `Kind.read` turns into this."""
-    parts = [f"{p.name}={said(p, getattr(chosen, p.name))}" for p in chosen.parameters()]
-    return " ".join([chosen.name, *parts])
+    parts = [f"{p.name}={said(p, getattr(current, p.name))}" for p in current.parameters()]
+    return " ".join([current.name, *parts])
 
 
-def values_of(chosen: Parametric) -> dict[str, Any]:
+def values_of(current: Parametric) -> dict[str, Any]:
     """Return the parameters by name."""
-    return {p.name: getattr(chosen, p.name) for p in chosen.parameters()}
+    return {p.name: getattr(current, p.name) for p in current.parameters()}
 
 
 def label_of(parameter: Parameter) -> str:
@@ -188,7 +188,7 @@ def label_of(parameter: Parameter) -> str:
     return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
 
 
-def _summary(chosen: Parametric, texts: Mapping[str, str]) -> str:
+def _summary(current: Parametric, texts: Mapping[str, str]) -> str:
     """Return the parameters in one line, as they were typed."""
-    parts = [f"{p.label or p.name} = {texts[p.name]}" for p in chosen.parameters()]
+    parts = [f"{p.label or p.name} = {texts[p.name]}" for p in current.parameters()]
     return plain(theme.short(", ".join(parts), 120))

@@ -50,9 +50,9 @@ REGION, PRODUCT = "region", "containing product"
 EPSILON, DELTA, STATUS = "ε", "δ", "status"
 
 
-def kept(asked: tuple[Any, ...], make: Callable[[], _T]) -> _T:
+def kept(key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
     """Return what was made for the same question before, or make it."""
-    return work.cache().get(("constraints", *asked), make)
+    return work.cache().get(("constraints", *key), make)
 
 
 # ---- the list and its compositions ---------------------------------------------------------------------------
@@ -260,8 +260,8 @@ def step_words(answer: Split) -> list[str]:
 
 def peeling_picture(answer: Split, step: int, *, dark: bool) -> Figure:
     """Return the levels after some steps."""
-    asked = ("peeling", str(answer.region), step, dark)
-    return kept(asked, lambda: peeling_figure(answer, step, look=Look(dark=dark)))
+    key = ("peeling", str(answer.region), step, dark)
+    return kept(key, lambda: peeling_figure(answer, step, look=Look(dark=dark)))
 
 
 def product_around(region: TradeOff, m: int) -> Containing:
@@ -271,9 +271,9 @@ def product_around(region: TradeOff, m: int) -> Containing:
 
 def product_picture(region: TradeOff, around: Containing, *, dark: bool) -> Figure:
     """Return the region inside the product."""
-    asked = ("product", str(region), str(around.region), dark)
+    key = ("product", str(region), str(around.region), dark)
     drawn = {REGION: region, PRODUCT: around.region}
-    return kept(asked, lambda: region_figure(drawn, look=Look(dark=dark)))
+    return kept(key, lambda: region_figure(drawn, look=Look(dark=dark)))
 
 
 def product_words(around: Containing, m: int) -> str:

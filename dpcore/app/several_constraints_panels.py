@@ -39,12 +39,12 @@ def ask() -> ConstraintsView | None:
             help="Pairs such as 0.6, 0.05; 0, 0.2. An ε of 0 bounds the total variation; log(3) and 1/3 are numbers too, "
             "and dp(1, 0.1), tv(0.2) or dptv(1, 0, 0.3) may stand for pairs.",
         )
-    given = None
+    constraints = None
     with table:
         st.subheader("Every mechanism satisfies")
         try:
-            given = Constraints.read(text)
-            _editor(given)
+            constraints = Constraints.read(text)
+            _editor(constraints)
         except DpcoreError as error:
             st.error(plain(str(error)), icon=":material/error:")
     with counts:
@@ -67,21 +67,21 @@ def ask() -> ConstraintsView | None:
             key="cons_axes",
             bind="query-params",
         )
-    return None if given is None or k is None else ConstraintsView(given, k, axes == "thesis")
+    return None if constraints is None or k is None else ConstraintsView(constraints, k, axes == "thesis")
 
 
-def _editor(given: Constraints) -> None:
+def _editor(constraints: Constraints) -> None:
     """Show the list as a table that can be changed; what it says goes into the text, which the link carries."""
-    key = f"cons_table_{zlib.crc32(given.text.encode())}"
+    key = f"cons_table_{zlib.crc32(constraints.text.encode())}"
     digits: dict[str, Any] = {"required": True, "format": "%.10g", "min_value": 0.0}
     st.data_editor(
-        several_constraints.editor_table(given),
+        several_constraints.editor_table(constraints),
         num_rows="dynamic",
         hide_index=True,
         width="stretch",
         key=key,
         on_change=_take_edits,
-        args=(key, given.text),
+        args=(key, constraints.text),
         disabled=[STATUS],
         column_config={
             EPSILON: st.column_config.NumberColumn(help="From 0 upwards; 0 bounds the total variation.", **digits),
@@ -163,11 +163,11 @@ def ask_region(view: ConstraintsView | None) -> TradeOff | None:
             for label, region in (("Take the list above", view.given.region), ("Take k of them", view.exact)):
                 st.button(label, on_click=page.change, args=("cons_split", str(region)), key=f"cons_take_{label}")
     try:
-        region, told = several_constraints.read_region(text.strip())
+        region, notices = several_constraints.read_region(text.strip())
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    for warning in told:
+    for warning in notices:
         st.warning(plain(warning))
     return region
 
@@ -241,8 +241,8 @@ def show_answer(answer: Split) -> None:
 
 def show_step(answer: Split, step: int, *, dark: bool) -> None:
     """Show the levels after the steps chosen."""
-    drawn = work.attempt(lambda: several_constraints.peeling_picture(answer, step, dark=dark))
-    figure.show_or_say(drawn, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
+    picture = work.attempt(lambda: several_constraints.peeling_picture(answer, step, dark=dark))
+    figure.show_or_say(picture, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
 
 
 def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
@@ -250,7 +250,7 @@ def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
     try:
         with work.progress("Searching"):
             around = several_constraints.product_around(region, m)
-            drawn = several_constraints.product_picture(region, around, dark=dark)
+            picture = several_constraints.product_picture(region, around, dark=dark)
     except DpcoreError as error:
         figure.trouble(error, "constraints_searching")
         return
@@ -258,7 +258,7 @@ def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
     st.code(str(around.region), language=None, wrap_lines=True)
     left, right = st.columns([5, 3], gap="large")
     with left:
-        figure.show(drawn, key="cons_product", code=several_constraints.product_code(region, m), link=False)
+        figure.show(picture, key="cons_product", code=several_constraints.product_code(region, m), link=False)
     with right:
         st.subheader("Starts of the search")
         numbers(around.starts, "cons_starts")

@@ -132,9 +132,9 @@ class StartStory:
         )
         seen = self.answer(number) if number else None
         look = Look(dark=dark, description=words, height=HEIGHT)
-        asked = ("story noise", self.epsilon, self.threshold, number, dark)
+        key = ("story noise", self.epsilon, self.threshold, number, dark)
         return work.cache().get(
-            asked, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
+            key, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
         )
 
     def region(self, number: int = 0, *, dark: bool = False) -> Figure:

@@ -75,22 +75,22 @@ def ask(texts: DeltaGenerator) -> Lab | None:
             help="Name and parameters, as the link carries them: mixed_noise epsilon=1.",
         )
         st.text_input("Picture", "", key="lab_view", bind="query-params", help="Empty: the first of the lab.")
-    chosen: Lab | None = None
+    current: Lab | None = None
     try:
-        chosen = KIND.read(text.strip())
+        current = KIND.read(text.strip())
     except DpcoreError as error:
         place.error(plain(str(error)), icon=":material/error:")
-    st.session_state["lab_menu"] = None if chosen is None else chosen.name
+    st.session_state["lab_menu"] = None if current is None else current.name
     place.selectbox(
         "Lab",
         names(),
-        index=None if chosen is None else 0,
+        index=None if current is None else 0,
         key="lab_menu",
         format_func=lambda name: f"{LABS[name].title} ({LABS[name].place})",
         on_change=_take_lab,
         placeholder="Choose a lab",
     )
-    return chosen
+    return current
 
 
 def _take_lab() -> None:
@@ -99,9 +99,9 @@ def _take_lab() -> None:
         page.apply({"lab": name, "lab_view": ""})
 
 
-def ask_view(chosen: Lab) -> str:
+def ask_view(current: Lab) -> str:
     """Show the menu of the lab's pictures."""
-    return choice("Show", "lab_view", {name: titled(name) for name in chosen.views}, chosen.views[0])
+    return choice("Show", "lab_view", {name: titled(name) for name in current.views}, current.views[0])
 
 
 def titled(view: str) -> str:
@@ -110,9 +110,9 @@ def titled(view: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def ask_seed(chosen: Lab) -> int:
+def ask_seed(current: Lab) -> int:
     """Show the seed of the simulation, where there is one."""
-    if not chosen.simulates:
+    if not current.simulates:
         return 0
     text = st.text_input(
         "Seed of the simulation",
@@ -131,50 +131,50 @@ def ask_seed(chosen: Lab) -> int:
 # ---- what is shown -------------------------------------------------------------------------------------------
 
 
-def story(chosen: Lab) -> None:
+def story(current: Lab) -> None:
     """Say what was claimed, what is true and why it matters."""
-    told = chosen.story
+    told = current.story
     for column, (heading, words) in zip(
         st.columns(3), {"Claimed": told.claimed, "True": told.true, "Why it matters": told.matters}.items(), strict=True
     ):
         with column, st.container(border=True):
             st.markdown(f"**{heading}**")
             st.markdown(plain(words))
-    changed = ", ".join(f"{name} = {getattr(chosen.source(), name)}" for name in chosen.changes())
+    changed = ", ".join(f"{name} = {getattr(current.source(), name)}" for name in current.changes())
     if changed:
         st.caption(plain(f"Told at the source's own parameters ({changed}); the picture below is at yours."))
 
 
-def statements(chosen: Lab) -> list[str]:
+def statements(current: Lab) -> list[str]:
     """Return the formulas of the corrected statement one by one: side by side they are wider than a phone."""
-    return re.split(r",?\s*\\q?quad\s*", chosen.formula)
+    return re.split(r",?\s*\\q?quad\s*", current.formula)
 
 
-def picture(chosen: Lab, view: str, seed: int, *, dark: bool) -> Figure:
+def picture(current: Lab, view: str, seed: int, *, dark: bool) -> Figure:
     """Return one of the lab's pictures, made once."""
 
     def make() -> Figure:
         with effort(tolerance=TOLERANCE):
-            return lab_figure(chosen.view(view, seed), Look(dark=dark))
+            return lab_figure(current.view(view, seed), Look(dark=dark))
 
-    return work.cache().get(("lab", written(chosen), view, seed, dark), make)
+    return work.cache().get(("lab", written(current), view, seed, dark), make)
 
 
-def table(chosen: Lab, seed: int) -> pd.DataFrame:
+def table(current: Lab, seed: int) -> pd.DataFrame:
     """Return what was printed beside what is true, made once."""
 
     def make() -> pd.DataFrame:
         with effort(tolerance=TOLERANCE):
-            return chosen.table(seed)
+            return current.table(seed)
 
-    return work.cache().get(("lab checks", written(chosen), seed), make)
+    return work.cache().get(("lab checks", written(current), seed), make)
 
 
-def show_checks(chosen: Lab, seed: int) -> None:
+def show_checks(current: Lab, seed: int) -> None:
     """Show the rows of printed against true."""
     try:
         with work.progress("Checking"):
-            rows = table(chosen, seed)
+            rows = table(current, seed)
     except DpcoreError as error:
         trouble(error, "lab_checks")
         return
@@ -193,7 +193,7 @@ def show_checks(chosen: Lab, seed: int) -> None:
     st.download_button(
         "These rows as CSV",
         data=lambda: csv_of(rows),
-        file_name=f"{chosen.name}.csv",
+        file_name=f"{current.name}.csv",
         mime="text/csv",
         on_click="ignore",
         key="lab_checks_csv",
@@ -201,15 +201,15 @@ def show_checks(chosen: Lab, seed: int) -> None:
     )
 
 
-def code(chosen: Lab, view: str, seed: int) -> str:
+def code(current: Lab, view: str, seed: int) -> str:
     """Return Python that makes the picture and the rows."""
-    values = "".join(f", {name}={value!r}" for name, value in values_of(chosen).items())
+    values = "".join(f", {name}={value!r}" for name, value in values_of(current).items())
     return "\n".join(
         [
             "from dpcore.charts.lab import lab_figure",
             "from dpcore.labs import lab",
             "",
-            f'chosen = lab("{chosen.name}"{values})',
+            f'chosen = lab("{current.name}"{values})',
             f'figure = lab_figure(chosen.view("{view}", seed={seed}))',
             f"rows = chosen.table(seed={seed})",
         ]

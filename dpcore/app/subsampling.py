@@ -62,66 +62,66 @@ class TrainingSteps:
 # ---- one use -------------------------------------------------------------------------------------------------
 
 
-def found(asked: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
+def found(query: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
     """Return the forms and what the library warned about while reading the mechanism."""
-    region, told = work.region(asked.base)
+    region, notices = work.region(query.base)
 
     def make() -> tuple[Form, ...]:
-        return forms(region, asked.p, scheme=asked.scheme, delta=asked.delta)
+        return forms(region, query.p, scheme=query.scheme, delta=query.delta)
 
-    return work.cache().get(("forms", str(region), asked), make), told
+    return work.cache().get(("forms", str(region), query), make), notices
 
 
-def picture(asked: Once, view: str, *, dark: bool) -> Figure:
+def picture(query: Once, view: str, *, dark: bool) -> Figure:
     """Return the region before and after, each form of it."""
-    every, _ = found(asked)
+    every, _ = found(query)
     look = Look(dark=dark, height=540)
-    key = ("forms chart", asked, view, dark)
+    key = ("forms chart", query, view, dark)
     return work.cache().get(key, lambda: forms_figure(every, log=view == LOGLOG, look=look))
 
 
-def form_lines(asked: Once) -> list[str]:
+def form_lines(query: Once) -> list[str]:
     """Return one line per form: its numbers and what they are."""
-    every, _ = found(asked)
+    every, _ = found(query)
     return [f"**{form.title}** ({WORDS[form.kind]}): {form.words}" for form in every]
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
 
 
-def numbers(asked: TrainingSteps) -> pd.DataFrame:
+def numbers(query: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every way."""
-    return work.cache().get(("gradients", asked), lambda: gradients(asked.sigma, asked.q, asked.steps, asked.delta))
+    return work.cache().get(("gradients", query), lambda: gradients(query.sigma, query.q, query.steps, query.delta))
 
 
-def rate_rows(asked: TrainingSteps) -> pd.DataFrame:
+def rate_rows(query: TrainingSteps) -> pd.DataFrame:
     """Return true-positive rates at low false-positive rates."""
-    key = ("gradient rates", asked.sigma, asked.q, asked.steps)
-    return work.cache().get(key, lambda: rates(asked.sigma, asked.q, asked.steps, FINE_FPR))
+    key = ("gradient rates", query.sigma, query.q, query.steps)
+    return work.cache().get(key, lambda: rates(query.sigma, query.q, query.steps, FINE_FPR))
 
 
-def ladder_rows(asked: TrainingSteps) -> pd.DataFrame:
+def ladder_rows(query: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every way for T from 1 to 10^5."""
-    key = ("gradient ladder", asked.sigma, asked.q, asked.delta)
-    return work.cache().get(key, lambda: gradient_ladder(asked.sigma, asked.q, asked.delta, STEPS))
+    key = ("gradient ladder", query.sigma, query.q, query.delta)
+    return work.cache().get(key, lambda: gradient_ladder(query.sigma, query.q, query.delta, STEPS))
 
 
-def summary(asked: TrainingSteps) -> pd.DataFrame:
+def summary(query: TrainingSteps) -> pd.DataFrame:
     """Return the ways as text: numbers rounded to the safe side, and what each is."""
-    frame = numbers(asked)
+    frame = numbers(query)
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
     shown = [f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
-    columns = {"Way": frame["title"], f"ε at δ = {outward(asked.delta, 6)}": shown, "Note": frame["note"]}
+    columns = {"Way": frame["title"], f"ε at δ = {outward(query.delta, 6)}": shown, "Note": frame["note"]}
     return readable(pd.DataFrame({**columns, **frame[list(FACTS)]}))
 
 
-def steps_words(asked: TrainingSteps) -> tuple[bool, str]:
+def steps_words(query: TrainingSteps) -> tuple[bool, str]:
     """Return whether the accountants' number is below the truth, and the sentence about all numbers."""
-    rows = {str(row["theorem"]): row for row in numbers(asked).to_dict("records")}
+    rows = {str(row["theorem"]): row for row in numbers(query).to_dict("records")}
     low, high = float(rows[CERTIFIED]["epsilon_lower"]), float(rows[CERTIFIED]["epsilon"])
     bound, said = float(rows[RENYI]["epsilon"]), float(rows[ACCOUNTANT]["epsilon"])
     words = (
-        f"After {grouped(asked.steps)} steps ε at δ = {outward(asked.delta, 6)} lies between {outward(low, 6, up=False)} and "
+        f"After {grouped(query.steps)} steps ε at δ = {outward(query.delta, 6)} lies between {outward(low, 6, up=False)} and "
         f"{outward(high, 6)} (certified)"
     )
     if high > 0:
@@ -137,18 +137,18 @@ def steps_words(asked: TrainingSteps) -> tuple[bool, str]:
     return side == BELOW, f"{words}. {tail}"
 
 
-def ladder_picture(asked: TrainingSteps, *, dark: bool) -> Figure:
+def ladder_picture(query: TrainingSteps, *, dark: bool) -> Figure:
     """Return epsilon against the number of steps."""
-    frame = ladder_rows(asked)
+    frame = ladder_rows(query)
     look = Look(dark=dark)
-    key = ("gradient ladder chart", asked, dark)
-    return work.cache().get(key, lambda: steps_figure(frame, delta=asked.delta, steps=asked.steps, look=look))
+    key = ("gradient ladder chart", query, dark)
+    return work.cache().get(key, lambda: steps_figure(frame, delta=query.delta, steps=query.steps, look=look))
 
 
-def rate_picture(asked: TrainingSteps, *, dark: bool) -> Figure:
+def rate_picture(query: TrainingSteps, *, dark: bool) -> Figure:
     """Return true-positive rates against false-positive rates."""
-    rows = rate_rows(asked)
-    key = ("gradient rates chart", asked.sigma, asked.q, asked.steps, dark)
+    rows = rate_rows(query)
+    key = ("gradient rates chart", query.sigma, query.q, query.steps, dark)
     return work.cache().get(key, lambda: rate_figure(rows, look=Look(dark=dark)))
 
 
@@ -157,7 +157,7 @@ def _code(imports: list[str], lines: list[str], file: str) -> str:
     return "\n".join([*start, f"with effort(tolerance={work.TOLERANCE}):", *lines, f'save(figure, "{file}")'])
 
 
-def once_code(asked: Once, view: str) -> str:
+def once_code(query: Once, view: str) -> str:
     """Return the Python lines that draw the forms."""
     given = ", log=True" if view == LOGLOG else ""
     imports = [
@@ -166,24 +166,24 @@ def once_code(asked: Once, view: str) -> str:
         "from dpcore.charts.amplified import forms_figure",
     ]
     lines = [
-        f"    found = forms(parse({asked.base!r}), {asked.p!r}, scheme={asked.scheme!r}, delta={asked.delta!r})",
+        f"    found = forms(parse({query.base!r}), {query.p!r}, scheme={query.scheme!r}, delta={query.delta!r})",
         "    table = form_table(found)",
         f"    figure = forms_figure(found{given})",
     ]
     return _code(imports, lines, "sampled.svg")
 
 
-def ladder_code(asked: TrainingSteps) -> str:
+def ladder_code(query: TrainingSteps) -> str:
     """Return the Python lines that draw epsilon against the steps."""
     imports = ["from dpcore.training import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
     lines = [
-        f"    table = gradient_ladder({asked.sigma!r}, {asked.q!r}, {asked.delta!r})",
-        f"    figure = steps_figure(table, delta={asked.delta!r}, steps={asked.steps})",
+        f"    table = gradient_ladder({query.sigma!r}, {query.q!r}, {query.delta!r})",
+        f"    figure = steps_figure(table, delta={query.delta!r}, steps={query.steps})",
     ]
     return _code(imports, lines, "steps.svg")
 
 
-def rate_code(asked: TrainingSteps) -> str:
+def rate_code(query: TrainingSteps) -> str:
     """Return the Python lines that tabulate the rates and draw them."""
     imports = [
         "from dpcore.training import rates",
@@ -191,7 +191,7 @@ def rate_code(asked: TrainingSteps) -> str:
         "from dpcore.charts.amplified import rate_figure",
     ]
     lines = [
-        f"    table = rates({asked.sigma!r}, {asked.q!r}, {asked.steps}, FINE_FPR)",
+        f"    table = rates({query.sigma!r}, {query.q!r}, {query.steps}, FINE_FPR)",
         "    figure = rate_figure(table)",
     ]
     return _code(imports, lines, "rates.svg")

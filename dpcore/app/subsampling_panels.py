@@ -61,9 +61,9 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
     return page.Once(text.strip(), p, scheme or page.DEFAULTS["sub_scheme"], delta), below
 
 
-def ready(asked: page.Once | None, below: DeltaGenerator) -> bool:
+def ready(query: page.Once | None, below: DeltaGenerator) -> bool:
     """Whether the mechanism can be sampled; if not, say why next to its field."""
-    return asked is not None and figure.ready(lambda: page.found(asked), "Amplifying", below)
+    return query is not None and figure.ready(lambda: page.found(query), "Amplifying", below)
 
 
 def view() -> str:
@@ -106,21 +106,21 @@ def ask_steps() -> page.TrainingSteps | None:
     return page.TrainingSteps(sigma, q, steps, delta)
 
 
-def say_once(asked: page.Once) -> None:
+def say_once(query: page.Once) -> None:
     """List the forms with what each number is."""
-    st.markdown("\n".join(f"- {line}" for line in page.form_lines(asked)))
+    st.markdown("\n".join(f"- {line}" for line in page.form_lines(query)))
     st.caption(
         "At the δ after sampling all three have the same ε: the whole region is what all statements say together, one "
         "statement is one line of it."
     )
 
 
-def say_steps(asked: page.TrainingSteps) -> bool:
+def say_steps(query: page.TrainingSteps) -> bool:
     """Say the certified number and flag an approximation below it; False if there is none."""
     try:
         with work.progress("Composing the steps"):
-            unsafe, words = page.steps_words(asked)
-            table = page.summary(asked)
+            unsafe, words = page.steps_words(query)
+            table = page.summary(query)
     except DpcoreError as error:
         figure.trouble(error, "subsampling_composing_the_steps")
         return False
@@ -131,7 +131,7 @@ def say_steps(asked: page.TrainingSteps) -> bool:
     st.dataframe(table, hide_index=True, width="stretch", key="sub_summary")
     st.download_button(
         "These numbers as CSV",
-        data=lambda: csv_of(page.numbers(asked)),
+        data=lambda: csv_of(page.numbers(query)),
         file_name="gradients.csv",
         mime="text/csv",
         on_click="ignore",
@@ -141,11 +141,11 @@ def say_steps(asked: page.TrainingSteps) -> bool:
     return True
 
 
-def show_rates(asked: page.TrainingSteps) -> None:
+def show_rates(query: page.TrainingSteps) -> None:
     """List what an attacker finds at low false-positive rates."""
     try:
         with work.progress("Attacking"):
-            rows = page.rate_rows(asked)
+            rows = page.rate_rows(query)
             rows = rows[rows["fpr"].isin(page.DECADES)]
     except DpcoreError as error:
         figure.trouble(error, "subsampling_attacking")

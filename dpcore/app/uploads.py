@@ -65,13 +65,13 @@ def sheet_code(sheet: Sheet) -> str:
     return f'sheet = open_csv(Path("your.csv").read_bytes(){mark})'
 
 
-def read_once(name: str, asked: Hashable, read: Callable[[], _T]) -> tuple[_T, work.ResultCache]:
+def read_once(name: str, key: Hashable, read: Callable[[], _T]) -> tuple[_T, work.ResultCache]:
     """Return what was read for the same question before, or read it; and the session's own cache for what follows."""
     own: Any = st.session_state.get(f"_{name}_own")
-    if own is None or own[0] != asked:
+    if own is None or own[0] != key:
         with work.progress("Reading"):
             found = read()
-        own = st.session_state[f"_{name}_own"] = (asked, found, work.ResultCache(MOST_OWN))
+        own = st.session_state[f"_{name}_own"] = (key, found, work.ResultCache(MOST_OWN))
     return cast("_T", own[1]), own[2]
 
 

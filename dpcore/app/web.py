@@ -73,9 +73,9 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                found = MutableHeaders(scope=message)
+                fields = MutableHeaders(scope=message)
                 for name, value in headers().items():
-                    found.setdefault(name, value)
+                    fields.setdefault(name, value)
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

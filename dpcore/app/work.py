@@ -212,10 +212,10 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     key = ("region", text)
     if key not in _rerun.results:
         with collected() as notices:
-            found = parse(text)
-        _rerun.keep(key, (found, tuple(notices)))
+            region_ = parse(text)
+        _rerun.keep(key, (region_, tuple(notices)))
         with suppress(DpcoreError):  # what is wrong with its parts is said when it is asked for its numbers
-            expect(operations(found))
+            expect(operations(region_))
     return cast("tuple[TradeOff, tuple[str, ...]]", _rerun.results[key])
 
 
@@ -224,10 +224,10 @@ def expect(operations: float) -> None:
     _rerun.operations = max(_rerun.operations, operations)
 
 
-def attempt(make: Callable[..., _T], *given: Any, **options: Any) -> _T | DpcoreError:
+def attempt(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | DpcoreError:
     """Return what was made, or the error that it ended with: one result that fails does not keep the others away."""
     try:
-        return make(*given, **options)
+        return make(*arguments, **options)
     except DpcoreError as error:
         return error
 
