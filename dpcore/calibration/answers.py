@@ -141,9 +141,9 @@ def answers(question: Question) -> tuple[NoiseAnswer, ...]:
 
     Examples
     --------
-    >>> from dpcore.calibration.requirements import Statement
-    >>> found = answers(Question("noise", Statement(1.0, 1e-5)))
-    >>> [(one.candidate.name, round(one.value, 4)) for one in found if one.candidate.name in ("laplace", "gaussian")]
+    >>> from dpcore.calibration.requirements import EpsilonDelta
+    >>> results = answers(Question("noise", EpsilonDelta(1.0, 1e-5)))
+    >>> [(one.candidate.name, round(one.value, 4)) for one in results if one.candidate.name in ("laplace", "gaussian")]
     [('laplace', 1.0), ('gaussian', 3.7306)]
     """
     found = []
