@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -36,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.core.domains import REAL
-from dpcore.core.effort import current, effort
+from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import DELTA, EPSILON, Parameter, check_names, unknown
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
+    from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
 KINDS: Final = ("exact", "upper", "lower", "approximate", "simulation", "printed")
@@ -56,6 +58,7 @@ UNJUDGED: Final = "At the parameters chosen; the statement is judged at the sour
 MARKS: Final = ("line", "point", "bar")
 _SUFFIX: Final = "_lab"  # of the file that holds a lab
 COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
+AT_ONCE: Final = 200_000  # numbers a simulation draws at once: 1.6 MB, and milliseconds between two looks at the clock
 BARS: Final = "Bars reach two standard errors to both sides."
 LAB_EPSILON: Final = EPSILON.but(low=0.01, high=10.0, infinite=False)
 LAB_DELTA: Final = DELTA.but(low=1e-12, high=0.5)
@@ -66,7 +69,17 @@ REPLICATIONS: Final = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What a lab opens on: three sentences in plain words."""
+    """What a lab opens on: three sentences in plain words.
+
+    Parameters
+    ----------
+    claimed : str
+        What the source states.
+    true : str
+        What is true instead.
+    matters : str
+        Why the difference matters.
+    """
 
     claimed: str
     true: str
@@ -157,7 +170,19 @@ class Plot:
 
 @dataclass(frozen=True)
 class Regions:
-    """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact."""
+    """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact.
+
+    Parameters
+    ----------
+    title, takeaway : str
+        As in `Plot`.
+    regions : mapping of str to TradeOff
+        Name -> region.
+    log : bool, default False
+        Logarithmic axes.
+    notes : tuple of str, default ()
+        Small print.
+    """
 
     title: str
     takeaway: str
@@ -180,7 +205,26 @@ def series(
     low: Any = None,
     high: Any = None,
 ) -> pd.DataFrame:
-    """Return the rows of one series of a `Plot`; values that are not finite are refused, never dropped."""
+    """Return the rows of one series of a `Plot`; values that are not finite are refused, never dropped.
+
+    Parameters
+    ----------
+    name : str
+        Of the series.
+    x, y : array_like
+        Places (numbers, or texts for bars) and heights.
+    kind : str, default "exact"
+        What the heights are; see `KINDS`.
+    mark : str, default "line"
+        Line, point or bar.
+    low, high : array_like, optional
+        Ends of error bars; the heights themselves for none.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``series, x, y, low, high, kind, mark``.
+    """
     one_of("kind", KINDS).check(kind)
     one_of("mark", MARKS).check(mark)
     across = list(x) if np.ndim(x) else [x]
@@ -215,7 +259,18 @@ def simulated(name: str, x: Any, y: Any, error: Any, *, least: Any = -np.inf, ma
 
 
 def together(*parts: pd.DataFrame) -> pd.DataFrame:
-    """Return several series as one frame for a `Plot`."""
+    """Return several series as one frame for a `Plot`.
+
+    Parameters
+    ----------
+    *parts : DataFrame
+        What `series` returned.
+
+    Returns
+    -------
+    DataFrame
+        All rows, in order.
+    """
     return pd.concat(parts, ignore_index=True)
 
 
@@ -239,7 +294,7 @@ class Lab(ABC):
 
     @abstractmethod
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
-        """Return what was printed beside what is true, the most important first; `table` asks the lab of the source."""
+        """Return what was printed beside what is true, the most important first; `table` judges the lab at the source's parameters."""
 
     def numbers(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the rows that depend on the parameters, for a reader's own; their verdicts are not shown."""
@@ -284,7 +339,7 @@ class Lab(ABC):
             judged = source.checks(np.random.default_rng(seed))
             own = self.numbers(np.random.default_rng(seed)) if changes else ()
         rows = [_cells(check) for check in judged]
-        seen_before = {_fingerprint(check) for check in judged}
+        fingerprints = {_fingerprint(check) for check in judged}
         here = ", ".join(
             f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in changes.items()
@@ -294,7 +349,7 @@ class Lab(ABC):
             | {"quantity": f"{check.quantity} ({here})", "verdict": "", "why": UNJUDGED, "row": ""}
             | ({"printed": ""} if check.fixed else {})
             for check in own
-            if _fingerprint(check) not in seen_before
+            if _fingerprint(check) not in fingerprints
         ]
         return pd.DataFrame(rows)
 
@@ -326,24 +381,63 @@ def _fingerprint(check: LabCheck) -> tuple[str, str, float | str, float]:
     return check.place, check.quantity, check.printed, check.value
 
 
+def chunks(replications: int, width: int, part: tuple[float, float] = (0.0, 1.0)) -> Iterator[slice]:
+    """Go through the repetitions of a simulation in slices, and report progress before each.
+
+    Parameters
+    ----------
+    replications : int
+        How many there are.
+    width : int
+        How many numbers one of them draws; a slice draws about `AT_ONCE` in all.
+    part : tuple of (float, float), optional
+        Which part of the whole work this is.
+
+    Yields
+    ------
+    slice
+        The next repetitions.
+    """
+    size = max(1, AT_ONCE // width)
+    for start in range(0, replications, size):
+        checkpoint(part[0] + (part[1] - part[0]) * start / replications)
+        yield slice(start, min(start + size, replications))
+
+
+def standard_error(values: FloatArray) -> float:
+    """Return the standard error of a mean; 0 for a single value."""
+    return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else 0.0
+
+
 _L = TypeVar("_L", bound=type[Lab])
 
 
 def enter(cls: _L) -> _L:
-    """Make a lab known under its name, with the names of its pictures."""
+    """Register a lab under its name, with the names of its pictures.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of `Lab`.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
     cls.views = tuple(cls().pictures(np.random.default_rng(0)))
     LABS.enter(cls)
     return cls
 
 
 class Labs(Mapping[str, "type[Lab]"]):
-    """Every lab by name: the names are those of the files, and a lab is imported when it is asked for."""
+    """Every lab by name: the names are those of the files, and a lab is imported when it is first used."""
 
     def __init__(self) -> None:
         self._labs: dict[str, type[Lab]] = {}
 
     def enter(self, cls: type[Lab]) -> None:
-        """Make a lab known under its name."""
+        """Register a lab under its name."""
         self._labs[cls.name] = cls
 
     def __getitem__(self, name: str) -> type[Lab]:
@@ -377,7 +471,26 @@ LABS: Final = Labs()
 
 
 def lab(name: str, **values: Any) -> Lab:
-    """Return the lab of this name; parameters not given take their defaults."""
+    """Return the lab of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of `LABS`, such as ``mixed_noise``.
+    **values : object
+        Its parameters; the others take their defaults, the source's own.
+
+    Returns
+    -------
+    Lab
+        The lab.
+
+    Examples
+    --------
+    >>> from dpcore.labs import lab
+    >>> lab("mixed_noise").place
+    'Section 5.3'
+    """
     if name not in LABS:
         raise DomainError(unknown("lab", name, sorted(LABS)))
     check_names(LABS[name].parameters(), values, name)

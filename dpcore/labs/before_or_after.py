@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
+from dpcore.labs.base import chunks
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-
-_AT_ONCE = 200_000
 
 
 def spread_out(n: int, high: float) -> FloatArray:
@@ -153,7 +151,7 @@ def noisy_medians(
     Parameters
     ----------
     part : tuple of (float, float)
-        Which part of the whole work this is, for the listener.
+        Which part of the whole work this is, for the progress shown.
     """
     x = np.asarray(values, dtype=np.float64)
     return _repeated(x, scale, replications, rng, part, median=True)
@@ -174,10 +172,7 @@ def _repeated(
         msg = f"values must be a flat list of at least 2 numbers, got {shown(x.tolist())}."
         raise DomainError(msg)
     out = np.empty(replications)
-    chunk = max(1, _AT_ONCE // x.size)
-    for start in range(0, replications, chunk):
-        checkpoint(part[0] + (part[1] - part[0]) * start / replications)
-        count = min(chunk, replications - start)
-        noisy = x + rng.laplace(0.0, scale, (count, x.size))
-        out[start : start + count] = np.median(noisy, axis=1) if median else noisy.var(axis=1, ddof=1)
+    for rows in chunks(replications, x.size, part):
+        noisy = x + rng.laplace(0.0, scale, (rows.stop - rows.start, x.size))
+        out[rows] = np.median(noisy, axis=1) if median else noisy.var(axis=1, ddof=1)
     return out

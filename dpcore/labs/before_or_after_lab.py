@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.labs import before_or_after as both
 from dpcore.labs import before_or_after_views as views
-from dpcore.labs.base import REPLICATIONS, Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import REPLICATIONS, Lab, LabCheck, Makers, Story, enter, standard_error
 from dpcore.labs.disclosure_noise import ages
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class BeforeOrAfter(Lab):
                 "Much noise pulls the median of skewed records towards their mean; large-n value "
                 f"{both.median_before_limit(x, self.high / self.epsilon)[0] - float(np.median(x)):.3g}.",
                 kind="simulation",
-                error=float(off.std(ddof=1)) / math.sqrt(off.size),
+                error=standard_error(off),
                 row="before-and-after",
             ),
         )

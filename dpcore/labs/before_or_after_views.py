@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.labs import before_or_after as both
-from dpcore.labs.base import BARS, Plot, series, simulated, together
+from dpcore.labs.base import BARS, Plot, series, simulated, standard_error, together
 from dpcore.labs.disclosure_noise import ages
 from dpcore.words import outward
 
@@ -91,7 +91,7 @@ def variance(lab: BeforeOrAfter, rng: Generator) -> Plot:
     for i, e in enumerate(some):
         part = (i / some.size, (i + 1) / some.size)
         squares = (both.noisy_variances(x, lab.high / e, lab.replications, rng, part) - spread) ** 2
-        errors.append((float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(squares.size)))
+        errors.append((float(squares.mean()), standard_error(squares)))
     y, error = np.array(errors).T
     exact = [both.variance_before(e, lab.high, n, spread) for e in grid]
     printed = [both.printed_variance_before(e, lab.high, x) for e in grid]
@@ -148,7 +148,7 @@ def root_mean_square(off: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple
     """Return the root mean square and its standard error by the delta method."""
     squares = off**2
     size = math.sqrt(float(squares.mean()))
-    return size, float(squares.std(ddof=1)) / math.sqrt(squares.size) / (2 * size)
+    return size, standard_error(squares) / (2 * size)
 
 
 def _inside(values: np.ndarray[tuple[int], np.dtype[np.float64]], centre: float) -> str:

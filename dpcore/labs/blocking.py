@@ -15,6 +15,7 @@ from scipy.special import gammaln
 
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.registry import Choice, Parameter
+from dpcore.labs.base import AT_ONCE, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 BLOCKS: Final = Parameter("m", "integer", low=1, high=1000, label="m", meaning="number of blocks", example=10)
 EMPTY: Final = Choice("empty", "text", choices=("middle", "skip"), meaning="what an empty block answers")
 TABLE: Final = {5: (645.21, 765.16), 10: (81.69, 201.08), 15: (23.83, 91.97), 20: (10.45, 46.37)}  # Table 5.2
-_AT_ONCE = 200_000
 
 
 # --- the two estimates before noise --------------------------------------------------------------------------------
@@ -178,12 +178,8 @@ class BlockErrors:
 def summarise(values: FloatArray, target: float, noise: float = 0.0) -> BlockErrors:
     """Return the summary of estimates; the variance `noise` of independent noise is added exactly, not drawn."""
     squares = (values - target) ** 2
-    root = math.sqrt(values.size)
     return BlockErrors(
-        float(values.mean()),
-        float(values.std(ddof=1)) / root,
-        float(squares.mean()) + noise,
-        float(squares.std(ddof=1)) / root,
+        float(values.mean()), standard_error(values), float(squares.mean()) + noise, standard_error(squares)
     )
 
 
@@ -205,7 +201,7 @@ def estimates(
     """
     chunks: dict[int, list[tuple[FloatArray, FloatArray]]] = {m: [] for m in m_values}
     claim(16.0 * replications * len(m_values), "Keeping the estimates")
-    chunk = max(1, _AT_ONCE // n)
+    chunk = max(1, AT_ONCE // n)
     for start in range(0, replications, chunk):
         rows = draw(rng, (min(chunk, replications - start), n))
         for at, m in enumerate(m_values):

@@ -35,7 +35,7 @@ class BoundedNoise(Lab):
     title = "Noise cut to the possible answers"
     place = "Section 5.5"
     story = Story(
-        claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private from a scale on that a theorem states.",
+        claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private if its scale is at least what a theorem states.",
         true="The theorem has the scale on both sides and must be solved: on [0, 10] at ε = 1 and sensitivity 1 it "
         "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants lacks a bracket in the text at hand.",
         matters="Cutting is not free as clamping is: the release leans away from the ends, and the noise needed is larger "
@@ -98,7 +98,7 @@ class BoundedNoise(Lab):
                 "b ≥ Δ/(ε - ln ΔC)",
                 self.right,
                 "holds",
-                "ΔC depends on b, so that the scale stands on both sides of the condition; the value solves it, and there the "
+                "ΔC depends on b, so the scale is on both sides of the condition; the value solves it, and there the "
                 "largest loss is ε.",
                 kind="upper",
             ),

@@ -221,7 +221,7 @@ class CompositionExamples(Lab):
             f"(exact) at that ε, {verdict} the promised {self.rr_delta:g}."
         )
         right = float((once**2).power(0.1))
-        notes = (f"Who wrongly accuses 10 of 100 finds {about(right)} after two answers.",)
+        notes = (f"An attacker who wrongly accuses 10 of 100 finds {about(right)} after two answers.",)
         return Regions("The same question twice", takeaway, regions, notes=notes)
 
     def _dependent(self) -> Regions:

@@ -245,7 +245,7 @@ class ConcentratedPrivacy(Lab):
         deltas = [
             f"{float(region.delta(e)):.3g} with the {name}" for name, region in regions.items() if name != "asked for"
         ]
-        takeaway = f"Asked for is δ = {d:g} at ε = {e:g}; the noises give {', '.join(deltas)} (exact)."
+        takeaway = f"The target is δ = {d:g} at ε = {e:g}; the noises give {', '.join(deltas)} (exact)."
         return Regions("Regions of the four noises", takeaway, regions)
 
 

@@ -10,7 +10,7 @@ from dpcore.core.registry import Parameter
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
 from dpcore.labs import disclosure_views as views
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter, standard_error
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -137,7 +137,7 @@ class DisclosureControl(Lab):
                     if method == "k-PRAM"
                     else "a²/3 = 25/12 for noise in [-2.5, 2.5].",
                     kind="simulation",
-                    error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
+                    error=standard_error(errors),
                     fixed=True,
                 )
             )

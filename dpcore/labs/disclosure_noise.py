@@ -29,7 +29,7 @@ PRINTED: Final = {"k-PRAM": (0.06881953, 4.398563, 2.097275), "k-noise": (0.0340
 YOUNGEST, OLDEST = 22.0, 78.0  # ages 22 to 77, with a fraction of a year added
 HALFWIDTH = Parameter("halfwidth", low=0.01, high=50.0, label="a", meaning="the noise lies in [-a, a]")
 WIDTH = Parameter("width", low=0.1, high=100.0, label="w", meaning="width of the bins")
-_PAIRS_AT_ONCE = 2_000_000
+_PAIRS_AT_ONCE = 2_000_000  # 16 MB per array
 
 
 def ages(seed: int = 0) -> FloatArray:

@@ -41,7 +41,7 @@ def classes() -> Plot:
     )
     both = sizes["Table 3.3, both"]
     says = (
-        f"Each column alone has classes of {sdc.CLAIMED_K}, but whoever knows age and amount finds classes as small as {both}: "
+        f"Each column alone has classes of {sdc.CLAIMED_K}, but someone who knows age and amount finds classes as small as {both}: "
         f"the printed 3-anonymity for both is {both}-anonymity."
     )
     return Plot(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.registry import Choice
+from dpcore.labs.base import chunks
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ POPULATION: Final = Choice(
     meaning="uniform on [0, Λ], or exponential of mean Λ/10, what is above Λ moved to Λ",
 )
 _SKEW = 0.1
-_AT_ONCE = 200_000
 
 
 # --- noise and widths ----------------------------------------------------------------------------------------------
@@ -165,17 +164,14 @@ def simulate(
     Parameters
     ----------
     part : tuple of (float, float), optional
-        Which part of the whole work this is, for the listener.
+        Which part of the whole work this is, for the progress shown.
     """
     mean, variance = moments(plan.population, plan.high)
     deviation = noise_deviation(plan.epsilon, plan.delta, plan.high, n)
     means, spreads = np.empty(replications), np.empty(replications)
-    chunk = max(1, _AT_ONCE // n)
-    for start in range(0, replications, chunk):
-        checkpoint(part[0] + (part[1] - part[0]) * start / replications)
-        x = draw(plan.population, plan.high, rng, (min(chunk, replications - start), n))
-        means[start : start + len(x)] = x.mean(axis=1)
-        spreads[start : start + len(x)] = x.var(axis=1, ddof=1)
+    for rows in chunks(replications, n, part):
+        x = draw(plan.population, plan.high, rng, (rows.stop - rows.start, n))
+        means[rows], spreads[rows] = x.mean(axis=1), x.var(axis=1, ddof=1)
     off = np.abs(means + rng.normal(0.0, deviation, replications) - mean)
     noisy = spreads + rng.laplace(0.0, plan.high**2 / n / plan.variance_epsilon, replications)
     sampling = np.maximum(noisy, 0.0) / n

@@ -154,8 +154,8 @@ def regions(lab: Intervals) -> Regions:
     promised, true = DP(total, lab.delta), lab.region
     return Regions(
         "What the interval gives away",
-        f"At ε = {total:g} the two releases have δ = {outward(float(true.delta(total)), 3)}, promised was "
-        f"{lab.delta:g}; drawing negative variances again raises the variance's own loss from "
+        f"At ε = {total:g} the two releases have δ = {outward(float(true.delta(total)), 3)}, where {lab.delta:g} was "
+        f"promised; drawing negative variances again raises the variance's own loss from "
         f"{lab.variance_epsilon:g} to {outward(intervals.resampled_loss(lab.variance_epsilon), 3)}.",
         {
             f"promised: ({total:g}, {lab.delta:g})": promised,

@@ -197,7 +197,7 @@ def table_rows(cells: tuple[Cell, ...]) -> list[LabCheck]:
             "99 % intervals",
             far,
             "false",
-            "All cells but two fit intervals of 1.96 standard errors; most small ones fit 2.58 by no means.",
+            "All cells but two fit intervals of 1.96 standard errors; most small ones do not fit 2.58 at all.",
             kind="simulation",
             row="table-of-coverage",
         ),

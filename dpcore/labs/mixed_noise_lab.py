@@ -52,7 +52,7 @@ class MixedNoise(Lab):
         "that mixing both noises improves utility at no cost.",
         true="Its true δ depends on ε alone and is 0.0396 at ε = 1, about 20 times the claimed 0.002; the "
         "switch has to be on δ.",
-        matters="Whoever used the mechanism promised a protection that was not there, and the gain in utility is chance: "
+        matters="Users of the mechanism promised a protection that was not there, and the gain in utility is chance: "
         "both noises have the same variance by construction.",
     )
     formula = (
@@ -129,7 +129,7 @@ class MixedNoise(Lab):
             takeaway = "The normal branch leaves the claimed region where false positives are rare"
         else:
             takeaway = "At this δ the normal branch stays inside the claimed region"
-        takeaway += f": at false positives {rate:g} the attacker finds {power:.4g} (exact); claimed is at most {outward(most, 4)}."
+        takeaway += f": at false positives {rate:g} the attacker finds {power:.4g} (exact); the claim allows at most {outward(most, 4)}."
         notes = (f"The advantage of the normal branch is {true.total_variation:.4g} (exact).",)
         return Plot("Claimed and true attack", takeaway, frame, "False positives", "True positives found",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import unknown
+from dpcore.labs.base import chunks, standard_error
 from dpcore.labs.mixed_noise import classical_variance, printed_threshold
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ MECHANISMS: Final = ("Laplace", "normal", "mixed")
 NORMAL_95: Final = 1.959963984540054
 NORMAL_99: Final = 2.5758293035489004
 POWERS: Final = (1.0, 1.5, 2.0)  # delta = n^-power in the columns of Table 5.1
-_CHUNK = 200_000
 
 # rows of Table 5.1: family, parameter, then the printed percentages for delta = 1/n, n^-1.5, n^-2 of each mechanism
 TABLE: Final[tuple[tuple[str, float, tuple[tuple[float, float, float], ...]], ...]] = (
@@ -95,11 +94,9 @@ def samples(
     part : tuple of (float, float), optional
         Where this piece of work starts and ends in the whole, for the progress shown.
     """
-    rows = max(1, _CHUNK // n)
     parts = []
-    for start in range(0, replications, rows):
-        checkpoint(part[0] + (part[1] - part[0]) * start / replications)
-        x = draw(family, parameter, rng, (min(rows, replications - start), n))
+    for rows in chunks(replications, n, part):
+        x = draw(family, parameter, rng, (rows.stop - rows.start, n))
         parts.append((x.std(axis=1, ddof=1) / math.sqrt(n), local_sensitivity(x, query)))
     error, sensitivity = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Samples(error, sensitivity)
@@ -154,8 +151,7 @@ def coverage(data: Samples, mechanism: str, epsilon: float, delta: float, quanti
     else:
         same = 2 * ndtr(reach * epsilon / math.sqrt(2.0)) - 1
         inside = np.where(data.sensitivity <= printed_threshold(epsilon, delta), same, laplace)
-    size = inside.size
-    return TrialCoverage(float(inside.mean()), float(inside.std(ddof=1) / math.sqrt(size)) if size > 1 else 0.0)
+    return TrialCoverage(float(inside.mean()), standard_error(inside))
 
 
 def normal_share(sensitivity: FloatArray, epsilon: float, delta: float) -> float:
@@ -188,11 +184,9 @@ def ratios(
     wide = math.sqrt(classical_variance(epsilon, delta)) * sensitivity
     small = sensitivity <= printed_threshold(epsilon, delta)
     size = sensitivity.size
-    rows = max(1, _CHUNK // size)
     mixed, normal = [], []
-    for start in range(0, runs, rows):
-        checkpoint(part[0] + (part[1] - part[0]) * start / runs)
-        shape = (min(rows, runs - start), size)
+    for rows in chunks(runs, size, part):
+        shape = (rows.stop - rows.start, size)
         first = np.square(rng.laplace(0.0, 1.0, shape) * scale).sum(axis=1)
         own = np.where(small, math.sqrt(2.0) * rng.standard_normal(shape), rng.laplace(0.0, 1.0, shape)) * scale
         mixed.append(first / np.square(own).sum(axis=1))

@@ -146,7 +146,7 @@ class NoiseZoo(Lab):
 
     def _density(self) -> Plot:
         mixed = self.noises[zoo.MIXED]
-        spread = math.sqrt(zoo.variance(mixed))
+        spread = mixed.law.deviation
         x = np.linspace(-4 * spread, 4 * spread, _GRID)
         scale = spread / math.sqrt(2.0)
         same = {
@@ -179,7 +179,7 @@ class NoiseZoo(Lab):
             rows = {name: pair for name, pair in values.items() if math.isfinite(pair[0])}
             kind = "exact" if all(pair[1] == "exact" for pair in rows.values()) else "approximate"
             parts.append(series(what, list(rows), [pair[0] for pair in rows.values()], kind=kind, mark="bar"))
-        one, two = (zoo.kullback_leibler(self.noises[name])[0] for name in (zoo.LAPLACE, zoo.TWICE))
+        one, two = (zoo.renyi(self.noises[name], 1.0)[0] for name in (zoo.LAPLACE, zoo.TWICE))
         takeaway = (
             f"A second Laplace noise lowers the Kullback-Leibler divergence from {one:.4g} to {two:.4g} and every other "
             "distance, except the largest loss."

@@ -10,9 +10,9 @@ import numpy as np
 from dpcore.core.effort import stage
 from dpcore.core.registry import Parameter
 from dpcore.labs import noisy_sgd_views as views
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter, standard_error
 from dpcore.labs.noisy_sgd import BUDGET, DECAY, GROWTH, PRINTED_CONSTANT, RATE, STEPS, Schedule, exponents, vanishing
-from dpcore.labs.noisy_sgd_runs import PENALTY, Ridge, points, run, standard_error
+from dpcore.labs.noisy_sgd_runs import PENALTY, Ridge, points, run
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -95,7 +95,7 @@ class NoisySgd(Lab):
                 last,
                 plan.sampled(self.records),
                 "loose",
-                "The proof ignores that a record is used in few steps, and nobody sees in which.",
+                "The proof ignores that a record is used in few steps, and that nobody sees in which.",
                 kind="upper",
             ),
             LabCheck(
@@ -104,7 +104,7 @@ class NoisySgd(Lab):
                 self.epsilon,
                 flat.joint,
                 "false",
-                "Said of the sequence, it holds only for each iterate alone: the second step adds half the loss of the first.",
+                "Stated for the sequence, it holds only for each iterate alone: the second step adds half the loss of the first.",
                 row="gradients-at-two-places",
             ),
         ]

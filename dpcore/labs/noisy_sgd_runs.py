@@ -7,7 +7,6 @@ no residual there reaches the clip.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 PENALTY = Parameter("penalty", low=0.0, high=100.0, label="λ", meaning="weight of the squared slope")
 _MOVES_AT_ONCE = 200_000  # steps times runs between two looks at the clock
-_RESIDUALS_AT_ONCE = 1_000_000
+_RESIDUALS_AT_ONCE = 1_000_000  # 8 MB per array
 
 
 class Objective(Protocol):
@@ -199,8 +198,3 @@ def run(
             move = move + plan.noise[t] * rng.laplace(size=theta.shape)
         theta = theta - rate * move
     return out
-
-
-def standard_error(values: FloatArray) -> float:
-    """Return the standard error of a mean; 0 for a single value."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint, stage
-from dpcore.labs.base import Plot, Regions, series, simulated, together
+from dpcore.labs.base import Plot, Regions, series, simulated, standard_error, together
 from dpcore.labs.noisy_sgd import PRINTED_CONSTANT, Schedule, cheaper, grid, vanishing
-from dpcore.labs.noisy_sgd_runs import run, standard_error
+from dpcore.labs.noisy_sgd_runs import run
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.algebra import Product
 from dpcore.regions.guarantees import DP
@@ -84,14 +84,7 @@ def lines() -> Plot:
         "That line lies above κ = 1 - ρ: wherever the error vanishes, plain composition beats the theorem in the long run."
     )
     note = "All three terms vanish above the upper line for 0 < ρ < 1; at ρ = 0 the sampling term A2 stays."
-    return Plot(
-        "Where the error vanishes",
-        says,
-        frame,
-        "fall of the rate, ρ",
-        "growth of the loss, κ",
-        notes=(note,),
-    )
+    return Plot("Where the error vanishes", says, frame, "fall of the rate, ρ", "growth of the loss, κ", notes=(note,))
 
 
 def sums(plan: Schedule) -> Plot:

@@ -109,7 +109,7 @@ def _smooth() -> tuple[LabCheck, ...]:
             "the original bound δ' is clearly incorrect",
             0.005,
             "loose",
-            "Said of every admissible noise. For Laplace noise the bound does hold: widen first, move after; the move costs no "
+            "Stated for every admissible noise. For Laplace noise the bound does hold: widen first, then move; the move costs no "
             "δ, so even δ'/2 is enough.",
             kind="upper",
         ),
@@ -186,7 +186,7 @@ def _plain() -> tuple[LabCheck, ...]:
             -2.0,
             -1.0,
             "misprint",
-            "Five records -Λ₂ and six Λ₁ are outside of the range [-Λ₁, Λ₂] unless both are equal; five -Λ₁ and six Λ₂ are "
+            "Five records -Λ₂ and six Λ₁ are outside the range [-Λ₁, Λ₂] unless both are equal; five -Λ₁ and six Λ₂ are "
             "meant, and there the median moves by Λ₁ + Λ₂.",
             row="ends-of-the-range",
         ),

@@ -1,4 +1,4 @@
-r"""What two noisy means of a vector autoregression say of its records: as printed, as programmed, corrected, exact.
+r"""What two noisy means of a vector autoregression say about its records: as printed, as programmed, corrected, exact.
 
 The series is :math:`X^{(2)}=AX^{(1)}+B`, :math:`B\sim N(0,\Sigma)`; at either time the mean of n records is released
 with normal noise of variance :math:`2(\Delta f/\varepsilon_t)^2\ln(1.26/\delta_t)`. Given what the attacker wants to learn
@@ -180,7 +180,7 @@ class Autoregression:
         a, sigma, ones = np.array(self.matrix), np.array(self.covariance), np.ones(self.n)
         if math.isinf(prior):
             if not self.invertible:
-                msg = f"matrix must be invertible to learn of time 2 from time 1 without a prior, got {shown(self.matrix)}."
+                msg = f"matrix must be invertible to learn about time 2 from time 1 without a prior, got {shown(self.matrix)}."
                 raise DomainError(msg)
             weights = np.linalg.solve(a.T, ones)
             return weights, max(0.0, float(weights @ sigma @ weights))

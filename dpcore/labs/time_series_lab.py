@@ -35,7 +35,7 @@ class TimeSeries(Lab):
     title = "Leakage in time series"
     place = "Chapter 6"
     story = Story(
-        "A record of today still shows in the noisy mean of tomorrow, and what that mean tells of it was said to stay "
+        "A record of today still shows in the noisy mean of tomorrow, and what that mean tells about it was said to stay "
         "below the loss ε = 1 of one release, whatever the correlation.",
         "The figure was drawn with another formula than the printed one, which itself divides a variance by n instead of "
         "n²; corrected it gives 1.57 to 2, and the exact smallest ε at δ = 0.05 reaches 1.08.",

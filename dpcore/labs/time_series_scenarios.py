@@ -104,17 +104,10 @@ def scenarios(model: Autoregression) -> Plot:
         parts.append(series(PROGRAM, [x for x, _ in curves], [y for _, y in curves], kind="printed", mark="bar"))
     worst = max(rows, key=lambda row: row.epsilon)
     says = (
-        f"The most is told in {worst.name} ({ATTACKS[worst.attack]}, {KNOWLEDGE[worst.knowledge]}): at most "
+        f"{worst.name} learns the most ({ATTACKS[worst.attack]}, {KNOWLEDGE[worst.knowledge]}): at most "
         f"ε = {outward(worst.epsilon, 3)} exactly, where adding classical statements gives {worst.corrected[0]:.4g}."
     )
-    return Plot(
-        "Who learns what",
-        says,
-        together(*parts),
-        "attack and knowledge",
-        "ε",
-        notes=_notes(rows),
-    )
+    return Plot("Who learns what", says, together(*parts), "attack and knowledge", "ε", notes=_notes(rows))
 
 
 def _notes(rows: list[Scenario]) -> tuple[str, ...]:

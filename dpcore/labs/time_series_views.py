@@ -79,12 +79,12 @@ def first_record(make: Make) -> Plot:
         f"is {_ends(frame, EXACT)}."
     )
     return Plot(
-        "What the second release tells of a record at time 1",
+        "What the second release tells about a record at time 1",
         says,
         frame,
         "correlation of the innovations, ρ",
         "ε at the same δ",
-        reference={"claimed never to be passed": 1.0},
+        reference={"claimed never to be exceeded": 1.0},
         notes=(
             "a11 = a21 = 1, two records, as in the source; ε, δ and range from the form.",
             "The program multiplies by the logarithm where formula (6.6) divides; ε = 1 and range 1 are written into it.",
@@ -103,12 +103,12 @@ def last_record(view: str, make: Make) -> Plot:
         f"δ = {models[0].delta[0]:g} is {_ends(frame, EXACT)}."
     )
     return Plot(
-        "What the first release tells of a record at time 2",
+        "What the first release tells about a record at time 2",
         says,
         frame,
         "correlation of the innovations, ρ",
         "ε at the same δ",
-        reference={"said not to be passed": 1.0},
+        reference={"said not to be exceeded": 1.0},
         notes=(SMALL_PRINT, "Corrected and exact assume a flat prior for time 1; the view 'prior' shows others."),
     )
 
@@ -181,7 +181,7 @@ def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
         reference={"claim just kept": 1.0},
         notes=(
             f"Theorem 6.3.5; every record follows its own past with factor {own:g}, independent innovations of variance 1.",
-            "Ratios below 1e-12 are drawn there.",
+            "Ratios below 1e-12 are drawn at 1e-12.",
         ),
     )
 
@@ -203,7 +203,7 @@ def priors(model: Autoregression) -> Plot:
         f"{PRIORS[-1]:g}{limit}."
     )
     return Plot(
-        "Learning of time 2 from time 1 depends on the prior",
+        "Learning about time 2 from time 1 depends on the prior",
         says,
         frame,
         "prior variance of a record at time 1, τ²",
@@ -229,7 +229,7 @@ def regions(model: Autoregression) -> Regions:
         f"Both releases are exactly Gaussian with μ = {model.mu('A1', 'N3'):.4g}. Printed is ({epsilon:.4g}, {delta:.4g}); "
         f"at that ε the true δ is at most {outward(true, 3)}."
     )
-    return Regions("What both releases tell of a record at time 1", says, shapes)
+    return Regions("What both releases tell about a record at time 1", says, shapes)
 
 
 def model_of(

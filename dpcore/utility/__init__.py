@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from dpcore.core.registry import Choice
 from dpcore.utility.base import PAIRS, Fact, UtilityMeasure, UtilityPair, enter, pair
 from dpcore.utility.dataset import Dataset
-from dpcore.utility.inverse import Requirement, requirement
+from dpcore.utility.inverse import UtilityRequirement, requirement
 from dpcore.utility.simulate import closed_table, facts, simulate, table
 
 for _module in iter_modules(__path__):
@@ -20,9 +20,9 @@ __all__ = [
     "Choice",
     "Dataset",
     "Fact",
-    "Requirement",
     "UtilityMeasure",
     "UtilityPair",
+    "UtilityRequirement",
     "closed_table",
     "enter",
     "facts",

@@ -121,7 +121,7 @@ def within_words(miss: float) -> str:
 
 
 @dataclass(frozen=True)
-class NoisyAnswer(UtilityPair):
+class AdditivePair(UtilityPair):
     """An answer with independent noise of one law on every coordinate; subclasses say which answer and which law."""
 
     @property

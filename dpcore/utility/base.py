@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.regions.tradeoff import TradeOff
-    from dpcore.utility.inverse import Requirement
+    from dpcore.utility.inverse import UtilityRequirement
 
 KINDS: Final = ("exact", "upper", "lower", "approximate")
 MEAN, RATE, QUANTILE = "mean", "rate", "quantile"
@@ -250,7 +250,7 @@ class UtilityPair(ABC):
             raise DomainError(unknown("measure", name, list(measures), self.name))
         return measures[name]
 
-    def requirement(self, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
+    def requirement(self, measure: str, target: float, data: Dataset, of: str | None = None) -> UtilityRequirement:
         """Answer the inverse question: which epsilon (or other parameter, or ``n``) meets `target`.
 
         See `dpcore.utility.inverse.requirement`.
@@ -265,13 +265,36 @@ _P = TypeVar("_P", bound=type[UtilityPair])
 
 
 def enter(cls: _P) -> _P:
-    """Make a pair known under its name."""
+    """Register a pair under its name.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of `UtilityPair`.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
     PAIRS[cls.name] = cls
     return cls
 
 
 def pair(name: str, **values: Any) -> UtilityPair:
-    """Return the pair of this name; parameters not given take their defaults.
+    """Return the pair of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of `PAIRS`, such as ``count_laplace``.
+    **values : object
+        Its parameters; the others take their defaults.
+
+    Returns
+    -------
+    UtilityPair
+        Query, mechanism and parameters.
 
     Examples
     --------

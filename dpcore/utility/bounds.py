@@ -35,7 +35,7 @@ LEAK = (
 TOTAL, BIAS, NOISE = "total", "bias alone", "noise alone"
 COLUMNS = ("label", "parameter", "value", "kind", "low", "high", "theorem")
 _REACH = 20.0  # widths from a 20th to 20 times the present one
-_POINTS = 41
+_POINTS = 41  # of the grid, evenly on a logarithmic axis
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
+    AdditivePair,
     Calibrated,
-    NoisyAnswer,
     gaussian_floor,
     pure_floor,
     stated,
@@ -43,7 +43,7 @@ LARGEST_MOVE = 10**6
 
 
 @dataclass(frozen=True)
-class Single(NoisyAnswer):
+class Single(AdditivePair):
     """One number with noise; a neighbour moves it by `moves(data)`."""
 
     measure = "quantile"

@@ -35,6 +35,7 @@ from dpcore.core.registry import PROBABILITY, Choice, Parameter
 from dpcore.regions.custom import CustomRegion
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, UtilityPair, enter
+from dpcore.utility.noise import least_reach
 from dpcore.utility.spread import Spread, spread_delta
 from dpcore.words import grouped, outward
 
@@ -235,7 +236,4 @@ def relative_quantile(rows: int, miss: float) -> float:
     low, high = 0.0, 1.0
     while missed(high) > miss:
         low, high = high, 2.0 * high
-    while high - low > 1e-14 * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if missed(middle) <= miss else (middle, high)
-    return high
+    return least_reach(missed, miss, low, high)

@@ -36,14 +36,13 @@ from dpcore.utility.additive import (
     NEIGHBOURS,
     PURE_FLOOR,
     SUBSTITUTION,
+    AdditivePair,
     Calibrated,
-    NoisyAnswer,
     additive_facts,
     gaussian_floor,
     parameter_words,
     pure_floor,
     stated,
-    vector_errors,
     vector_measures,
     within_words,
 )
@@ -65,11 +64,7 @@ BINS: Final = Parameter(
     "bins", "integer", low=2, high=MOST_BINS, label="bins", meaning="how many bins of equal width", example=10
 )
 UNIT: Final = Choice(
-    "unit",
-    "text",
-    label="unit",
-    meaning="counts, or frequencies (counts over n)",
-    choices=(COUNTS, FREQUENCIES),
+    "unit", "text", label="unit", meaning="counts, or frequencies (counts over n)", choices=(COUNTS, FREQUENCIES)
 )
 AFTER: Final = Choice(
     "after",
@@ -86,7 +81,7 @@ def bin_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class NoisyHistogram(NoisyAnswer):
+class NoisyHistogram(AdditivePair):
     """Counts of equal bins, or of the categories of categorical data, with noise."""
 
     query = "histogram"
@@ -194,10 +189,6 @@ class NoisyHistogram(NoisyAnswer):
             out /= np.where(total == 0.0, float(len(counts)), total)
             return out if self.unit == FREQUENCIES else out * data.n
         return out if self.unit == COUNTS else out / data.n
-
-    def errors(self, data: Dataset, releases: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return squared, absolute and largest errors of every release."""
-        return vector_errors(releases, self.answer(data))
 
     def depends_on_n(self) -> bool:
         """Return whether frequencies are released, or clipping makes the true counts matter."""

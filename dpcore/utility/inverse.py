@@ -1,4 +1,4 @@
-"""The inverse question: which parameter, or how many records, a wanted error needs."""
+"""The inverse question: which parameter value, or how many records, an error target requires."""
 
 from __future__ import annotations
 
@@ -17,18 +17,31 @@ if TYPE_CHECKING:
     from dpcore.utility.base import UtilityMeasure, UtilityPair
     from dpcore.utility.dataset import Dataset
 
-MOST_RECORDS: Final = 10**15
-_ROUNDS = 200
-_TRIES = 60
-_WIDTH = 1e-13
+MOST_RECORDS: Final = 10**15  # numbers of records stay exact in doubles up to 9e15
+_ROUNDS = 200  # halvings: more than any domain needs to reach _WIDTH
+_TRIES = 60  # halvings from an end of the domain towards a value at which the closed forms can be computed
+_WIDTH = 1e-13  # relative width at which a search ends; the answer is the end that meets the target
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class UtilityRequirement:
     """The least demanding value of a parameter that meets a target.
 
-    `kind` says what the answer rests on: ``exact`` (the closed form itself; no smaller value would do), ``upper`` or
-    ``lower`` (a bound meets the target, so the value is enough; perhaps less would do) or ``approximate``.
+    Attributes
+    ----------
+    parameter : str
+        Name of a parameter of the pair, or ``n``, the number of records.
+    value : float
+        Its value, rounded to the side that keeps the promise.
+    measure : str
+        Name of the measure.
+    target : float
+        What the measure is to meet.
+    kind : str
+        What the answer rests on: ``exact`` (the closed form itself; no smaller value would do), ``upper`` or ``lower``
+        (a bound meets the target, so the value is enough; perhaps less would do) or ``approximate``.
+    words : str
+        The answer in one sentence.
     """
 
     parameter: str
@@ -39,7 +52,9 @@ class Requirement:
     words: str
 
 
-def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, of: str | None = None) -> Requirement:
+def requirement(
+    pair: UtilityPair, measure: str, target: float, data: Dataset, of: str | None = None
+) -> UtilityRequirement:
     """Return the value of `of` at which `measure` meets `target`, rounded to the side that keeps the promise.
 
     Parameters
@@ -54,6 +69,11 @@ def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, o
         The dataset; for ``n`` it is imagined smaller or larger with the same shares.
     of : str, optional
         A parameter of the pair, its main one by default, or ``n``, the number of records.
+
+    Returns
+    -------
+    UtilityRequirement
+        The value, what it rests on, and a sentence.
 
     Raises
     ------
@@ -72,7 +92,7 @@ def requirement(pair: UtilityPair, measure: str, target: float, data: Dataset, o
         raise DomainError(msg)
     search = _Inversion(pair, target_measure, goal, data, parameter)
     value = search.run()
-    return Requirement(
+    return UtilityRequirement(
         name, value, measure, goal, search.kind, _words(pair, target_measure, goal, parameter, value, search)
     )
 

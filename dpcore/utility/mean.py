@@ -42,7 +42,7 @@ from dpcore.utility.additive import (
 )
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.dataset import EXAMPLE_RECORDS, Dataset
-from dpcore.utility.noise import CentredNoise, LaplaceNoise, NormalNoise
+from dpcore.utility.noise import CentredNoise, LaplaceNoise, NormalNoise, least_reach
 from dpcore.utility.shifted import BIASED, Off, off_quantile
 from dpcore.words import grouped, outward
 
@@ -252,13 +252,7 @@ def joint_quantile(noises: list[CentredNoise], miss: float) -> float:
     low, high = (max(noise.reach(p) for noise in noises) for p in (miss, -math.expm1(math.log1p(-miss) / len(noises))))
     if len(noises) == 1:
         return high
-    low = math.nextafter(low, 0.0)
-    while missed(high) > miss:
-        high = math.nextafter(high, math.inf)
-    while high - low > 1e-14 * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if missed(middle) <= miss else (middle, high)
-    return high
+    return least_reach(missed, miss, math.nextafter(low, 0.0), high)
 
 
 def population(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

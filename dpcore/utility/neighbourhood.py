@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
 
 _SAME = 1e-13  # points this close to each other are one point, seen through rounding
-_TINY = 1e-290
-_ROUNDS = 40
+_TINY = 1e-290  # rates below it count as 0, so that slopes stay below the largest double
+_ROUNDS = 40  # passes that drop points below their chords; the exact chain afterwards takes what is left
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,6 +22,8 @@ from dpcore.mechanisms.laplace import LaplaceLaw
 from dpcore.mechanisms.law import Law
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
@@ -165,20 +167,33 @@ def worst_quantile(noise: CentredNoise, many: int, miss: float, counts: FloatArr
     high = noise.reach(-math.expm1(math.log1p(-miss) / many))  # without clipping: every |N_i| <= t
     if counts is None and not noise.integer:
         return high
-    low = -1.0 if noise.integer else 0.0
-    if _misses(noise, many, low, counts) <= miss and low >= 0:
-        return low
-    while _misses(noise, many, high, counts) > miss:
-        high = high + 1.0 if noise.integer else math.nextafter(high, math.inf)
-    while True:
-        middle = float((low + high) // 2) if noise.integer else 0.5 * (low + high)
-        if middle in (low, high) or (not noise.integer and high - low <= 1e-14 * high):
-            return high
-        low, high = (low, middle) if _misses(noise, many, middle, counts) <= miss else (middle, high)
+
+    def missed(t: float) -> float:
+        return float(worst_beyond(noise, many, np.array([t]), counts)[0])
+
+    if not noise.integer:
+        return 0.0 if missed(0.0) <= miss else least_reach(missed, miss, 0.0, high)
+    low = -1.0
+    while missed(high) > miss:
+        high += 1.0
+    while (middle := float((low + high) // 2)) not in (low, high):
+        low, high = (low, middle) if missed(middle) <= miss else (middle, high)
+    return high
 
 
-def _misses(noise: CentredNoise, many: int, t: float, counts: FloatArray | None) -> float:
-    return float(worst_beyond(noise, many, np.array([t]), counts)[0]) if t >= 0 else 1.0
+def least_reach(missed: Callable[[float], float], miss: float, low: float, high: float) -> float:
+    """Return the smallest t from which on missed(t) <= miss, to a relative 1e-14 and rounded up.
+
+    `missed` falls; it is above `miss` at `low` and, but for rounding, not at `high`.
+    """
+    while missed(high) > miss:
+        high = math.nextafter(high, math.inf)
+    while high - low > 1e-14 * high:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if missed(middle) <= miss else (middle, high)
+    return high
 
 
 def worst_mean(noise: CentredNoise, many: int, counts: FloatArray | None = None) -> float:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
+# neighbours whose union is taken: Gumbel chances are closed forms, the others cost one integration per neighbour
 _MOST_NEIGHBOURS = {"gumbel": 40_000, "exponential": 150, "laplace": 150}
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
-_DEEPEST = 746.0
+_DEEPEST = 746.0  # e^-746 is 0 in doubles
 INTEGRAL = "sum over the intervals between records of the chance of each, for the data at hand"
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility.dataset import Dataset
 
-_POINTS = 129
-_TINY = 1e-290
+_POINTS = 129  # per hyperbola: leaves the polygons inside and outside about 1e-5 apart
+_TINY = 1e-290  # keeps logarithms of masses finite
 Points = tuple[FloatArray, FloatArray]
 
 

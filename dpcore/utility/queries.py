@@ -21,7 +21,7 @@ from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.utility.additive import (
     GAUSSIAN_FLOOR,
     SMALL_DELTA,
-    NoisyAnswer,
+    AdditivePair,
     additive_facts,
     gaussian_floor,
     unit_sigma,
@@ -59,7 +59,7 @@ def sigma_for(epsilon: float, delta: float, k: int, calibration: str) -> float:
 
 @enter
 @dataclass(frozen=True)
-class QueriesGaussian(NoisyAnswer):
+class QueriesGaussian(AdditivePair):
     """How many records reach each of k thresholds, with normal noise."""
 
     name = "queries_gaussian"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.utility.base import Fact
-from dpcore.utility.noise import CentredNoise, worst_beyond, worst_mean
+from dpcore.utility.noise import CentredNoise, least_reach, worst_beyond, worst_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
-_PANELS = 32
-_NOTHING = 1e-18
-_MOST_BIASES = 32  # so many different ones that the mean of the worst error is integrated
-_MOST_TERMS = 1_000_000
+_PANELS = 32  # on each side of every bias; with 20 nodes each, more of them change nothing beyond rounding
+_NOTHING = 1e-18  # tail left out of an integral: below the rounding of its value
+_MOST_BIASES = 32  # up to so many different biases the mean of the worst error is integrated; beyond, bounded
+_MOST_TERMS = 1_000_000  # integers summed one by one
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,8 @@ def off_quantile(parts: Sequence[Off], miss: float) -> float:
     if at(0.0) <= miss:
         return 0.0
     each = -math.expm1(math.log1p(-miss) / sum(part.bias.size for part in parts))
-    low, high = 0.0, max(float(np.abs(part.bias).max()) + part.noise.reach(each) for part in parts)
-    while at(high) > miss:
-        high = math.nextafter(high, math.inf)
-    while high - low > 1e-14 * high:
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if at(middle) <= miss else (middle, high)
+    high = max(float(np.abs(part.bias).max()) + part.noise.reach(each) for part in parts)
+    high = least_reach(at, miss, 0.0, high)
     whole = float(round(high))  # errors of whole numbers are whole
     return whole if abs(whole - high) <= 1e-12 * high and at(whole) <= miss else high
 

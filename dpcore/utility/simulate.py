@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RELEASES = 2000
 _COUNT = Parameter("releases", "integer", low=2, high=10**8)
-_NUMBERS_AT_ONCE = 2_000_000  # 16 MB an array
+_NUMBERS_AT_ONCE = 2_000_000  # 16 MB per array
 SIMULATED = ["measure", "simulated", "standard_error", "releases"]
 CLOSED = ["parameter", "value", "measure", "closed_form", "kind", "theorem", "about"]
 TABLE = ["parameter", "value", "measure", "closed_form", "simulated", "standard_error", "kind", "theorem", "about"]
@@ -112,7 +112,9 @@ def closed_table(pair: UtilityPair, parameter: str, values: Iterable[float], dat
     parameter : str
         The name of one of its parameters, or ``n``, the number of records (the data keep their shares).
     values : iterable of float
-        What the parameter takes.
+        Values of the parameter.
+    data : Dataset
+        The dataset.
 
     Returns
     -------
@@ -139,8 +141,8 @@ def table(
 
     Columns: `parameter, value, measure, closed_form, simulated, standard_error, kind, theorem, about`. `kind` says
     what `closed_form` is: the exact value, an upper or lower bound, or an approximation; a measure with several facts
-    has several rows with the same simulated number. About a measure nobody knows a closed form of there is one true,
-    if weak, row: the lower bound 0 (see `facts`). So no cell is empty.
+    has several rows with the same simulated number. A measure without a known closed form has one true, if weak, row:
+    the lower bound 0 (see `facts`). So no cell is empty.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ def table(
     parameter : str
         The name of one of its parameters. (``n`` cannot be simulated with the data at hand.)
     values : iterable of float
-        What the parameter takes.
+        Values of the parameter.
     data, rng, releases : Dataset or numpy.random.Generator or int
         As in `simulate`, at every value; every value has randomness of its own.
     """
@@ -188,7 +190,22 @@ def cases_table(
 
 
 def facts(pair: UtilityPair, n: int | None, data: Dataset) -> list[Fact]:
-    """Return the closed forms in the order of the measures; a measure without any is at least 0, which is said."""
+    """Return the closed forms in the order of the measures; a measure without any gets the lower bound 0.
+
+    Parameters
+    ----------
+    pair : UtilityPair
+        Query and mechanism.
+    n : int or None
+        As if the data had n records with the same shares; None for the data as they are.
+    data : Dataset
+        The dataset.
+
+    Returns
+    -------
+    list of Fact
+        At least one for every measure.
+    """
     closed_forms = pair.closed_forms(data, n)
     out = []
     for measure in pair.measures:

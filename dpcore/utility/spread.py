@@ -18,7 +18,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 from dpcore.curves.base import Bounds, Curve, FloatArray
 
 _TELLING = 1e-6  # laws closer than this differ by little more than rounding, and the profile gets a margin
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # that margin: the rounding of a difference of two numbers up to 1
 
 
 class Spread(Curve):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
 
-MOST: Final = 200
-_NODES = 24
+MOST: Final = 200  # candidates; the work grows with their square
+_NODES = 24  # Gauss-Legendre nodes per panel: exact to rounding on panels of the width that `panels` chooses
 _FEW, _DEEP, _DEPTH = 16, 150.0, 60.0  # how many scales below the best score are looked at, for few or more candidates
 _STEEP = 25.0  # a panel this many units of (candidates / length) wide is integrated to 1e-16
 

@@ -14,6 +14,7 @@ from dpcore.core.errors import DomainError
 from dpcore.labs import lab
 from dpcore.labs import noisy_sgd as sgd
 from dpcore.labs import noisy_sgd_runs as runs
+from dpcore.labs.base import standard_error
 from dpcore.language import parse
 
 
@@ -158,7 +159,7 @@ def test_mean_runs(steps: int, kappa: float, digest: float, bound: float, promis
     problem, plan = _mean(), sgd.Schedule(steps, 0.5, kappa, 0.25)
     exact = mean_excess(problem, plan)
     seen = problem.excess(runs.run(problem, plan, np.random.default_rng(3), 400, [steps])[steps])
-    error = runs.standard_error(seen)
+    error = standard_error(seen)
     assert seen.mean() == pytest.approx(exact, abs=4 * error)
     assert digest == pytest.approx(exact, abs=4 * error), "a simulation of 400 runs as well"
     upper = plan.bound(float(problem.best[0]) ** 2, problem.spread, 1)

@@ -1,4 +1,4 @@
-"""What evidence is made of: what a printed statement gives beside the true number, and whether they contradict."""
+"""What evidence is made of: the printed number beside the true one, and whether they contradict."""
 
 from __future__ import annotations
 
@@ -21,10 +21,19 @@ MARGIN = 1e-9
 class PrintedClaim:
     """What a statement gives beside the true number.
 
-    `stated` is printed, or follows from what is printed in this setting. `says` is what the source claims about the true
-    number: that it is equal to the stated one, at most, or at least; ``beside`` claims nothing and puts two numbers side
-    by side. `kind` says what the true number is. A bound refutes on its own side only: a lower bound above "at most", an
-    upper bound below "at least".
+    Parameters
+    ----------
+    setting : str
+        What is computed, with its parameters.
+    stated : float
+        The number that is printed, or follows from what is printed in this setting.
+    true : float
+        The true number.
+    says : str, default "="
+        What the source claims about the true number: that it is equal to the stated one, at most, or at least; ``beside``
+        claims nothing and puts two numbers side by side.
+    kind : str, default "exact"
+        What `true` is. A bound refutes on its own side only: a lower bound above "at most", an upper bound below "at least".
     """
 
     setting: str
@@ -34,7 +43,7 @@ class PrintedClaim:
     kind: str = "exact"
 
     def __post_init__(self) -> None:
-        """Refuse what no reader could make sense of."""
+        """Refuse unknown relations and kinds, and numbers that are none."""
         one_of("says", SAYS).check(self.says)
         one_of("kind", KINDS).check(self.kind)
         if math.isnan(self.stated) or math.isnan(self.true):
@@ -57,7 +66,15 @@ class PrintedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence: a sentence with the numbers, and the numbers."""
+    """Evidence: a sentence with the numbers, and the numbers.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    claims : tuple of PrintedClaim
+        The numbers.
+    """
 
     text: str
     claims: tuple[PrintedClaim, ...]

@@ -1,4 +1,4 @@
-"""The rows of the errata: data from data/errata.toml, evidence computed when it is asked for."""
+"""The rows of the errata: data from data/errata.toml, evidence computed on demand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,15 @@ EVIDENCE: Final[dict[str, Callable[[], Evidence]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that the rows are about."""
+    """A text that the rows are about.
+
+    Parameters
+    ----------
+    name : str
+        As rows name it.
+    title, reference : str
+        For headings and lists.
+    """
 
     name: str
     title: str
@@ -60,9 +68,22 @@ class Source:
 class Row:
     """One place where a source is wrong, or says less than it could.
 
-    `printed` and `corrected` are Markdown with LaTeX; in `printed`, formulas and words in quotation marks are quoted. `why`
-    is the sentence that shows it; `fails` says where a false statement fails; `name_of_evidence` names the computation
-    (empty: the sentence is all). `added` marks what was found while checking the first list.
+    Parameters
+    ----------
+    name, source, place : str
+        Name of the row, name of the source, and the place in it.
+    printed, corrected : str
+        Markdown with LaTeX; in `printed`, formulas and words in quotation marks are quoted.
+    kind : str
+        One of `KINDS`.
+    why : str
+        The sentence that shows it.
+    name_of_evidence : str, default ""
+        Name of the computation; empty if the sentence is all.
+    added : bool, default False
+        Whether it was found while checking the first list.
+    fails : str, default ""
+        Where a false statement fails.
     """
 
     name: str
@@ -114,7 +135,7 @@ def _read() -> tuple[tuple[Source, ...], tuple[Row, ...]]:
     rows = []
     for row in file["row"]:
         if row["source"] not in names:
-            msg = f"The row {row['name']} speaks of the source {row['source']!r}; known are {', '.join(sorted(names))}."
+            msg = f"The row {row['name']} names the source {row['source']!r}; known are {', '.join(sorted(names))}."
             raise DomainError(msg)
         rows.append(Row(name_of_evidence=row.pop("evidence", ""), **row))
     return sources, tuple(rows)
@@ -126,7 +147,20 @@ def sources() -> tuple[Source, ...]:
 
 
 def rows(source: str | None = None, kind: str | None = None) -> tuple[Row, ...]:
-    """Return the rows, all of them or those of one source or kind."""
+    """Return the rows, all of them or those of one source or kind.
+
+    Parameters
+    ----------
+    source : str, optional
+        Name of a source, as in `sources`.
+    kind : str, optional
+        One of `KINDS`.
+
+    Returns
+    -------
+    tuple of Row
+        In the order of the file.
+    """
     return tuple(row for row in _read()[1] if source in (None, row.source) and kind in (None, row.kind))
 
 
