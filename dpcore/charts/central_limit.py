@@ -132,12 +132,10 @@ def _band(band: pd.DataFrame, *, axes: Axes, log: bool, dark: bool) -> list[alt.
     inside = float(at["lower"] + 0.7 * (at["upper"] - at["lower"]))
     x_at, y_at = (float(at["alpha"]), inside) if axes == "fdp" else (inside, float(at["alpha"]))
     place = pd.DataFrame({"x": [max(x_at, least)], "y": [max(y_at, least)], "text": ["band of the theorem"]})
-    word = alt.Chart(checked(place)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
-    paper = theme.paper(dark=dark)
+    base = alt.Chart(checked(place)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     return [
         outline.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), order=alt.Order("step:Q")),
-        word.mark_text(color=paper, stroke=paper, strokeWidth=4, opacity=0.8, aria=False),
-        word.mark_text(color=theme.ink(dark=dark), aria=False),
+        *theme.halo_text(base, "text:N", dark=dark, halo=0.8),
     ]
 
 
