@@ -420,7 +420,7 @@ def gaussian_classic(epsilon: Real, delta: Real) -> TradeOff:
 def gdp(mu: Real) -> TradeOff:
     r"""Gaussian differential privacy.
 
-    At most as telling as one draw from N(0, 1) or N(μ, 1).
+    At most as informative as one draw from N(0, 1) or N(μ, 1).
 
     Parameters
     ----------
@@ -632,7 +632,7 @@ def laplace(*, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
 def laplace_sum(scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     r"""Sum of two Laplace noises.
 
-    The answer plus two independent Laplace noises of scale b: never more telling than one of them.
+    The answer plus two independent Laplace noises of scale b: never more informative than one of them.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Tidy tables of regions: one row per number, and every number says what it is.
 
-Columns are lower-case ASCII; `region` is the canonical form. The last three columns say what a number is: `kind` (see
-`dpcore.core.kinds`), `theorem` (by which argument it holds) and `neighbours` (for which neighbouring datasets). Infinity is
-kept as a float.
+Columns are lower-case ASCII; `region` is the canonical form. The last three columns describe the number: `kind` (see
+`dpcore.core.kinds`), `theorem` (why it holds) and `neighbours` (for which neighbouring datasets). Infinity stays a float.
 """
 
 from __future__ import annotations
@@ -52,10 +51,10 @@ def deltas(regions: Regions, epsilon: ArrayLike | None = None) -> pd.DataFrame:
         `region, epsilon, delta, delta_lower, kind, theorem, neighbours`. The truth lies between `delta_lower` and `delta`;
         0 means that no failure is possible, 1 that nothing is promised.
     """
-    asked = None if epsilon is None else ANY_LOSS.array(epsilon)
+    values = None if epsilon is None else ANY_LOSS.array(epsilon)
     parts = []
-    for region in _several(regions):
-        at = _default_epsilons(region) if asked is None else asked
+    for region in several(regions):
+        at = _default_epsilons(region) if values is None else values
         lower, upper = region.delta_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
         parts.append(_part(region, what, epsilon=at, delta=upper, delta_lower=lower))
@@ -75,12 +74,12 @@ def epsilons(regions: Regions, delta: ArrayLike | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `region, delta, epsilon, epsilon_lower, kind, theorem, neighbours`; `inf` where no epsilon reaches that delta.
-        The largest loss, at delta 0, is exact for a certified product as well.
+        `region, delta, epsilon, epsilon_lower, kind, theorem, neighbours`; `inf` if no epsilon reaches that delta.
+        The largest loss, at delta 0, is exact even for a certified product.
     """
     at = DELTA.array(parse_list(DEFAULT_DELTA) if delta is None else delta)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         lower, upper = region.epsilon_bounds(at)
         what = kinds((lower, upper), "upper").tolist()
         parts.append(_part(region, what, delta=at, epsilon=upper, epsilon_lower=lower))
@@ -101,11 +100,11 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
     -------
     DataFrame
         `region, alpha, beta, beta_upper, kind, theorem, neighbours`; `beta` is the safe side, and `kind` is ``lower``
-        where it is a bound.
+        if it is a bound.
     """
     at = ALPHA.array(parse_list(DEFAULT_ALPHA) if alpha is None else alpha)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         lower, upper = region.beta_bounds(at)
         what = kinds((lower, upper), "lower").tolist()
         parts.append(_part(region, what, alpha=at, beta=lower, beta_upper=upper))
@@ -113,12 +112,17 @@ def curve(regions: Regions, alpha: ArrayLike | None = None) -> pd.DataFrame:
 
 
 def vertices(region: TradeOff) -> pd.DataFrame:
-    """Tabulate the corners of a polygon, alpha ascending; a bound has the corners of the region that is published.
+    """Tabulate the corners of a polygon, alpha ascending; for a bound, those of the published region.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A polygon.
 
     Returns
     -------
     DataFrame
-        `region, alpha, beta, kind, theorem, neighbours`; `beta` is ``lower`` where the polygon is a bound.
+        `region, alpha, beta, kind, theorem, neighbours`; `beta` is ``lower`` if the polygon is a bound.
     """
     alpha, beta = region.vertices()
     return _part(region, _corner_kinds(region, alpha, "lower"), alpha=alpha, beta=beta)
@@ -127,13 +131,18 @@ def vertices(region: TradeOff) -> pd.DataFrame:
 def constraints(region: TradeOff) -> pd.DataFrame:
     """Tabulate the corners of a polygon as (epsilon, delta) statements.
 
-    In words: the region is what remains when all these statements hold together.
+    In words: the region is what all these statements allow together.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A polygon.
 
     Returns
     -------
     DataFrame
-        `region, epsilon, delta, kind, theorem, neighbours`, epsilon ascending; `delta` is ``upper`` where the polygon
-        is a bound.
+        `region, epsilon, delta, kind, theorem, neighbours`, epsilon ascending; `delta` is ``upper`` if the polygon is a
+        bound.
     """
     epsilon, delta = region.corners()
     order = np.argsort(epsilon)
@@ -142,7 +151,7 @@ def constraints(region: TradeOff) -> pd.DataFrame:
 
 
 def _corner_kinds(region: TradeOff, at: NDArray[np.float64], safe: Side) -> list[str]:
-    """Return what the corners of a polygon are: those of an exact one are; a bound is asked for its other side."""
+    """Return the kinds of the corners of a polygon: exact if it is exact; a bound is compared with its other side."""
     if region.curve.exact:
         return [EXACT] * at.size
     bounds = region.beta_bounds(at) if safe == "lower" else region.delta_bounds(at)
@@ -150,16 +159,21 @@ def _corner_kinds(region: TradeOff, at: NDArray[np.float64], safe: Side) -> list
 
 
 def compare(a: TradeOff, b: TradeOff) -> pd.DataFrame:
-    """Tell which of two regions lies inside the other, or where their borders cross.
+    """Tabulate which of two regions lies inside the other, or where their borders cross.
+
+    Parameters
+    ----------
+    a, b : TradeOff
+        The regions.
 
     Returns
     -------
     DataFrame
         `a, b, relation, crossing_alpha, crossing_beta, area_a, area_b, kind, theorem, neighbours`: one row for each
         crossing, or one row with empty crossing cells (None). `relation` is ``equal``, ``a inside b``,
-        ``b inside a`` or ``crossing``; the region inside promises more. The areas are those under the two trade-off
+        ``b inside a`` or ``crossing``; the inner region promises more. The areas are those under the two trade-off
         curves, never above the truth: 1/2 is perfect privacy, 0 none; `kind` is ``exact`` if both are, otherwise
-        ``lower``. What differs between the two regions is named for each.
+        ``lower``. If `theorem` or `neighbours` differ, both are named.
     """
     from dpcore.regions.comparison import compare_curves  # noqa: PLC0415  # only this table needs it
 
@@ -181,17 +195,17 @@ def _of_both(a: str, b: str) -> str:
     return a if a == b else f"a: {a}; b: {b}"
 
 
-def _several(regions: Regions) -> list[TradeOff]:
-    """Return a list of regions, whether one or several were given."""
-    found: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
-    if not found:
-        msg = "A table needs at least one region, got none."
+def several(regions: Regions) -> list[TradeOff]:
+    """Return one or several regions as a list; raise if there are none, or if one is something else."""
+    items: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
+    if not items:
+        msg = "A table needs one or more regions such as dp(1), got none."
         raise DomainError(msg)
-    wrong = [type(item).__name__ for item in found if not isinstance(item, TradeOff)]
+    wrong = [type(item).__name__ for item in items if not isinstance(item, TradeOff)]
     if wrong:
         msg = f"A table is made of regions such as dp(1), got a value of type {wrong[0]}."
         raise DomainError(msg)
-    return cast("list[TradeOff]", found)
+    return cast("list[TradeOff]", items)
 
 
 def _default_epsilons(region: TradeOff) -> NDArray[np.float64]:

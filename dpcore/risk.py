@@ -1,6 +1,6 @@
 r"""What an attacker can do, in numbers that need no delta: each on the safe side, each with a sentence.
 
-All follow from the trade-off curve, published symmetric. With prior pi of being in the data, m = max(pi, 1 - pi):
+All follow from the symmetric, published trade-off curve. With a prior pi of being in the data, m = max(pi, 1 - pi):
 
 =======================  ===============================================================================
 advantage                delta(0), the total variation: true minus false accusations at their best
@@ -18,37 +18,34 @@ References: Kairouz, Oh, Viswanath (2015); Dong, Roth, Su (2022); Kulynych et al
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpcore.core.domains import FPR, PRIOR
 from dpcore.core.effort import checkpoint
-from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import EXACT, kind, kinds, settled
-from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
+from dpcore.frames import several
 from dpcore.regions import gate
 from dpcore.regions.algebra import Assume, Composite, Group, Intersection, Symmetric, factors
-from dpcore.regions.tradeoff import TradeOff
 from dpcore.words import factor, of_100
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike
 
     from dpcore.curves.base import FloatArray
-
-    Regions = TradeOff | Iterable[TradeOff]
+    from dpcore.frames import Regions
+    from dpcore.regions.tradeoff import TradeOff
 
 DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
 DEFAULT_PRIOR = (0.01, 0.1, 0.5)
 COLUMNS = ("region", "measure", "at", "value", "words", "kind", "theorem", "neighbours")
-_LARGEST_EXPONENT = 709.0
+_LARGEST_EXPONENT = 709.0  # e^709 is still a double
 
 Row = tuple[str, float | None, float, str, str]
 
@@ -61,21 +58,21 @@ def risk(regions: Regions, fpr: ArrayLike | None = None, prior: ArrayLike | None
     regions : Regions
         One region or several.
     fpr : ArrayLike, optional
-        false-positive rates in [0, 1]; by default 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1.
+        False-positive rates in [0, 1]; by default 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1.
     prior : ArrayLike, optional
         Probabilities in (0, 1) that a person is in the data; by default 0.01, 0.1, 0.5.
 
     Returns
     -------
     DataFrame
-        `region, measure, at, value, words, kind, theorem, neighbours`. `at` is the rate or prior asked, None for
-        measures without one; `words` rounds outward. `kind` is ``exact``, or the side on which `value` is certified:
-        ``upper`` for what an attacker gains, ``lower`` for the errors that remain.
+        `region, measure, at, value, words, kind, theorem, neighbours`. `at` is the rate or prior, None for measures
+        without one; `words` rounds outward. `kind` is ``exact``, or the side on which `value` is certified: ``upper``
+        for what an attacker gains, ``lower`` for the errors that remain.
     """
     rates = FPR.array(DEFAULT_FPR if fpr is None else fpr)
     priors = PRIOR.array(DEFAULT_PRIOR if prior is None else prior)
     parts = []
-    for region in _several(regions):
+    for region in several(regions):
         measure, at, value, what, words = zip(*_rows(region, rates, priors), strict=True)
         part = pd.DataFrame({"region": str(region), "measure": list(measure)})
         part["at"] = np.array(at, dtype=object)
@@ -103,7 +100,7 @@ def _rows(region: TradeOff, rates: FloatArray, priors: FloatArray) -> list[Row]:
 
 
 def measured(region: TradeOff, measure: str, at: float = 0.0) -> tuple[float, str]:
-    """Return a measure of the table `risk` makes, at one rate or prior, and its kind."""
+    """Return one measure of the table of `risk`, at one rate or prior, and its kind."""
     if measure == "advantage":
         low, high = (float(bound[0]) for bound in region.delta_bounds(0.0))
         return high, kind(low, high, "upper")
@@ -120,13 +117,13 @@ def measured(region: TradeOff, measure: str, at: float = 0.0) -> tuple[float, st
     if measure == "area":
         low, high = region.area_bounds
         return low, kind(low, high, "lower")
-    chosen = {"true_positive_rate": _powers, "best_posterior": _posteriors, "best_accuracy": _accuracies}[measure]
-    values, what = chosen(region, np.array([at]))
+    rows = {"true_positive_rate": _powers, "best_posterior": _posteriors, "best_accuracy": _accuracies}[measure]
+    values, what = rows(region, np.array([at]))
     return values[0], what[0]
 
 
 def _powers(region: TradeOff, rates: FloatArray) -> tuple[list[float], list[str]]:
-    """Return the true-positive rates: the tangents' safe side, and as the other side what the curve attains."""
+    """Return the true-positive rates and their kinds: the tangents give the safe side, the curve what is attained."""
     safe = true_positive_rate(region, rates)
     try:
         attained = gate.power_bounds(region, rates)[0]
@@ -144,7 +141,7 @@ def _posteriors(region: TradeOff, priors: FloatArray) -> tuple[list[float], list
 
 
 def _accuracies(region: TradeOff, priors: FloatArray) -> tuple[list[float], list[str]]:
-    """Return the shares of right guesses; they are what the deltas are that they are made of."""
+    """Return the shares of right guesses; their kinds are those of the deltas behind them."""
     try:
         what = kinds(region.delta_bounds(_odds_against(priors)), "upper").tolist()
     except BudgetError:
@@ -157,28 +154,75 @@ def _accuracies(region: TradeOff, priors: FloatArray) -> tuple[list[float], list
 
 
 def advantage(region: TradeOff) -> float:
-    """Return the largest true-positive minus false-positive rate: 0 is blind guessing, 1 certain knowledge."""
+    """Return the largest true-positive minus false-positive rate: 0 is blind guessing, 1 certain knowledge.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
     return region.total_variation
 
 
 def true_positive_rate(region: TradeOff, fpr: ArrayLike) -> FloatArray:
-    """Return the largest share of members an attacker finds at each false-positive rate; small rates keep digits."""
+    """Return the largest share of members that an attacker finds at each false-positive rate; small rates keep digits.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    fpr : ArrayLike
+        False-positive rates in [0, 1].
+
+    Returns
+    -------
+    ndarray of float
+        One per rate, in [0, 1].
+    """
     rates = FPR.array(fpr)
     with gate.curve_of(region) as curve:
-        found = tangents.power(curve, rates)
-    gate.rates(region, "true-positive rate", found)
-    return found
+        power = tangents.power(curve, rates)
+    gate.rates(region, "true-positive rate", power)
+    return power
 
 
 def equal_error_rate(region: TradeOff) -> float:
-    """Return the least rate at which both errors are equal: 1/2 is blind guessing, 0 certain knowledge."""
+    """Return the least rate at which both errors are equal: 1/2 is blind guessing, 0 certain knowledge.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    float
+        In [0, 1/2].
+    """
     return measured(region, "equal_error_rate")[0]
 
 
 def best_posterior(region: TradeOff, prior: ArrayLike) -> FloatArray:
-    """Return how sure the most telling answer makes an attacker; 1 wherever the loss has no bound.
+    """Return how sure the most telling answer makes an attacker; 1 if the loss has no bound.
 
     The belief after an answer of likelihood ratio e^L has odds e^L pi / (1 - pi), largest at the largest loss.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    prior : ArrayLike
+        Probabilities in (0, 1) that a person is in the data.
+
+    Returns
+    -------
+    ndarray of float
+        One per prior, in (0, 1].
     """
     before = PRIOR.array(prior)
     loss, _ = largest_loss(region)
@@ -187,12 +231,24 @@ def best_posterior(region: TradeOff, prior: ArrayLike) -> FloatArray:
 
 
 def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
-    r"""Return how often the best guess is right when a share `prior` of the people asked about is in the data.
+    r"""Return how often the best guess is right if a share `prior` of the people in question is in the data.
 
     .. math:: 1-\min_\alpha\{(1-\pi)\alpha+\pi f(\alpha)\} = 1-\pi+\pi\,\delta(\log\tfrac{1-\pi}{\pi})
 
-    and, the region being symmetric, the same with pi and 1 - pi exchanged. Never below max(pi, 1 - pi), which needs
-    no answer at all.
+    and, because the region is symmetric, the same with pi and 1 - pi exchanged. It is never below max(pi, 1 - pi), which
+    needs no answer at all.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    prior : ArrayLike
+        Probabilities in (0, 1) that a person is in the data.
+
+    Returns
+    -------
+    ndarray of float
+        One per prior, in [1/2, 1].
     """
     before = PRIOR.array(prior)
     rare = np.minimum(before, 1.0 - before)
@@ -202,31 +258,63 @@ def best_accuracy(region: TradeOff, prior: ArrayLike) -> FloatArray:
 
 
 def _odds_against(prior: FloatArray) -> FloatArray:
-    """Return the epsilon at which the best guess is decided: the log odds against the rarer case."""
+    """Return the epsilon that decides the best guess: the log odds against the rarer case."""
     rare = np.minimum(prior, 1.0 - prior)
     return np.asarray(np.log1p(-rare) - np.log(rare), dtype=np.float64)
 
 
 def odds_factor(region: TradeOff) -> float:
-    """Return by how much the most telling answer multiplies the odds: 1 says nothing, infinity gives all away."""
+    """Return by how much the most telling answer multiplies the odds: 1 reveals nothing, infinity everything.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    float
+        At least 1.
+    """
     loss, _ = largest_loss(region)
     return math.exp(loss) if loss <= _LARGEST_EXPONENT else math.inf
 
 
 def area(region: TradeOff) -> float:
-    """Return the area under the trade-off curve, never above the truth: 1/2 is perfect privacy, 0 none."""
+    """Return the area under the trade-off curve, never above the truth: 1/2 is perfect privacy, 0 none.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    float
+        In [0, 1/2].
+    """
     return region.area
 
 
 def largest_loss(region: TradeOff) -> tuple[float, bool]:
-    """Return the largest loss of a region, infinite where it has no bound, and whether it is exact.
+    """Return the largest loss of a region, infinite if it has no bound, and whether it is exact.
 
-    Asked of the expression, not of the curve: losses of a product add, and a polygon leaves out corners whose mass
-    is below the smallest double. 0 is perfect privacy.
+    It follows from the expression, not from the curve: losses of a product add, while a polygon leaves out corners whose
+    mass is below the smallest double. 0 is perfect privacy.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+
+    Returns
+    -------
+    tuple of (float, bool)
+        The loss, and whether it is exact.
     """
-    found = _loss_of_parts(region) if region.curve.q_inf == 0 else None
-    if found is not None:
-        return found
+    loss = _loss_of_parts(region) if region.curve.q_inf == 0 else None
+    if loss is not None:
+        return loss
     curve = region.curve
     if curve.q_inf > 0:
         return math.inf, not isinstance(curve, Outer)
@@ -236,13 +324,13 @@ def largest_loss(region: TradeOff) -> tuple[float, bool]:
 
 
 def _loss_of_parts(region: TradeOff) -> tuple[float, bool] | None:
-    """Return the largest loss by the parts of an expression, None for an atom."""
+    """Return the largest loss from the parts of an expression, None for an atom."""
     if isinstance(region, Composite):
         parts = [(*largest_loss(node), count) for node, count in factors(region)]
         exact = all(sure for _, sure, _ in parts) and not isinstance(region.curve, Outer)
         return math.fsum(count * loss for loss, _, count in parts), exact
     if isinstance(region, Intersection):
-        return min((largest_loss(part) for part in region.parts), key=lambda found: found[0])
+        return min((largest_loss(part) for part in region.parts), key=lambda bound: bound[0])
     if isinstance(region, (Symmetric, Assume)):
         return largest_loss(region.region)
     if isinstance(region, Group):
@@ -264,7 +352,7 @@ def advantage_words(value: float) -> str:
 
 
 def true_positive_words(fpr: float, value: float) -> str:
-    """Say whom an attacker finds who wrongly accuses so many."""
+    """Say how many members an attacker finds with this rate of wrong accusations."""
     accused = "nobody" if fpr == 0 else f"at most {of_100(fpr, up=False)} people outside the data"
     return (
         f"An attacker who wrongly accuses {accused} finds at most {of_100(value)} people inside it; "
@@ -273,7 +361,7 @@ def true_positive_words(fpr: float, value: float) -> str:
 
 
 def equal_error_words(value: float) -> str:
-    """Say how often an even-handed attacker is wrong."""
+    """Say how often an attacker with equal error rates is wrong."""
     return (
         "An attacker who errs as often about people inside the data as about people outside it is wrong about at "
         f"least {of_100(value, up=False)}; blind guessing is wrong about 50 of 100."
@@ -284,7 +372,7 @@ def posterior_words(prior: float, value: float, loss: float) -> str:
     """Say how sure the most telling answer makes an attacker."""
     start = f"An attacker who gives a person a chance of {prior:.12g} to be in the data"
     if math.isinf(loss) or value >= 1.0:
-        return f"{start} can become as good as certain, 100 of 100, by some answers, however rare they are."
+        return f"{start} can become as good as certain, 100 of 100, by some answers, however rare."
     return f"{start} is never brought above a chance of {of_100(value)} by any answer."
 
 
@@ -307,20 +395,8 @@ def odds_words(loss: float) -> str:
 
 def area_words(value: float) -> str:
     """Say how often a member and an outsider are told apart."""
-    told = of_100(min(1.0, 1.0 - value))
+    share = of_100(min(1.0, 1.0 - value))
     return (
         "Shown the answers of one person in the data and of one outside it, the best attacker tells which is which "
-        f"in at most {told} cases; tossing a coin is right in 50 of 100."
+        f"in at most {share} cases; tossing a coin is right in 50 of 100."
     )
-
-
-# ---- input ---------------------------------------------------------------------------------------------------
-
-
-def _several(regions: Regions) -> Sequence[TradeOff]:
-    found: list[object] = [regions] if isinstance(regions, TradeOff) else list(regions)
-    wrong = [item for item in found if not isinstance(item, TradeOff)]
-    if wrong or not found:
-        msg = f"A table is made of one or more regions such as dp(1), got {shown(wrong[0] if wrong else found)}."
-        raise DomainError(msg)
-    return cast("Sequence[TradeOff]", found)

@@ -1,4 +1,4 @@
-"""Numbers in plain words, rounded outward: "at most 12" is never said of 12.4, nor "at least 12" of 11.6."""
+"""Numbers in plain words, rounded outward: never "at most 12" for 12.4, nor "at least 12" for 11.6."""
 
 from __future__ import annotations
 

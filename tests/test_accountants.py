@@ -23,9 +23,9 @@ from dpcore.training import (
     TIGHT,
     WRONG,
     accountant,
-    exposed,
     judge,
     least_noise,
+    refutation,
     report,
     reports,
 )
@@ -206,7 +206,7 @@ def test_verdicts(mechanism: str, k: int, epsilon: float, delta: float, verdict:
     assert ("is wrong" in words) == (verdict == WRONG)
     assert ("at least" if verdict == WRONG else "at most") in words
     assert found.short()
-    assert (found.exposed is None) == (verdict != WRONG)
+    assert (found.refutation is None) == (verdict != WRONG)
 
 
 def test_a_claim_inside_the_bracket_is_not_decided() -> None:
@@ -233,7 +233,7 @@ def test_a_delta_too_small_for_a_double_is_not_zero() -> None:
     assert found.delta_bounds == (0.0, 0.0)
     assert found.verdict == WRONG
     assert "no ε holds at δ = 0" in found.words()
-    assert found.exposed is None  # its rates are below every double
+    assert found.refutation is None  # its rates are below every double
     assert report("gdp_clt", "gaussian(1e-6)", 1, 1e-5).kind == "exact"
 
 
@@ -271,7 +271,7 @@ def test_the_noise_a_claim_needs() -> None:
     assert wrong.ratio == pytest.approx(wrong.value / 0.5)
     assert "a loss 18.2 % smaller per use" in wrong.words()
     pure: Any = least_noise(parse("laplace(1)"), 4, 4.0, 0.0)
-    assert "is what it has to be" in pure.words()
+    assert "is just right" in pure.words()
     assert "no single noise" in str(least_noise(parse("laplace(1) * gaussian(1)"), 1, 1.0, 0.1))
     assert "meets delta = 0" in str(least_noise(parse("gaussian(1)"), 1, 1.0, 0.0))
 
@@ -288,7 +288,7 @@ def test_the_noise_a_claim_needs() -> None:
 def test_the_attack_is_real(mechanism: str, k: int, epsilon: float, delta: float) -> None:
     """The best test of Gaussian noise finds Phi(Phi^-1(FPR) + mu): at least what is said, more than is allowed."""
     found: Any = judge(mechanism, k, epsilon, delta)
-    attack = found.exposed
+    attack = found.refutation
     mu = found.mechanism.curve.mu * math.sqrt(k)
     assert attack.tpr <= float(ndtr(ndtri(attack.fpr) + mu)) * (1 + 1e-9)
     assert attack.allowed >= min(1.0, math.exp(epsilon) * attack.fpr + delta) * (1 - 1e-9)
@@ -301,7 +301,7 @@ def test_the_attack_is_real(mechanism: str, k: int, epsilon: float, delta: float
 
 
 def test_a_region_inside_the_claim_exposes_nothing() -> None:
-    assert exposed(parse("gaussian(5)"), 1.0, 0.1) is None
+    assert refutation(parse("gaussian(5)"), 1.0, 0.1) is None
 
 
 def test_certified_claims_about_gradients() -> None:
@@ -316,7 +316,7 @@ def test_certified_claims_about_gradients() -> None:
         assert again.verdict == SAFE
         less = judge(f"poisson_gaussian({noise.value * 0.999!r}, 0.01)", 1000, said, 1e-5)
         assert less.verdict == WRONG
-        assert found.exposed.tpr > found.exposed.allowed
+        assert found.refutation.tpr > found.refutation.allowed
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------

@@ -76,8 +76,8 @@ def test_every_answer_meets_its_wish_and_no_less_noise_would(requirement: Any, k
     assert any(not one.trouble for one in found)
     for one in found:
         if one.trouble:
-            assert "however rare" in one.trouble
-            assert requirement.given.get("delta") == 0
+            assert "Some rare answers" in one.trouble
+            assert requirement.keywords.get("delta") == 0
         else:
             assert meets(requirement, parse(one.total)), one
             assert not meets(requirement, parse(less(one))), one
@@ -191,8 +191,8 @@ def test_noise_on_samples_is_asked_where_there_are_samples() -> None:
 def test_the_belief_of_bayes() -> None:
     """A requirement about beliefs at a positive rate, checked by counting people."""
     requirement = Posterior(0.25, 0.5, 0.05)
-    assert requirement.given["tpr"] == pytest.approx(0.05 * 3)
-    assert Posterior(0.25, 0.5).given["epsilon"] == pytest.approx(math.log(3))
+    assert requirement.keywords["tpr"] == pytest.approx(0.05 * 3)
+    assert Posterior(0.25, 0.5).keywords["epsilon"] == pytest.approx(math.log(3))
     inside, outside = 25_000 * 0.15, 75_000 * 0.05  # accused of 100 000 people at exactly the rates allowed
     assert inside / (inside + outside) == pytest.approx(0.5)
 
@@ -202,7 +202,7 @@ def test_words_and_tables() -> None:
     found = answers(question)
     said = {one.candidate.name: words(question, one) for one in found}
     assert said["gaussian"] == (
-        "Gaussian noise: no answer. Some answers, however rare, give more away than that, however much noise there is."
+        "Gaussian noise: no answer. Some rare answers reveal more than that, however much noise there is."
     )
     assert said["laplace"].startswith(
         "Laplace noise: ε = 0.27031 per answer (exact, rounded to the safe side); one answer"

@@ -293,7 +293,7 @@ def test_progress_is_told_and_may_stop_the_work(text: str) -> None:
 def test_a_width_that_cannot_be_reached_is_named() -> None:
     """A bracket is narrow or refused; the refusal names the width."""
     region = parse("poisson_gaussian(1, 0.01)^1000")
-    with effort(tolerance=1e-12), pytest.raises(BudgetError, match=r"relative width .*, not the 1e-12 asked"):
+    with effort(tolerance=1e-12), pytest.raises(BudgetError, match=r"relative width .*, not the tolerance of 1e-12"):
         region.delta(2.0)
 
 

@@ -107,7 +107,7 @@ def test_vertices() -> None:
 def test_what_is_not_a_region_or_a_number() -> None:
     with pytest.raises(DomainError, match="type str"):
         frames.deltas("dp(1)")  # type: ignore[arg-type]  # the mistake under test
-    with pytest.raises(DomainError, match="at least one"):
+    with pytest.raises(DomainError, match="one or more regions"):
         frames.curve([])
     with pytest.raises(DomainError, match="nan"):
         frames.deltas(parse("dp(1)"), [0.0, math.nan])

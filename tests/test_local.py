@@ -17,7 +17,7 @@ from dpcore.local import (
     Case,
     Channel,
     Hypotheses,
-    Promise,
+    LocalPromise,
     binary,
     bounds,
     measure_named,
@@ -31,7 +31,7 @@ from dpcore.local import (
     silence,
     why_not,
 )
-from dpcore.local.checks import stated
+from dpcore.local.checks import proved_bounds
 from dpcore.local.extremal import columns, levels
 
 KL = MEASURES["kl"]
@@ -39,12 +39,12 @@ TIED = Hypotheses((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
 THREE = Hypotheses((0.5, 0.3, 0.2), (0.2, 0.35, 0.45))
 COIN = Hypotheses((1.0, 0.0), (0.0, 1.0))
 PROMISES = [
-    Promise(1),
-    Promise(3, 0, 0.3),
-    Promise(0.5, 0.04),
-    Promise(1, 0.05, 0.2),
-    Promise(0, 0.1),
-    Promise(2, 0, 1),
+    LocalPromise(1),
+    LocalPromise(3, 0, 0.3),
+    LocalPromise(0.5, 0.04),
+    LocalPromise(1, 0.05, 0.2),
+    LocalPromise(0, 0.1),
+    LocalPromise(2, 0, 1),
 ]
 
 
@@ -93,7 +93,7 @@ def test_what_is_no_question_is_explained(arguments: Any, words: str) -> None:
 )
 def test_what_is_no_promise_is_explained(arguments: Any, words: str) -> None:
     with pytest.raises(DomainError, match=words):
-        Promise(*arguments)
+        LocalPromise(*arguments)
 
 
 def test_sums_are_made_exact_and_equal_ratios_are_found() -> None:
@@ -142,7 +142,7 @@ def by_sets(channel: Channel, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=str)
-def test_channels_keep_their_promise(promise: Promise) -> None:
+def test_channels_keep_their_promise(promise: LocalPromise) -> None:
     for channel in (
         binary(THREE, promise),
         randomized_response(THREE, promise),
@@ -158,19 +158,19 @@ def test_channels_keep_their_promise(promise: Promise) -> None:
             assert channel.epsilon <= promise.epsilon + 1e-12
 
 
-@pytest.mark.parametrize("promise", [*PROMISES, Promise(1e-3, 0, 1e-4)], ids=str)
-def test_the_binary_mechanism_has_the_region_of_the_promise(promise: Promise) -> None:
+@pytest.mark.parametrize("promise", [*PROMISES, LocalPromise(1e-3, 0, 1e-4)], ids=str)
+def test_the_binary_mechanism_has_the_region_of_the_promise(promise: LocalPromise) -> None:
     assert binary(THREE, promise).region().same_region(promise.region, 1e-12)
 
 
 def test_randomized_response_is_the_mechanism_of_that_name() -> None:
-    assert randomized_response(THREE, Promise(1.3)).region().same_region(parse("rr(1.3, 3)"), 1e-13)
-    twice = randomized_response(THREE, Promise(1.3)).region(2)
+    assert randomized_response(THREE, LocalPromise(1.3)).region().same_region(parse("rr(1.3, 3)"), 1e-13)
+    twice = randomized_response(THREE, LocalPromise(1.3)).region(2)
     assert twice.same_region(parse("rr(1.3, 3)^2"), 1e-13)
 
 
 def test_several_answers_of_one_person_by_enumeration() -> None:
-    channel = optimum(Hypotheses((0.4, 0.3, 0.2, 0.1), (0.1, 0.2, 0.3, 0.4)), Promise(1.5, 0, 0.45), KL).channel
+    channel = optimum(Hypotheses((0.4, 0.3, 0.2, 0.1), (0.1, 0.2, 0.3, 0.4)), LocalPromise(1.5, 0, 0.45), KL).channel
     region = channel.region(3)
     grown = [np.einsum("i,j,k->ijk", row, row, row).ravel() for row in channel.matrix]
     for epsilon in (0.0, 0.4, 1.5, 2.9, 4.4):
@@ -182,7 +182,7 @@ def test_several_answers_of_one_person_by_enumeration() -> None:
 
 def test_outputs_by_simulation() -> None:
     rng = np.random.default_rng(11)
-    channel = binary(THREE, Promise(1, 0.05, 0.3))
+    channel = binary(THREE, LocalPromise(1, 0.05, 0.3))
     letters = rng.choice(3, size=40_000, p=THREE.p0)
     seen = np.bincount(channel.sample(rng, letters), minlength=len(channel.answers)) / 40_000
     expected = channel.outputs(THREE)[0]
@@ -190,8 +190,8 @@ def test_outputs_by_simulation() -> None:
 
 
 def test_erasing_and_wrong_channels() -> None:
-    erased = randomized_response(THREE, Promise(2)).erased(0.25)
-    whole = randomized_response(THREE, Promise(2))
+    erased = randomized_response(THREE, LocalPromise(2)).erased(0.25)
+    whole = randomized_response(THREE, LocalPromise(2))
     assert erased.total_variation == pytest.approx(0.75 * whole.total_variation, rel=1e-14)
     assert KL.between(*erased.outputs(THREE)) == pytest.approx(0.75 * KL.between(*whole.outputs(THREE)), rel=1e-13)
     assert whole.erased(0.0) is whole
@@ -205,7 +205,7 @@ def test_erasing_and_wrong_channels() -> None:
         Channel(((0.5, 0.5), (0.5, 0.5)), ("a", "b"), ("0", "0"))
     assert silence(THREE).region().total_variation == 0
     odd = Hypotheses((0.4, 0.3, 0.2, 0.1), (0.1, 0.2, 0.3, 0.4), ("a", "b", "a or b", "c"))
-    assert len(set(optimum(odd, Promise(1, 0.1, 0.3), KL).channel.answers)) > 3
+    assert len(set(optimum(odd, LocalPromise(1, 0.1, 0.3), KL).channel.answers)) > 3
 
 
 # ---- the best channel ----------------------------------------------------------------------------------------
@@ -237,14 +237,14 @@ def brute(question: Hypotheses, epsilon: float, name: str) -> float:
 def test_the_program_finds_what_trying_all_vertices_finds(k: int, epsilon: float) -> None:
     question = some(np.random.default_rng([k, int(10 * epsilon)]), k)
     for name in ("kl", "tv") if k == 4 else MEASURES:
-        found = optimum(question, Promise(epsilon), MEASURES[name])
+        found = optimum(question, LocalPromise(epsilon), MEASURES[name])
         assert found.kind == "exact"
         assert found.value == pytest.approx(brute(question, epsilon, name), rel=1e-9), name
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=str)
 @pytest.mark.parametrize("name", MEASURES)
-def test_two_letters_are_best_sent_through_the_dominating_pair(promise: Promise, name: str) -> None:
+def test_two_letters_are_best_sent_through_the_dominating_pair(promise: LocalPromise, name: str) -> None:
     """By Blackwell every channel of two letters that keeps the promise is a garbling of the binary mechanism."""
     question = Hypotheses((0.7, 0.3), (0.4, 0.6))
     expected = MEASURES[name].between(*binary(question, promise).outputs(question))
@@ -252,7 +252,7 @@ def test_two_letters_are_best_sent_through_the_dominating_pair(promise: Promise,
 
 
 @pytest.mark.parametrize("promise", PROMISES[1:4], ids=str)
-def test_no_fine_grid_of_columns_does_better(promise: Promise) -> None:
+def test_no_fine_grid_of_columns_does_better(promise: LocalPromise) -> None:
     """Solve the same program over a lattice of columns that knows nothing of rays: it must stay below, and come close."""
     from scipy.optimize import linprog
 
@@ -277,23 +277,23 @@ def test_no_fine_grid_of_columns_does_better(promise: Promise) -> None:
 def test_equal_ratios_cost_nothing_and_many_letters_are_refused() -> None:
     split = Hypotheses((0.25, 0.25, 0.3, 0.1, 0.1), (0.1, 0.1, 0.35, 0.225, 0.225))
     for name, measure in MEASURES.items():
-        value = optimum(split, Promise(2, 0, 0.5), measure).value
-        assert value == pytest.approx(optimum(THREE, Promise(2, 0, 0.5), measure).value, rel=1e-10), name
+        value = optimum(split, LocalPromise(2, 0, 0.5), measure).value
+        assert value == pytest.approx(optimum(THREE, LocalPromise(2, 0, 0.5), measure).value, rel=1e-10), name
     wide = some(np.random.default_rng(1), 13)
-    assert "at most 12 letters" in why_not(wide, Promise(1))
-    assert "(with δ = 0: 12)" in why_not(some(np.random.default_rng(2), 7), Promise(1, 0.1))
+    assert "at most 12 letters" in why_not(wide, LocalPromise(1))
+    assert "(with δ = 0: 12)" in why_not(some(np.random.default_rng(2), 7), LocalPromise(1, 0.1))
     with pytest.raises(BudgetError, match="these hypotheses have 13"):
-        optimum(wide, Promise(1), KL)
-    assert optimum(wide, Promise(1), MEASURES["tv"]).value == pytest.approx(math.tanh(0.5) * wide.total_variation)
+        optimum(wide, LocalPromise(1), KL)
+    assert optimum(wide, LocalPromise(1), MEASURES["tv"]).value == pytest.approx(math.tanh(0.5) * wide.total_variation)
     many = Hypotheses(tuple([0.05] * 20), (*[0.08] * 10, *[0.02] * 10))
-    assert optimum(many, Promise(1), KL).kind == "exact"
+    assert optimum(many, LocalPromise(1), KL).kind == "exact"
 
 
 def test_nothing_to_tell_and_everything_to_tell() -> None:
     same = Hypotheses((0.4, 0.6), (0.4, 0.6))
-    assert optimum(same, Promise(1), KL).value == 0 == optimum(THREE, Promise(0), KL).value
-    assert optimum(COIN, Promise(1, 0.1), KL).value == math.inf
-    assert optimum(COIN, Promise(1), KL).value == pytest.approx(math.tanh(0.5), rel=1e-12)
+    assert optimum(same, LocalPromise(1), KL).value == 0 == optimum(THREE, LocalPromise(0), KL).value
+    assert optimum(COIN, LocalPromise(1, 0.1), KL).value == math.inf
+    assert optimum(COIN, LocalPromise(1), KL).value == pytest.approx(math.tanh(0.5), rel=1e-12)
     assert people(silence(THREE), THREE).enough == math.inf
 
 
@@ -303,12 +303,12 @@ def test_which_simple_channel_is_best_where() -> None:
         question = some(rng, 4, 3.0)
         for name in ("kl", "hellinger"):
             measure = MEASURES[name]
-            low, high = Promise(0.01), Promise(12.0)
+            low, high = LocalPromise(0.01), LocalPromise(12.0)
             two = measure.between(*binary(question, low).outputs(question))
             many = measure.between(*randomized_response(question, high).outputs(question))
             assert two == pytest.approx(optimum(question, low, measure).value, rel=1e-10)
             assert many == pytest.approx(optimum(question, high, measure).value, rel=1e-9)
-    table = regimes(THREE, Promise(1), KL, [0.1, 1.0, 2.4, 2.64, 5.0])
+    table = regimes(THREE, LocalPromise(1), KL, [0.1, 1.0, 2.4, 2.64, 5.0])
     assert table["binary"].tolist() == [True, True, True, False, False]
     assert table["response"].tolist() == [False, False, False, True, True]
     assert "up to ε = 2.4 and randomized response from ε = 2.64 on" in regime_words(table, THREE)
@@ -317,8 +317,8 @@ def test_which_simple_channel_is_best_where() -> None:
 def test_a_tie_on_the_wrong_side_is_never_the_best() -> None:
     """The definition of the binary mechanism puts a letter with P0 = P1 on the side of 0; KL prefers the other one."""
     for epsilon in (0.001, 0.01, 0.1, 1.0):
-        best = optimum(TIED, Promise(epsilon), KL)
-        defined, other = (KL.between(*binary(TIED, Promise(epsilon), ties=side).outputs(TIED)) for side in (0, 1))
+        best = optimum(TIED, LocalPromise(epsilon), KL)
+        defined, other = (KL.between(*binary(TIED, LocalPromise(epsilon), ties=side).outputs(TIED)) for side in (0, 1))
         assert defined < best.value * (1 - 1e-8)
         assert other == pytest.approx(best.value, rel=1e-9)
 
@@ -334,9 +334,9 @@ def test_every_bound_holds_on_random_cases() -> None:
         question = some(rng, int(rng.integers(2, 5)), float(rng.choice([0.3, 1.0, 5.0])))
         epsilon = float(rng.choice([0.02, 0.3, 1.0, 2.0, 4.0, 7.0]))
         delta = float(rng.choice([0.0, 0.0, 0.03]))
-        most = Promise(epsilon, delta).ceiling
+        most = LocalPromise(epsilon, delta).ceiling
         eta = None if case % 2 else float(delta + (most - delta) * rng.uniform(0.1, 1.0))
-        table = bounds(question, Promise(epsilon, delta, eta), MEASURES[names[case % len(names)]])
+        table = bounds(question, LocalPromise(epsilon, delta, eta), MEASURES[names[case % len(names)]])
         proved = table[table["kind"] != "no bound"]
         seen += len(proved)
         assert set(proved["holds"]) == {"yes"}, proved.to_string()
@@ -353,10 +353,10 @@ def test_random_channels_stay_below_the_bounds() -> None:
         channel = Channel(
             tuple(map(tuple, (rows / rows.sum(axis=1, keepdims=True)).tolist())), ("1", "2", "3"), tuple("abcd")
         )
-        promise = Promise(channel.epsilon, 0.0, channel.total_variation)
+        promise = LocalPromise(channel.epsilon, 0.0, channel.total_variation)
         for measure in MEASURES.values():
             value = measure.between(*channel.outputs(question))
-            upper = [bound for bound in stated(measure) if bound.side == "upper"]
+            upper = [bound for bound in proved_bounds(measure) if bound.side == "upper"]
             assert upper
             for bound in upper:
                 most = bound.value(Case(question, promise, measure))
@@ -365,12 +365,12 @@ def test_random_channels_stay_below_the_bounds() -> None:
 
 
 def test_the_printed_bound_is_false_and_its_correction_is_not() -> None:
-    table = bounds(COIN, Promise(5.0), KL).set_index("bound")
+    table = bounds(COIN, LocalPromise(5.0), KL).set_index("bound")
     assert table.loc["(57) as printed", "holds"] == "no"
     assert table.loc["(57) as printed", "value"] == pytest.approx(4 * math.tanh(2.5))
     assert table.loc["(57) as printed", "truth"] == pytest.approx(5 * math.tanh(2.5), rel=1e-12)
     assert table.loc["Corollary 2, ε alone", "holds"] == "yes"
-    sharp = bounds(COIN, Promise(5.0), KL)
+    sharp = bounds(COIN, LocalPromise(5.0), KL)
     sharp = sharp[(sharp["bound"] == "sharper bound") & (sharp["of"] == "the best channel")]
     assert float(sharp["value"].iloc[0]) == pytest.approx(float(sharp["truth"].iloc[0]), rel=1e-12)  # attained at t = 1
 
@@ -388,14 +388,14 @@ def test_the_sharper_bounds_improve_on_the_published_ones() -> None:
 def test_the_ratio_bound_is_nearly_reached() -> None:
     near = Hypotheses((0.001, 0, 0.499501, 0.499499), (0, 0.001, 0.499499, 0.499501))
     for epsilon in (2.0, 3.0):
-        table = ratios(near, Promise(epsilon), KL, [epsilon]).set_index("series")["value"]
+        table = ratios(near, LocalPromise(epsilon), KL, [epsilon]).set_index("series")["value"]
         assert table["sharper bound"] <= table["binary mechanism / best channel"] <= 1.2 * table["sharper bound"]
 
 
 def test_bounds_that_do_not_apply_are_named() -> None:
-    notes = " ".join(not_applicable(COIN, Promise(1, 0.1), KL))
+    notes = " ".join(not_applicable(COIN, LocalPromise(1, 0.1), KL))
     assert "as it needs δ = 0: η t log(1 + (e^ε - 1) t)" in notes
     assert "needs a finite divergence" in notes
     wide = some(np.random.default_rng(1), 13)
-    table = bounds(wide, Promise(1), KL)
+    table = bounds(wide, LocalPromise(1), KL)
     assert set(table["holds"]) == {"not checked"}

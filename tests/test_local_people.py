@@ -12,7 +12,7 @@ from dpcore.core.errors import DomainError
 from dpcore.local import (
     MEASURES,
     Hypotheses,
-    Promise,
+    LocalPromise,
     binary,
     grid,
     openly,
@@ -23,7 +23,7 @@ from dpcore.local import (
     silence,
     utilities,
 )
-from dpcore.local.people import _enough, _needed
+from dpcore.local.people import _enough, _least
 
 KL = MEASURES["kl"]
 TIED = Hypotheses((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
@@ -50,7 +50,11 @@ def misses(first: np.ndarray, second: np.ndarray, alarm: float, n: int) -> float
 
 def test_people_by_listing_all_answers() -> None:
     far = Hypotheses((0.9, 0.08, 0.02), (0.05, 0.15, 0.8))
-    for channel in (binary(far, Promise(2)), randomized_response(far, Promise(2)), binary(far, Promise(3, 0, 0.6))):
+    for channel in (
+        binary(far, LocalPromise(2)),
+        randomized_response(far, LocalPromise(2)),
+        binary(far, LocalPromise(3, 0, 0.6)),
+    ):
         found = people(channel, far, 0.1, 0.2, search=True)
         assert found.exact is not None
         n = int(found.exact)
@@ -63,48 +67,50 @@ def test_people_by_listing_all_answers() -> None:
 def test_bounds_hold_the_exact_number(alarm: float, miss: float) -> None:
     for question in (THREE, TIED, Hypotheses((0.5, 0.5), (0.6, 0.4))):
         for epsilon in (0.1, 1.0, 4.0):
-            channel = binary(question, Promise(epsilon))
+            channel = binary(question, LocalPromise(epsilon))
             exact = people(channel, question, alarm, miss).exact
             assert exact is not None
             first, second = channel.outputs(question)
-            assert _needed(first, second, alarm, miss) <= exact <= _enough(first, second, alarm, miss)
+            assert _least(first, second, alarm, miss) <= exact <= _enough(first, second, alarm, miss)
 
 
 def test_stein_is_the_limit() -> None:
-    channel = binary(THREE, Promise(1))
+    channel = binary(THREE, LocalPromise(1))
     first, second = channel.outputs(THREE)
 
     limit = 690.775 / KL.between(first, second)  # log(1e300)
-    assert _needed(first, second, 0.05, 1e-300) == pytest.approx(limit, rel=0.06)
+    assert _least(first, second, 0.05, 1e-300) == pytest.approx(limit, rel=0.06)
     assert _enough(first, second, 0.05, 1e-300) == pytest.approx(limit, rel=0.2)
 
 
 def test_tiny_privacy_takes_many_people() -> None:
-    found = people(binary(THREE, Promise(1e-3)), THREE)
-    assert found.exact is None or found.needed <= found.exact <= found.enough
-    assert 1e7 < found.needed < found.enough < 1e9
-    assert people(binary(THREE, Promise(0.01)), THREE).exact == pytest.approx(1_202_481, rel=1e-3)
+    found = people(binary(THREE, LocalPromise(1e-3)), THREE)
+    assert found.exact is None or found.least <= found.exact <= found.enough
+    assert 1e7 < found.least < found.enough < 1e9
+    assert people(binary(THREE, LocalPromise(0.01)), THREE).exact == pytest.approx(1_202_481, rel=1e-3)
 
 
 def test_people_in_words() -> None:
     plain = people(openly(THREE), THREE)
-    words = people_words(people(binary(THREE, Promise(1)), THREE), plain, alarm=0.05, miss=0.05)
+    words = people_words(people(binary(THREE, LocalPromise(1)), THREE), plain, alarm=0.05, miss=0.05)
     assert "needs 138 people (exact" in words
     assert "Without privacy it would be 22 (exact)" in words
-    many = people_words(people(binary(THREE, Promise(0.01, 0, 0.002)), THREE), plain, alarm=0.05, miss=0.05)
+    many = people_words(people(binary(THREE, LocalPromise(0.01, 0, 0.002)), THREE), plain, alarm=0.05, miss=0.05)
     assert "lower bound" in many
     assert "upper bound" in many
     assert "the answers say nothing" in people_words(people(silence(THREE), THREE), plain, alarm=0.05, miss=0.05)
     for rates in ((0.0, 0.1), (0.1, 0.5), (math.nan, 0.1)):
         with pytest.raises(DomainError, match="The rate of"):
-            people(binary(THREE, Promise(1)), THREE, *rates)
+            people(binary(THREE, LocalPromise(1)), THREE, *rates)
 
 
 # ---- tables and charts ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("promise", [Promise(1), Promise(1, 0, 0.3), Promise(1, 0.05), Promise(8)], ids=str)
-def test_tables_over_epsilon(promise: Promise) -> None:
+@pytest.mark.parametrize(
+    "promise", [LocalPromise(1), LocalPromise(1, 0, 0.3), LocalPromise(1, 0.05), LocalPromise(8)], ids=str
+)
+def test_tables_over_epsilon(promise: LocalPromise) -> None:
     points = [0.5, 1.0, 3.0]
     for name in ("kl", "tv", "symmetric"):
         table = utilities(THREE, promise, MEASURES[name], points)
@@ -123,17 +129,17 @@ def test_tables_over_epsilon(promise: Promise) -> None:
 
 
 def test_the_ratio_chart_and_the_grid() -> None:
-    points = grid(THREE, Promise(1.234))
+    points = grid(THREE, LocalPromise(1.234))
     assert 1.234 in points
     assert len(points) == 26
     figure = sweep_figure(
-        ratios(THREE, Promise(1), KL, [1.0, 4.0]), value="binary mechanism / best channel", epsilon=1.0
+        ratios(THREE, LocalPromise(1), KL, [1.0, 4.0]), value="binary mechanism / best channel", epsilon=1.0
     )
     assert "at least 0.537 (sharper bound), 0.134 (Ghazi, Issa 2023), 0.0361 (Kairouz et al. 2014)" in figure.takeaway
 
 
 def test_a_channel_as_a_picture() -> None:
-    channel = randomized_response(Hypotheses((0.5, 0.5), (0.6, 0.4), ("A.b", "c:d")), Promise(1))
+    channel = randomized_response(Hypotheses((0.5, 0.5), (0.6, 0.4), ("A.b", "c:d")), LocalPromise(1))
     figure = channel_figure(channel.frame(), title="t", words="w")
     assert list(figure.table.columns) == ["letter", "answer", "probability"]
     assert figure.table["probability"].sum() == pytest.approx(2)

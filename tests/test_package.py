@@ -334,6 +334,11 @@ def test_what_contributing_names_exists() -> None:
     targets = set(re.findall(r"\bmake ([a-z]+)", code))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert [name for name in targets if not re.search(rf"^{name}:", makefile, flags=re.MULTILINE)] == []
+    files = (path for folder in ("dpcore", "tests") for path in (ROOT / folder).rglob("*.py"))
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    names = set(re.findall(r"`([A-Z]\w+)(?:\([^`]*\))?`", text)) - {"DeprecationWarning"}
+    assert len(names) > 20
+    assert [name for name in sorted(names) if not re.search(rf"^\s*(?:class )?{name}\b", sources, re.MULTILINE)] == []
 
 
 def test_hooks_are_of_this_repository_alone() -> None:

@@ -227,7 +227,7 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
 
 def _told(reading: AuditReading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
-    words = " ".join(plain(text) for text in reading.told if text not in sheet.notes)
+    words = " ".join(plain(text) for text in reading.messages if text not in sheet.notes)
     if not reading.problems:
         st.success(words, icon=":material/check:")
         return

@@ -128,7 +128,7 @@ def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
         f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),
         "Advantage": outward(one.advantage, 4),
         f"Found at FPR {question.fpr:g}": outward(one.tpr, 4),
-        "kind": one.known,
+        "kind": one.worth_kind,
         **facts(total),
     }
 

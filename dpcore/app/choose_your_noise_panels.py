@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.calibration.requirements import Requirement
+    from dpcore.calibration.requirements import PrivacyRequirement
     from dpcore.core.parameter import Parameter
 
 AMOUNT = POSITIVE.but(high=1e15)
@@ -160,7 +160,7 @@ def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:
 def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, others: Numbers) -> Question:
     """Return the question that the fields make; what is wrong with it is said by the library."""
     numbers = [float(value) for value in requirement if value is not None]
-    makers: dict[str, Callable[..., Requirement]] = {
+    makers: dict[str, Callable[..., PrivacyRequirement]] = {
         page.STATEMENT: EpsilonDelta,
         page.ADVANTAGE: Advantage,
         page.ATTACK: AttackRates,

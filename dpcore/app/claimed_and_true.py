@@ -144,8 +144,8 @@ def sentences(query: ClaimQuery) -> tuple[bool, list[str]]:
         words = [judgement.words()]
         noise = judgement.least_noise
         words.append(noise if isinstance(noise, str) else noise.words())
-        if judgement.exposed is not None:
-            words.append(judgement.exposed.words())
+        if judgement.refutation is not None:
+            words.append(judgement.refutation.words())
         return judgement.verdict == WRONG, words
 
     return work.cache().get(("judgement in words", *_key(query)), make)

@@ -145,7 +145,7 @@ def _take_file() -> None:
     take(to_csv(reading))
     count = len(reading.entries)
     read = f"{file.name}: {grouped(count)} {'row' if count == 1 else 'rows'} read."
-    st.session_state[_TOLD] = ("", (read, *reading.told))
+    st.session_state[_TOLD] = ("", (read, *reading.messages))
 
 
 def take(text: str) -> None:
@@ -163,7 +163,7 @@ def _tell(reading: LedgerReading) -> None:
         st.error(plain(refused), icon=":material/error:")
     if notices:
         st.success(" ".join(plain(words) for words in notices[:MOST_TOLD]), icon=":material/check:")
-    for words in reading.told[:MOST_TOLD] if not notices else ():
+    for words in reading.messages[:MOST_TOLD] if not notices else ():
         st.caption(plain(words))
     if reading.problems:
         rest = len(reading.problems) - MOST_TOLD

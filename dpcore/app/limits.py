@@ -130,7 +130,7 @@ def distance_picture(query: LimitsQuery, *, dark: bool) -> Figure:
 def numbers(query: LimitsQuery) -> pd.DataFrame:
     """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
     row, _ = row_of(query)
-    found = row.found
+    found = row.limit
     rows = [("μ of k copies", f"{row.goal.mu:.8g}", "approximation of the composition")]
     if found.moments is not None:
         kind = "exact" if found.moments.kind == "exact" else "between these, by quadrature"

@@ -17,8 +17,8 @@ from dpcore.local import (
     Channel,
     DivergenceMeasure,
     Hypotheses,
+    LocalPromise,
     People,
-    Promise,
     binary,
     bounds,
     grid,
@@ -75,7 +75,7 @@ class LocalPrivacyView:
     """What the page is asked: the hypotheses, the promise, what is drawn, and which channel is looked at."""
 
     question: Hypotheses
-    promise: Promise
+    promise: LocalPromise
     show: str = "KL divergence"
     channel: str = BEST
     times: int = 1
@@ -258,7 +258,7 @@ def _question_lines(view: LocalPrivacyView) -> list[str]:
     delta = f", {view.promise.delta!r}" if view.promise.delta > 0 else ""
     return [
         f"question = Hypotheses({view.question.p0!r}, {view.question.p1!r}{named})",
-        f"promise = Promise({view.promise.epsilon!r}{delta}{eta})",
+        f"promise = LocalPromise({view.promise.epsilon!r}{delta}{eta})",
     ]
 
 
@@ -282,7 +282,7 @@ def sweep_code(view: LocalPrivacyView) -> str:
         [
             "from dpcore.charts import save",
             "from dpcore.charts.local import sweep_figure",
-            f"from dpcore.local import MEASURES, Hypotheses, Promise, grid, {name}",
+            f"from dpcore.local import MEASURES, Hypotheses, LocalPromise, grid, {name}",
             "",
             *_question_lines(view),
             f'measure = MEASURES["{view.measure.name}"]',
@@ -301,7 +301,7 @@ def channel_code(view: LocalPrivacyView) -> str:
         [
             "from dpcore.charts import save",
             "from dpcore.charts.local import channel_figure",
-            f"from dpcore.local import Hypotheses, Promise, people, {name}",
+            f"from dpcore.local import Hypotheses, LocalPromise, people, {name}",
             "",
             *_question_lines(view),
             line,
@@ -321,7 +321,7 @@ def region_code(view: LocalPrivacyView) -> str:
     return "\n".join(
         [
             "from dpcore.charts import region_figure, save",
-            f"from dpcore.local import Hypotheses, Promise, {name}",
+            f"from dpcore.local import Hypotheses, LocalPromise, {name}",
             "",
             *_question_lines(view),
             line,

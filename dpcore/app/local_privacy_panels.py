@@ -27,7 +27,7 @@ from dpcore.app.local_privacy import (
 )
 from dpcore.core.domains import DELTA, LOSS, SHARE
 from dpcore.core.errors import DpcoreError
-from dpcore.local import Hypotheses, Promise, not_applicable, why_not
+from dpcore.local import Hypotheses, LocalPromise, not_applicable, why_not
 from dpcore.local.hypotheses import MOST_LETTERS
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2", "3", "4", "5", "7", "10")
@@ -145,7 +145,7 @@ def _cell(value: object) -> str:
     return str(value).replace(",", " ").replace(";", " ").strip() if value is not None else "0"
 
 
-def _promise() -> Promise | None:
+def _promise() -> LocalPromise | None:
     """Ask for epsilon, delta and eta."""
     slider, fields = st.container(), st.columns(3, vertical_alignment="bottom")
     trouble = st.container()
@@ -169,7 +169,7 @@ def _promise() -> Promise | None:
     if epsilon is None or delta is None or eta is None:
         return None
     try:
-        return Promise(epsilon, delta, None if math.isnan(eta) else eta)  # an empty field is nan
+        return LocalPromise(epsilon, delta, None if math.isnan(eta) else eta)  # an empty field is nan
     except DpcoreError as error:
         trouble.error(plain(str(error)), icon=":material/error:")
         return None

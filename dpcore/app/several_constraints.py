@@ -16,7 +16,7 @@ from dpcore.charts.peeling import peeling_figure
 from dpcore.constraints import (
     Conjecture,
     Constraints,
-    Containing,
+    ContainingProduct,
     Split,
     activity,
     conjectured,
@@ -264,19 +264,19 @@ def peeling_picture(answer: Split, step: int, *, dark: bool) -> Figure:
     return kept(key, lambda: peeling_figure(answer, step, look=Look(dark=dark)))
 
 
-def product_around(region: TradeOff, m: int) -> Containing:
+def product_around(region: TradeOff, m: int) -> ContainingProduct:
     """Return the smallest containing product found."""
     return kept(("containing", str(region), m), lambda: containing(region, m))
 
 
-def product_picture(region: TradeOff, around: Containing, *, dark: bool) -> Figure:
+def product_picture(region: TradeOff, around: ContainingProduct, *, dark: bool) -> Figure:
     """Return the region inside the product."""
     key = ("product", str(region), str(around.region), dark)
     drawn = {REGION: region, PRODUCT: around.region}
     return kept(key, lambda: region_figure(drawn, look=Look(dark=dark)))
 
 
-def product_words(around: Containing, m: int) -> str:
+def product_words(around: ContainingProduct, m: int) -> str:
     """Say what was found, and whether it is proved to be the smallest."""
     kind = "approximation" if around.outer else "exact"
     area = f"The area between the two borders is {outward(around.area_between, 4)} ({kind})."

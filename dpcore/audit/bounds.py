@@ -1,11 +1,11 @@
 r"""What a measurement proves: lower bounds on the privacy loss of whatever mechanism produced it.
 
-With the confidence stated, every test looked at has false positives of at most a and false negatives of at most b, the
-upper limits of its two rates. A mechanism with trade-off curve f has f(true FP) <= true FN for each test, and f falls, so
+With the stated confidence, every test has false positives of at most a and false negatives of at most b, the upper
+limits of its two rates. A mechanism with trade-off curve f has f(true FP) <= true FN for each test, and f falls, so
 
 .. math:: f(a) \le b \quad\text{for every test at once.}
 
-Mixing two tests by chance mixes their limits, so f lies below the convex envelope of all points (a, b): the proved curve.
+Mixing two tests at random mixes their limits, so f lies below the convex envelope of all points (a, b): the proved curve.
 Everything else follows from it:
 
 =========  ===============================================================  =========================
@@ -14,7 +14,7 @@ mu         max over tests of Phi^-1(1 - a) - Phi^-1(b)                      f = 
 eta        max over tests of 1 - a - b                                      f = 1 - eta - alpha
 =========  ===============================================================  =========================
 
-All these bounds hold together, whatever delta is asked, because they follow from the same event.
+All these bounds hold together, for every delta, because they follow from the same event.
 
 References: Kairouz, Oh, Viswanath (2015) for the tests; Jagielski, Ullman, Oprea (2020) for audits by Clopper and
 Pearson; Nasr et al. (2023) for audits by the Gaussian curve.
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 CONFIDENCE = 0.95
-MOST_CORNERS = 60
-_LARGEST_EXPONENT = 700.0  # e^700 still is a double
+MOST_CORNERS = 60  # of the proved region, so that its expression fits into a link
+_LARGEST_EXPONENT = 700.0  # e^700 is still a double
 _DIGITS = 9  # of the corners of the proved region, rounded towards more errors
 
 
@@ -71,12 +71,12 @@ class Audit:
 
     @cached_property
     def attack(self) -> Bounds:
-        """Lower limits of both rates, which hold together with the same confidence: this attack is no better than they say."""
+        """Lower limits of both rates, which hold together with the same confidence: this attack is no better."""
         return self.measurement.lower(1.0 - self.confidence)
 
     @cached_property
     def proved(self) -> Bounds:
-        """Corners of the proved curve, from (0, 1) to (1, 0): no mechanism whose curve runs above it produced this."""
+        """Corners of the proved curve, from (0, 1) to (1, 0): no mechanism with a curve above it produced this."""
         return envelope(*self.limits)
 
     @cached_property
@@ -86,12 +86,12 @@ class Audit:
 
     @cached_property
     def optimistic(self) -> Bounds:
-        """Corners of the envelope of the lower limits: what this attack can reach at most, other attacks may do better."""
+        """Corners of the envelope of the lower limits: the most this attack can reach; other attacks may do better."""
         return envelope(*self.attack)
 
     @cached_property
     def region(self) -> TradeOff:
-        """The proved curve as a region, which the mechanism's own region contains; some dozen corners at most."""
+        """The proved curve as a region, which the mechanism's own region contains; at most some dozen corners."""
         alpha, beta = (thinned[1:-1] for thinned in _thinned(self.proved))
         if not alpha.size:
             return Points(((0.0, 1.0),))
@@ -101,32 +101,32 @@ class Audit:
     # ---- lower bounds on the privacy loss --------------------------------------------------------------------
 
     def epsilon(self, delta: float = 0.0) -> float:
-        """Return the epsilon that is needed at least at this delta; 0: the measurement shows no loss."""
+        """Return a lower bound of epsilon at this delta; 0 if the measurement shows no loss."""
         return float(epsilons(self.proved, delta).max())
 
     @property
     def mu(self) -> float:
-        """The mu of Gaussian privacy that is needed at least; 0: no loss is shown."""
+        """A lower bound of the mu of Gaussian privacy; 0 if no loss is shown."""
         return float(mus(self.proved).max())
 
     @property
     def eta(self) -> float:
-        """The total variation that is needed at least: the attacker's advantage; 0: no loss is shown."""
+        """A lower bound of the total variation, the attacker's advantage; 0 if no loss is shown."""
         return float(etas(self.proved).max())
 
     def power(self, fpr: float) -> float:
-        """Return the share of members that tests with this rate of false positives find at least."""
+        """Return a lower bound of the share of members that tests with this rate of false positives find."""
         return power_of(self.proved, fpr)
 
     def delta(self, epsilon: float) -> float:
-        """Return the delta that is needed at least at this epsilon: max of 1 - b - e^epsilon a over tests, both ways."""
+        """Return a lower bound of delta at this epsilon: max of 1 - b - e^epsilon a over tests, in both directions."""
         alpha, beta = self.proved
         times = math.exp(min(epsilon, _LARGEST_EXPONENT))
         gain = np.concatenate((1.0 - beta - times * alpha, 1.0 - alpha - times * beta))
         return max(0.0, float(gain.max()))
 
     def ceiling(self, delta: float = 0.0) -> float:
-        """Return the largest epsilon that as many trials could prove: that of an attack without any error."""
+        """Return the largest epsilon that this number of trials could prove: that of an attack without any error."""
         limits = perfect(self.measurement).upper(1.0 - self.confidence)
         return float(epsilons(limits, delta).max())
 
@@ -140,12 +140,17 @@ def audit(measurement: Measurement, confidence: float = CONFIDENCE) -> Audit:
         `Scores` or `Counts`; every trial independent of the others.
     confidence : float, default CONFIDENCE
         In [0.5, 0.999999], chosen before looking.
+
+    Returns
+    -------
+    Audit
+        The measurement with its confidence limits.
     """
     return Audit(measurement, confidence)
 
 
 def perfect(measurement: Measurement) -> Measurement:
-    """Return what an attack without any error would have measured in as many trials."""
+    """Return what an attack without any error would have measured in the same number of trials."""
     if isinstance(measurement, Scores):
         out, own = measurement.trials
         return Scores(np.zeros(out), np.ones(own))
@@ -157,21 +162,21 @@ def perfect(measurement: Measurement) -> Measurement:
 
 
 def epsilons(points: Bounds, delta: float) -> FloatArray:
-    """Return for each point the smallest epsilon >= 0 whose (epsilon, delta) curve lies below it; inf where none does."""
+    """Return for each point the smallest epsilon >= 0 whose (epsilon, delta) curve lies below it; inf if none does."""
     DELTA.check(delta)
     alpha, beta = points
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.fmax((1.0 - beta - delta) / alpha, (1.0 - alpha - delta) / beta)
-    factors = np.where(np.isnan(factors), 1.0, factors)  # 0 / 0: a curve through the point asks for nothing more
+    factors = np.where(np.isnan(factors), 1.0, factors)  # 0 / 0: every curve passes through the point
     return np.asarray(np.log(np.maximum(factors, 1.0)), dtype=np.float64)
 
 
 def mus(points: Bounds) -> FloatArray:
-    """Return for each point the smallest mu >= 0 whose Gaussian curve lies below it; inf where none does."""
+    """Return for each point the smallest mu >= 0 whose Gaussian curve lies below it; inf if none does."""
     alpha, beta = points
     inside = (alpha < 1.0) & (beta < 1.0)  # the ends (0, 1) and (1, 0) belong to every curve
-    found = -ndtri(np.where(inside, alpha, 0.5)) - ndtri(np.where(inside, beta, 0.5))
-    return np.asarray(np.maximum(found, 0.0), dtype=np.float64)
+    values = -ndtri(np.where(inside, alpha, 0.5)) - ndtri(np.where(inside, beta, 0.5))
+    return np.asarray(np.maximum(values, 0.0), dtype=np.float64)
 
 
 def etas(points: Bounds) -> FloatArray:
@@ -198,9 +203,9 @@ def envelope(alpha: FloatArray, beta: FloatArray) -> Bounds:
         while len(corners) > 1 and _above(corners[-2], corners[-1], (x, y)):
             corners.pop()
         corners.append((x, y))
-    found = [(0.0, 1.0), *corners] if corners[0] != (0.0, 1.0) else corners
-    found = found if found[-1] == (1.0, 0.0) else [*found, (1.0, 0.0)]
-    return np.array([x for x, _ in found]), np.array([y for _, y in found])
+    hull = [(0.0, 1.0), *corners] if corners[0] != (0.0, 1.0) else corners
+    hull = hull if hull[-1] == (1.0, 0.0) else [*hull, (1.0, 0.0)]
+    return np.array([x for x, _ in hull]), np.array([y for _, y in hull])
 
 
 def _above(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
@@ -210,7 +215,7 @@ def _above(first: tuple[float, float], middle: tuple[float, float], last: tuple[
 
 
 def _thinned(points: Bounds) -> Bounds:
-    """Return some dozen of the corners, the most telling among them: leaving one out proves less, never more."""
+    """Return some dozen corners, including the most telling ones: leaving one out proves less, never more."""
     alpha, beta = points
     best = [int(np.argmax(values)) for values in (epsilons(points, 0.0), mus(points), etas(points))]
     spread = np.linspace(0, alpha.size - 1, min(alpha.size, MOST_CORNERS)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which columns of a file hold what: scores with labels, counts of outcomes, or measured rates with numbers of trials."""
+"""What the columns of a file hold: scores with labels, counts of outcomes, or measured rates with numbers of trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "n1": ("n1", "members", "positives"),
     "n": ("n", "trials"),
 }
-WANTED = (
+EXPECTED = (
     "An audit reads the columns score and label (1 for a member, 0 for an outsider), or tp, fp, tn and fn, or fpr and fnr "
     "(or tpr) with the numbers of trials n0 of outsiders and n1 of members (or n of each)"
 )
@@ -44,20 +44,20 @@ class Columns:
 
 
 def find(sheet: Sheet, score: str | None = None, label: str | None = None) -> Columns:
-    """Return what a file holds by the names of its columns, or of the two columns named.
+    """Return what a file holds, by the names of its columns or by the two names given.
 
     Raises
     ------
     DomainError
-        The names say nothing; the message lists those that would.
+        If the names are not known; the message lists those that are.
     """
     if (score is None) != (label is None):
-        msg = "Name both columns, that of the scores and that of the labels, or none."
+        msg = "Name both columns, the scores and the labels, or neither."
         raise DomainError(msg)
     if score is not None and label is not None:
         return Columns(SCORES, {"score": sheet.place(score), "label": sheet.place(label)})
-    known = {_plain(name): place for place, name in reversed(list(enumerate(sheet.columns)))}
-    found = {role: known[name] for role, names in NAMES.items() for name in names[::-1] if name in known}
+    places = {_plain(name): place for place, name in reversed(list(enumerate(sheet.columns)))}
+    by_role = {role: places[name] for role, names in NAMES.items() for name in names[::-1] if name in places}
     for kind, roles in (
         (SCORES, ("score", "label")),
         (COUNTS, ("tp", "fp", "tn", "fn")),
@@ -66,9 +66,9 @@ def find(sheet: Sheet, score: str | None = None, label: str | None = None) -> Co
         (RATES, ("fpr", "fnr", "n")),
         (RATES, ("fpr", "tpr", "n")),
     ):
-        if all(role in found for role in roles):
-            return Columns(kind, {role: found[role] for role in roles})
-    msg = f"{WANTED}; this file has {', '.join(sheet.columns)[:200]}."
+        if all(role in by_role for role in roles):
+            return Columns(kind, {role: by_role[role] for role in roles})
+    msg = f"{EXPECTED}; this file has {', '.join(sheet.columns)[:200]}."
     raise DomainError(msg)
 
 
@@ -77,12 +77,21 @@ def _plain(name: str) -> str:
 
 
 def number(cell: str, name: str, *, comma: bool) -> float:
-    """Return the number in a cell, infinite ones included, or say what is wrong with it.
+    """Return the number in a cell, infinite ones included; raise with what is wrong.
 
     Parameters
     ----------
+    cell : str
+        The text of the cell.
+    name : str
+        Of the column, for the message.
     comma : bool
-        A single comma may be the decimal sign, as in files whose fields are separated by semicolons.
+        Whether a single comma may be the decimal sign, as in files with semicolons between fields.
+
+    Returns
+    -------
+    float
+        May be infinite, never nan.
     """
     text = cell.strip()
     value = number_in(text)
@@ -104,7 +113,7 @@ def number(cell: str, name: str, *, comma: bool) -> float:
 
 
 def label_in(cell: str) -> bool:
-    """Return whether a label says member, or say what it must be."""
+    """Return whether a label says member; raise if it is neither 0 nor 1."""
     text = cell.strip().lower()
     value = number_in(text)
     if text in _YES or value == 1.0:

@@ -8,5 +8,5 @@ NAME = "noisy_count.csv"
 
 
 def example() -> bytes:
-    """Return the file of the example: 400 outsiders and 400 members, invented; the mechanism is ``gaussian(0.7)``."""
+    """Return the file of the example: 400 invented outsiders and 400 members; the mechanism is ``gaussian(0.7)``."""
     return (data_folder() / "audits" / NAME).read_bytes()

@@ -1,4 +1,4 @@
-"""What an attack was seen to do: scores of people inside and outside the data, or the errors of tests fixed beforehand."""
+"""The results of an attack: scores of people inside and outside the data, or the errors of tests fixed beforehand."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     Pairs = tuple[IntArray, IntArray]
 
 _NUMBER = TRIALS.but(low=0)
-MOST_TESTS = 10_000
-MOST_THRESHOLDS = 4000
-_ROUNDING = 1e-6  # what a rate times its trials may be off a whole number
+MOST_TESTS = 10_000  # which share the risk
+MOST_THRESHOLDS = 4000  # scores up to which every threshold is looked at
+_ROUNDING = 1e-6  # how far a rate times its trials may be from a whole number
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of an attack: the higher, the likelier it takes somebody for a member. Each is one independent trial.
+    """Scores of an attack: a higher score means a likelier member. Each score is one independent trial.
 
     Attributes
     ----------
     outsiders, members : ndarray of float
         Scores of runs without and with the person; infinite ones are allowed.
     unscored : tuple of (int, int), optional
-        How many of either gave no score. They count as errors of every test, a wrongly accused outsider or a missed
-        member: no other choice is safe, for what fails to be scored may depend on who is in the data.
+        How many of either have no score. They count as errors of every test, a wrongly accused outsider or a missed
+        member. No other choice is safe, because whether a run has a score may depend on who is in the data.
     """
 
     outsiders: FloatArray = field(repr=False)
@@ -47,7 +47,7 @@ class Scores:
     unscored: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        """Check the scores and sort them; unscored ones go to the end where they are always wrong."""
+        """Check the scores and sort them; unscored runs go to the end where they are always errors."""
         ends = (math.inf, -math.inf)
         for name, end, missing in zip(("outsiders", "members"), ends, self.unscored, strict=True):
             scored = _scores(getattr(self, name), name)
@@ -65,7 +65,7 @@ class Scores:
 
     @property
     def thresholds(self) -> FloatArray:
-        """The thresholds looked at, falling: accuse whoever scores more. All that tell scores apart, or some thousand."""
+        """The thresholds, falling: everyone who scores more is accused. All that separate scores, or a few thousand."""
         out, own = self.outsiders, self.members
         if out.size + own.size > MOST_THRESHOLDS:
             out = out[out.size - ranks(out.size)]
@@ -74,10 +74,10 @@ class Scores:
 
     def errors(self) -> Pairs:
         """Return the false positives and false negatives of each threshold."""
-        return self._counted
+        return self._error_counts
 
     @cached_property
-    def _counted(self) -> Pairs:
+    def _error_counts(self) -> Pairs:
         at = self.thresholds
         accused = self.outsiders.size - np.searchsorted(self.outsiders, at, side="right")
         missed = np.searchsorted(self.members, at, side="right")
@@ -89,7 +89,7 @@ class Scores:
         return accused / self.outsiders.size, missed / self.members.size
 
     def upper(self, risk: float) -> Bounds:
-        """Return upper limits of both rates of each threshold: all of them hold with probability 1 - `risk`.
+        """Return upper limits of both rates of each threshold; all of them hold together with probability 1 - `risk`.
 
         The two samples are independent, so each may fail with probability 1 - sqrt(1 - risk).
         """
@@ -99,17 +99,17 @@ class Scores:
         return simultaneous_limits(accused, out, each), simultaneous_limits(missed, own, each)
 
     def lower(self, risk: float) -> Bounds:
-        """Return lower limits of both rates: what is no error is counted instead."""
+        """Return lower limits of both rates, from upper limits of the correct decisions."""
         accused, missed = self.errors()
         each = either(risk)
         out, own = self.trials
-        spared, found = simultaneous_limits(out - accused, out, each), simultaneous_limits(own - missed, own, each)
-        return 1.0 - spared, 1.0 - found
+        spared, reached = simultaneous_limits(out - accused, out, each), simultaneous_limits(own - missed, own, each)
+        return 1.0 - spared, 1.0 - reached
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Outcomes of tests that were fixed before the trials: one entry per test, all tests that were tried.
+    """Outcomes of tests that were fixed before the trials: one entry for every test that was tried.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Counts:
     fn: IntArray
 
     def __post_init__(self) -> None:
-        """Check the counts: whole numbers, as many of each, with trials on both sides."""
+        """Check the counts: integers, lists of one length, with trials on both sides."""
         for name in ("tp", "fp", "tn", "fn"):
             values = np.atleast_1d(np.asarray(getattr(self, name)))
             counts = [_NUMBER.but(name=name).check(value) for value in values.tolist()]
@@ -142,19 +142,19 @@ class Counts:
 
     @classmethod
     def one(cls, *, tp: float, fp: float, tn: float, fn: float) -> Counts:
-        """Return the outcome of one test from numbers as a file has them; one that is no whole number is refused."""
-        given = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
-        return cls(**{name: np.array([_NUMBER.but(name=name).check(value)]) for name, value in given.items()})
+        """Return the outcome of one test from the numbers of a file; a number that is not an integer is refused."""
+        counts = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
+        return cls(**{name: np.array([_NUMBER.but(name=name).check(value)]) for name, value in counts.items()})
 
     @classmethod
     def of_rates(cls, fpr: ArrayLike, fnr: ArrayLike, outsiders: ArrayLike, members: ArrayLike) -> Counts:
-        """Return the counts behind measured rates; a rate that no count has is rounded up, towards more errors."""
+        """Return the counts behind measured rates; a rate that no count gives is rounded up, towards more errors."""
         false, missed, out, own = np.broadcast_arrays(*(np.atleast_1d(x) for x in (fpr, fnr, outsiders, members)))
         fp = [errors_of(rate, n, "fpr") for rate, n in zip(false.tolist(), out.tolist(), strict=True)]
         fn = [errors_of(rate, n, "fnr") for rate, n in zip(missed.tolist(), own.tolist(), strict=True)]
         trials = (np.asarray(out, dtype=np.int64), np.asarray(own, dtype=np.int64))
-        found = (np.array(fp, dtype=np.int64), np.array(fn, dtype=np.int64))
-        return cls(trials[1] - found[1], found[0], trials[0] - found[0], found[1])
+        errors = (np.array(fp, dtype=np.int64), np.array(fn, dtype=np.int64))
+        return cls(trials[1] - errors[1], errors[0], trials[0] - errors[0], errors[1])
 
     @property
     def trials(self) -> tuple[int, int]:
@@ -170,7 +170,7 @@ class Counts:
         return self.fp / (self.fp + self.tn), self.fn / (self.tp + self.fn)
 
     def upper(self, risk: float) -> Bounds:
-        """Return upper limits of both rates of each test: all of them hold with probability 1 - `risk`.
+        """Return upper limits of both rates of each test; all of them hold together with probability 1 - `risk`.
 
         Tests may share trials, so the risk is divided among them; within one test outsiders and members are independent.
         """
@@ -192,7 +192,7 @@ def either(risk: float) -> float:
 
 
 def errors_of(rate: float, trials: float, name: str = "rate") -> int:
-    """Return the number of errors behind a measured rate: a whole number, or rounded up where no count has this rate."""
+    """Return the number of errors behind a measured rate, rounded up if no count gives this rate."""
     count = int(TRIALS.check(trials))
     ALPHA.but(name=name).check(rate)
     near = round(rate * count)
@@ -200,18 +200,18 @@ def errors_of(rate: float, trials: float, name: str = "rate") -> int:
 
 
 def _limits(errors: IntArray, trials: IntArray, level: float) -> FloatArray:
-    """Return upper limits where each test has its own number of trials."""
-    found = np.empty(errors.size)
+    """Return upper limits if each test has its own number of trials."""
+    limits = np.empty(errors.size)
     for count in np.unique(trials).tolist():
         own = trials == count
-        found[own] = upper_limits(errors[own], count, level)
-    return found
+        limits[own] = upper_limits(errors[own], count, level)
+    return limits
 
 
 def _scores(values: object, name: str) -> FloatArray:
-    """Return scores as numbers, none of them perhaps, or say which is no number."""
+    """Return scores as an array, which may be empty; raise if one is not a number."""
     if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str) or not np.ndim(values):
         msg = f"{name} must be a list of scores, got {shown(values)}."
         raise DomainError(msg)
-    score = ANY_LOSS.but(name=f"A score of the {name} (what has none is counted as unscored)")
+    score = ANY_LOSS.but(name=f"A score of the {name} (runs without one are given as unscored)")
     return score.array(values) if len(values) else np.zeros(0)

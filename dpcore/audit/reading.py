@@ -1,6 +1,6 @@
-"""A user's file of attack results: every row is read or named with the reason why it is not, and none is lost unsaid.
+"""A user's file of attack results: every row is read, or listed with the reason why it is not.
 
-Nothing is kept: the bytes belong to the caller. Rows are streamed, so that a million need little more than their numbers.
+Nothing is stored: the bytes belong to the caller. Rows are streamed, so a million of them need little more than their numbers.
 """
 
 from __future__ import annotations
@@ -26,45 +26,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_ROWS = 2_000_000
-MOST_NAMED = 1000  # rows that are named one by one; the others are counted
-_SAID = 3  # of them in the sentence
-_TOLD = 20_000
+MOST_NAMED = 1000  # rows that are listed with their problem; the others are counted
+_IN_SENTENCE = 3  # of them are quoted in the message
+_EVERY = 20_000  # rows between two reports of progress
 
 Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
 class AuditReading:
-    """A file as a measurement: ``rows == kept + unscored + dropped``.
+    """A file as a measurement: ``rows == complete + unscored + dropped``.
 
     Attributes
     ----------
     measurement : Measurement
         What was measured.
     kind : str
-        Scores, counts or rates.
+        ``scores``, ``counts`` or ``rates``.
     rows : int
         Rows with text in them, under the names.
-    kept : int
-        Rows that were read as they are.
+    complete : int
+        Rows that were read in full.
     unscored : int
         Rows with a label but no score, counted as errors of the attacker.
     dropped : int
         Rows left out.
     problems : tuple of tuple of (int, str)
         Line and reason of the rows that were not read as they are, the first thousand.
-    told : tuple of str
+    messages : tuple of str
         All of this in sentences.
     """
 
     measurement: Measurement = field(repr=False)
     kind: str
     rows: int
-    kept: int
+    complete: int
     unscored: int
     dropped: int
     problems: tuple[tuple[int, str], ...]
-    told: tuple[str, ...]
+    messages: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
         """Return `line, reason` of the rows that were not read as they are."""
@@ -81,22 +81,29 @@ def read_audit(
     data : bytes or Sheet
         The file's bytes, or what `dpcore.files.sheet.open_csv` made of them.
     score, label : str, optional
-        Names of the two columns; found by their names by default (`dpcore.audit.columns`).
+        Names of the two columns; by default the usual names are recognised (`dpcore.audit.columns`).
     reverse : bool, default False
-        A low score means a member.
+        Whether a low score means a member.
+
+    Returns
+    -------
+    AuditReading
+        The measurement, and what happened to every row.
 
     Raises
     ------
     DomainError
-        The file is no table of attack results, or no row of it can be read.
+        The file is not a table of attack results, or none of its rows can be read.
     """
     sheet = data if isinstance(data, Sheet) else open_csv(data)
     columns = find(sheet, score, label)
     notes = _FileNotes(comma=sheet.delimiter != ",")
     rows = _rows(sheet, notes)
-    made = _scores(rows, columns, notes, reverse=reverse) if columns.kind == SCORES else _tests(rows, columns, notes)
+    measurement = (
+        _scores(rows, columns, notes, reverse=reverse) if columns.kind == SCORES else _tests(rows, columns, notes)
+    )
     return AuditReading(
-        made,
+        measurement,
         columns.kind,
         notes.rows,
         notes.rows - notes.unscored - notes.dropped,
@@ -116,7 +123,7 @@ class _FileNotes:
         self.problems: list[tuple[int, str]] = []
 
     def name(self, line: int, reason: object) -> None:
-        """Name a row with what is wrong in it."""
+        """List a row with its problem."""
         if len(self.problems) < MOST_NAMED:
             self.problems.append((line, str(reason).rstrip(".")))
 
@@ -126,10 +133,10 @@ class _FileNotes:
         self.name(line, reason)
 
     def first(self) -> str:
-        """Say the first rows with their reasons."""
-        said = "; ".join(f"line {line}: {reason}" for line, reason in self.problems[:_SAID])
-        rest = self.unscored + self.dropped - min(_SAID, len(self.problems))
-        return f"{said}; and {grouped(rest)} more" if rest else said
+        """Quote the first rows with their problems."""
+        reasons = "; ".join(f"line {line}: {reason}" for line, reason in self.problems[:_IN_SENTENCE])
+        rest = self.unscored + self.dropped - min(_IN_SENTENCE, len(self.problems))
+        return f"{reasons}; and {grouped(rest)} more" if rest else reasons
 
     def nothing(self, what: str) -> DomainError:
         """Return the error of a file without any usable row."""
@@ -140,24 +147,24 @@ class _FileNotes:
 
     def words(self, kind: str) -> list[str]:
         """Say how many rows were read, and what became of the others."""
-        kept = self.rows - self.unscored - self.dropped
+        complete = self.rows - self.unscored - self.dropped
         what = {SCORES: "as scores with labels", COUNTS: "as tests with counts", RATES: "as tests with rates"}[kind]
-        told = [f"{grouped(kept)} of {_rows_words(self.rows)} read {what}."]
+        sentences = [f"{grouped(complete)} of {_rows_words(self.rows)} read {what}."]
         if self.unscored:
-            told.append(
+            sentences.append(
                 f"{_rows_words(self.unscored)} without a score counted as errors of the attacker, which is the safe side."
             )
         if self.dropped:
-            told.append(f"{_rows_words(self.dropped)} left out.")
+            sentences.append(f"{_rows_words(self.dropped)} left out.")
         if self.problems:
-            told.append(f"{self.first()[:1].upper()}{self.first()[1:]}.")
+            sentences.append(f"{self.first()[:1].upper()}{self.first()[1:]}.")
         if kind == RATES:
-            told.append("Rates are taken as exact; where they were rounded, counts say more.")
+            sentences.append("Rates are taken as exact; if they were rounded, counts say more.")
         if self.rounded:
-            told.append(
-                f"In {_rows_words(self.rounded)} a rate times its trials is no whole number; the errors were rounded up."
+            sentences.append(
+                f"In {_rows_words(self.rounded)} a rate times its trials is not a whole number; the errors were rounded up."
             )
-        return told
+        return sentences
 
 
 def _rows_words(count: int) -> str:
@@ -165,7 +172,7 @@ def _rows_words(count: int) -> str:
 
 
 def _rows(sheet: Sheet, notes: _FileNotes) -> Iterator[Row]:
-    """Read rows with the line each ends on; empty lines are passed over, short rows filled up."""
+    """Yield rows with the line each ends on; empty lines are skipped, short rows are padded."""
     source = io.BytesIO(sheet.data)
     reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
     width, begun = len(sheet.columns), not sheet.header
@@ -179,14 +186,14 @@ def _rows(sheet: Sheet, notes: _FileNotes) -> Iterator[Row]:
         if notes.rows > MOST_ROWS:
             msg = f"The file has more than {grouped(MOST_ROWS)} rows; at most as many are read."
             raise DomainError(msg)
-        if notes.rows % _TOLD == 0:
+        if notes.rows % _EVERY == 0:
             checkpoint(source.tell() / len(sheet.data))
         yield reader.line_num, row + [""] * (width - len(row))
 
 
 def _scores(rows: Iterator[Row], columns: Columns, notes: _FileNotes, *, reverse: bool) -> Scores:
     at_score, at_label = columns.places["score"], columns.places["label"]
-    found = (array("d"), array("d"))
+    scores = (array("d"), array("d"))
     missing = [0, 0]
     for line, row in rows:
         try:
@@ -201,8 +208,8 @@ def _scores(rows: Iterator[Row], columns: Columns, notes: _FileNotes, *, reverse
             notes.name(line, f"{error}, counted as an error")
             missing[member] += 1
             continue
-        found[member].append(-score if reverse else score)
-    outsiders, members = (np.array(part, dtype=np.float64) for part in found)
+        scores[member].append(-score if reverse else score)
+    outsiders, members = (np.array(part, dtype=np.float64) for part in scores)
     for name, scored in (("outsider (label 0)", outsiders), ("member (label 1)", members)):
         if not scored.size:
             why = f"none of them is a scored {name}; both kinds are needed"
@@ -212,7 +219,7 @@ def _scores(rows: Iterator[Row], columns: Columns, notes: _FileNotes, *, reverse
 
 def _tests(rows: Iterator[Row], columns: Columns, notes: _FileNotes) -> Counts:
     """Read one test per row."""
-    found: list[tuple[int, int, int, int]] = []
+    tests: list[tuple[int, int, int, int]] = []
     for line, row in rows:
         try:
             values = {role: number(row[at], role, comma=notes.comma) for role, at in columns.places.items()}
@@ -220,19 +227,19 @@ def _tests(rows: Iterator[Row], columns: Columns, notes: _FileNotes) -> Counts:
         except DomainError as error:
             notes.drop(line, error)
             continue
-        found.append(test)
-        if len(found) > MOST_TESTS:
+        tests.append(test)
+        if len(tests) > MOST_TESTS:
             msg = f"The file has more than {grouped(MOST_TESTS)} tests; at most as many share one confidence."
             raise DomainError(msg)
-    if not found:
+    if not tests:
         why = "none of them is a test that can be read"
         raise notes.nothing(why)
-    return Counts(*(np.array(part, dtype=np.int64) for part in zip(*found, strict=True)))
+    return Counts(*(np.array(part, dtype=np.int64) for part in zip(*tests, strict=True)))
 
 
 def _counts(values: dict[str, float]) -> tuple[int, int, int, int]:
-    made = Counts.one(tp=values["tp"], fp=values["fp"], tn=values["tn"], fn=values["fn"])
-    return int(made.tp[0]), int(made.fp[0]), int(made.tn[0]), int(made.fn[0])
+    counts = Counts.one(tp=values["tp"], fp=values["fp"], tn=values["tn"], fn=values["fn"])
+    return int(counts.tp[0]), int(counts.fp[0]), int(counts.tn[0]), int(counts.fn[0])
 
 
 def _rates(values: dict[str, float], notes: _FileNotes) -> tuple[int, int, int, int]:

@@ -1,9 +1,9 @@
-"""Audits of mechanisms that are known: the scores that the best attacker gives to people inside and outside the data.
+"""Simulated audits of known mechanisms: the scores of the best attacker for people inside and outside the data.
 
-Where a mechanism has noise of its own, its answers are drawn and scored by the best test: by the answer itself where
-the likelihood ratio rises with it, by the logarithm of that ratio where it does not. Any other region is drawn from its
+If a mechanism has noise of its own, its answers are drawn and scored by the best test: by the answer itself if the
+likelihood ratio rises with it, otherwise by the logarithm of that ratio. Scores of any other region are drawn from its
 curve f alone: outsiders get -U and members -f(V) with U and V uniform on [0, 1]. Then P(-f(V) > -a) = P(f(V) < a) is
-1 - f(a) for a symmetric f, so that thresholds reach exactly the points (a, f(a)): U is the p-value of the best test.
+1 - f(a) for a symmetric f, so thresholds reach exactly the points (a, f(a)): U is the p-value of the best test.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.base import Attacker
     from dpcore.regions.tradeoff import TradeOff
 
-MOST = 1_000_000
-_GRID = 801  # points between which the curve of a region without noise of its own is drawn straight
+MOST = 1_000_000  # trials of either kind
+_GRID = 801  # points between which the curve of a region without noise of its own is taken as linear
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SimulatedAttack:
 
 
 def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> Scores:
-    """Return scores of the best attack on a mechanism that is known.
+    """Return scores of the best attack on a known mechanism.
 
     Parameters
     ----------
@@ -48,6 +48,11 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
         Source of randomness.
     outsiders, members : int
         How many trials of either kind, from 1 to 1 000 000.
+
+    Returns
+    -------
+    Scores
+        What `audit` takes.
     """
     trials = COUNT.but(high=MOST)
     out, own = trials.but(name="outsiders").check(outsiders), trials.but(name="members").check(members)
@@ -57,17 +62,17 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
 
 def attack_on(region: TradeOff) -> SimulatedAttack:
     """Return the best attack on a region, and what its score is."""
-    known = region.attack() if isinstance(region, Mechanism) else None
-    if known is not None:
-        return SimulatedAttack(*known)
+    own = region.attack() if isinstance(region, Mechanism) else None
+    if own is not None:
+        return SimulatedAttack(*own)
     return SimulatedAttack(
         _curve(region), "The score is one minus the p-value of the best test, drawn from the curve of the region."
     )
 
 
 def _curve(region: TradeOff) -> Attacker:
-    """Draw p-values; the curve is taken straight between points, which is a little more private, never less."""
-    points = cache(lambda: _points(region))  # much work for some regions: done when scores are drawn, once
+    """Draw p-values; the curve is linear between points, which is a little more private, never less."""
+    points = cache(lambda: _points(region))  # slow for some regions: computed once, when scores are drawn
 
     def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
         uniform = rng.random(size)

@@ -1,4 +1,4 @@
-"""What an audit says in words: whether it contradicts a claim, and the smallest statements that it does not."""
+"""What an audit says in words: whether it contradicts a claim, and the smallest statements it does not contradict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RATES = (0.01, 0.1)
 COLUMNS = ("measure", "at", "value", "region", "verdict", "words", *FACTS)
 KINDS = {"lower": "lower", "approximate": "estimate", "upper": "upper"}  # kind -> column of `bounds_table`
 METHOD, NEIGHBOURS = "Clopper-Pearson limits of a measurement", "as measured"
-_SLACK = 1e-9  # a claim has to be missed by more than rounding
+_SLACK = 1e-9  # a claim must be missed by more than rounding
 _DIGITS = 4
 
 
@@ -41,11 +41,13 @@ class Verdict:
     claim : TradeOff
         The region claimed.
     contradicted : bool
-        Whether no mechanism that keeps the claim produced this, with the audit's confidence.
+        Whether, with the audit's confidence, no mechanism that satisfies the claim produced this.
     alpha, power : float
         The most telling test: it accuses at most this share of outsiders and finds at least this share of members.
     allowed : float
-        What the claim allows a test with these false positives to find at most.
+        The largest share that the claim allows a test with these false positives to find.
+    words : str
+        The same in a sentence.
     """
 
     claim: TradeOff
@@ -57,23 +59,35 @@ class Verdict:
 
 
 def percent(confidence: float) -> str:
-    """Return a confidence as people say it: ``95 %``."""
+    """Return a confidence in percent: ``95 %``."""
     return f"{100 * confidence:.6g} %"
 
 
 def verdict(audit: Audit, claim: TradeOff) -> Verdict:
     """Say whether a measurement contradicts a claim.
 
-    A claim with curve f is contradicted if f(a) > b at a corner (a, b) of the proved curve; f is convex, so no other
-    point need be looked at. The side of f that is certified from below is used, and rounding is given away.
+    A claim with curve f is contradicted if f(a) > b at a corner (a, b) of the proved curve; f is convex, so the corners
+    are enough. The certified lower side of f is used, with a margin for rounding.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    claim : TradeOff
+        The region that is claimed.
+
+    Returns
+    -------
+    Verdict
+        Whether it is contradicted, and by which test.
     """
     alpha, beta = audit.proved
     allowed = np.asarray(claim.power(alpha), dtype=np.float64)
     excess = (1.0 - beta) - allowed
     worst = int(np.argmax(excess))
     against = bool(excess[worst] > _SLACK)
-    found = (float(alpha[worst]), float(1.0 - beta[worst]), float(allowed[worst]))
-    return Verdict(claim, against, *found, _verdict_words(audit, claim, against, *found))
+    rates = (float(alpha[worst]), float(1.0 - beta[worst]), float(allowed[worst]))
+    return Verdict(claim, against, *rates, _verdict_words(audit, claim, against, *rates))
 
 
 def _verdict_words(audit: Audit, claim: TradeOff, against: bool, alpha: float, power: float, allowed: float) -> str:
@@ -81,7 +95,7 @@ def _verdict_words(audit: Audit, claim: TradeOff, against: bool, alpha: float, p
     if not against:
         return (
             f"The claim {claim} is not contradicted: at {sure} confidence it allows everything that was measured. That is "
-            "no proof that it holds, for another attack or more trials may show more."
+            "no proof that it holds: another attack or more trials may show more."
         )
     digits = _DIGITS
     while digits < 12 and float(outward(power, digits, up=False)) <= float(outward(allowed, digits)):
@@ -94,11 +108,24 @@ def _verdict_words(audit: Audit, claim: TradeOff, against: bool, alpha: float, p
 
 
 def sentence(audit: Audit, delta: float) -> str:
-    """Say the lower bounds: what no mechanism that is more private than they say produced."""
+    """Say the lower bounds: no mechanism that is more private produced this measurement.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    delta : float
+        Where epsilon is stated, in [0, 1].
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     epsilon, sure = audit.epsilon(delta), percent(audit.confidence)
     if audit.eta == 0.0:
         return (
-            f"At {sure} confidence the measurement shows no privacy loss: an answer that says nothing about anybody could "
+            f"At {sure} confidence the measurement shows no privacy loss: answers that reveal nothing about anybody could "
             "have produced it."
         )
     parts = [
@@ -112,7 +139,7 @@ def sentence(audit: Audit, delta: float) -> str:
 
 
 def ceiling_sentence(audit: Audit, delta: float) -> str:
-    """Say what as many trials could show at most."""
+    """Say the most that this number of trials could prove."""
     out, own = audit.measurement.trials
     most = outward(audit.ceiling(delta), _DIGITS)
     return (
@@ -122,27 +149,39 @@ def ceiling_sentence(audit: Audit, delta: float) -> str:
 
 
 def epsilon_if_gaussian(audit: Audit, delta: float) -> float:
-    """Return the epsilon at delta of the Gaussian curve with the proved mu: a lower bound if the noise is Gaussian."""
+    """Return epsilon at delta of the Gaussian curve with the proved mu: a lower bound if the noise is Gaussian."""
     return float(GDP(audit.mu).epsilon_bounds(np.array([delta]))[0][0])
 
 
 def consistent(audit: Audit, delta: float) -> list[NotionStatement]:
     """Return the smallest (epsilon, delta), DP-TV and Gaussian statements that the measurement does not contradict.
 
-    They are lower bounds: whatever holds of the mechanism is no smaller, but it need not be one of them.
+    They are lower bounds: what holds for the mechanism is no smaller, but need not be one of them.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    delta : float
+        Where epsilon is stated, in [0, 1].
+
+    Returns
+    -------
+    list of NotionStatement
+        One for each notion, in this order.
     """
     epsilon, eta, mu = _up(audit.epsilon(delta)), _up(audit.eta), _up(audit.mu)
     kind = "lower bound"
-    said = [outward(x, 5, up=False) for x in (audit.epsilon(delta), audit.eta, audit.mu)]
+    numbers = [outward(x, 5, up=False) for x in (audit.epsilon(delta), audit.eta, audit.mu)]
     return [
-        NotionStatement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {said[0]} (rounded down) at δ = {delta:g}."),
+        NotionStatement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {numbers[0]} (rounded down) at δ = {delta:g}."),
         NotionStatement(
             "DP-TV",
             _dptv(epsilon, delta, min(1.0, eta)),
             kind,
-            f"ε = {said[0]} at δ = {delta:g}, η = {said[1]} (rounded down).",
+            f"ε = {numbers[0]} at δ = {delta:g}, η = {numbers[1]} (rounded down).",
         ),
-        NotionStatement("μ-GDP", GDP(mu), kind, f"μ = {said[2]} (rounded down)."),
+        NotionStatement("μ-GDP", GDP(mu), kind, f"μ = {numbers[2]} (rounded down)."),
     ]
 
 
@@ -162,15 +201,24 @@ def _dptv(epsilon: float, delta: float, eta: float) -> TradeOff:
 
 
 def bounds_table(audit: Audit, deltas: Sequence[float] = DELTAS, rates: Sequence[float] = RATES) -> pd.DataFrame:
-    """Tabulate what is proved, what was measured, and what the attack itself can be at most.
+    """Tabulate what is proved, what was measured, and the most that the attack itself can reach.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    deltas : sequence of float, default DELTAS
+        Where epsilon is stated.
+    rates : sequence of float, default RATES
+        False-positive rates where the true-positive rate is stated.
 
     Returns
     -------
     DataFrame
-        `measure, at, lower, estimate, upper, kind, theorem, neighbours`: `lower` bounds the mechanism from below with the audit's confidence. It
-        comes from one test, the most telling of all; `estimate` is what was measured of that test (approximate), `upper`
-        what it can be at most with the same confidence, where another test or attack may do better. `at` is the delta or
-        false-positive rate asked, None where there is none; `kind` is that of `lower`.
+        `measure, at, lower, estimate, upper, kind, theorem, neighbours`: `lower` bounds the mechanism from below with
+        the audit's confidence and comes from the most telling test. `estimate` is the measured value of that test
+        (approximate), `upper` its largest value with the same confidence; another test or attack may do better. `at` is
+        the delta or false-positive rate, None if there is none; `kind` is that of `lower`.
     """
     rows: list[tuple[str, float | None, float, float, float]] = [
         ("epsilon", float(delta), *_at_the_best(audit, partial(epsilons, delta=delta))) for delta in deltas
@@ -186,7 +234,7 @@ def bounds_table(audit: Audit, deltas: Sequence[float] = DELTAS, rates: Sequence
 
 
 def _at_the_best(audit: Audit, value: Callable[[Bounds], FloatArray]) -> tuple[float, float, float]:
-    """Return a number at the test for which it is proved to be largest: its lower bound, as measured, its upper bound."""
+    """Return lower bound, measured value and upper bound of a number, at the test with the largest lower bound."""
     lower = value(audit.limits)
     best = int(np.argmax(lower))
     return float(lower[best]), float(value(audit.measurement.rates())[best]), float(value(audit.attack)[best])
@@ -195,13 +243,23 @@ def _at_the_best(audit: Audit, value: Callable[[Bounds], FloatArray]) -> tuple[f
 def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
     """Tabulate everything an audit says, one number per row.
 
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    claims : sequence of TradeOff, default ()
+        Regions that are claimed.
+    deltas : sequence of float, default DELTAS
+        Where epsilon is stated.
+
     Returns
     -------
     DataFrame
-        `measure, at, value, region, verdict, words, kind, theorem, neighbours`. Rows of kind ``lower`` are certified with the audit's
-        confidence; ``approximate`` ones are what was measured; ``upper`` ones speak of one test of this attack only. Rows of measure
-        ``consistent`` name the smallest statements, rows of measure ``claim`` say in `verdict` whether a claim is
-        contradicted; their value is what the most telling test finds at least, at its false-positive rate.
+        `measure, at, value, region, verdict, words, kind, theorem, neighbours`. Rows of kind ``lower`` are certified with
+        the audit's confidence, ``approximate`` rows are measured values, ``upper`` rows are about one test of this attack
+        only. Rows of measure ``consistent`` name the smallest statements. Rows of measure ``claim`` say in `verdict`
+        whether a claim is contradicted; their value is the least share that the most telling test finds, at its
+        false-positive rate.
     """
     rows: list[tuple[str, float | None, float, str, str, str, str]] = []  # kind last
     bounds = bounds_table(audit, deltas)
@@ -215,14 +273,16 @@ def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float
             words = f"If the noise is known to be Gaussian, its ε at δ = {delta:g} is at least {outward(gaussian, 5, up=False)}."
             rows.append(("epsilon_if_gaussian", float(delta), gaussian, "", "", words, "lower"))
         rows.append(("ceiling", float(delta), audit.ceiling(delta), "", "", ceiling_sentence(audit, delta), "upper"))
-        for found in consistent(audit, delta)[: 3 if delta == deltas[0] else 2]:
-            value = audit.mu if found.notion == "μ-GDP" else audit.epsilon(delta)
-            at = None if found.notion == "μ-GDP" else float(delta)
-            rows.append(("consistent", at, value, str(found.region), "", f"{found.notion}: {found.words}", "lower"))
+        for statement in consistent(audit, delta)[: 3 if delta == deltas[0] else 2]:
+            value = audit.mu if statement.notion == "μ-GDP" else audit.epsilon(delta)
+            at = None if statement.notion == "μ-GDP" else float(delta)
+            rows.append(
+                ("consistent", at, value, str(statement.region), "", f"{statement.notion}: {statement.words}", "lower")
+            )
     for claim in claims:
-        said = verdict(audit, claim)
-        word = "contradicted" if said.contradicted else "not contradicted"
-        rows.append(("claim", said.alpha, said.power, str(claim), word, said.words, "lower"))
+        judgement = verdict(audit, claim)
+        word = "contradicted" if judgement.contradicted else "not contradicted"
+        rows.append(("claim", judgement.alpha, judgement.power, str(claim), word, judgement.words, "lower"))
     frame = pd.DataFrame(rows, columns=list(COLUMNS[:-2]))
     frame["at"] = np.array([row[1] for row in rows], dtype=object)
     return labelled(frame, theorem=METHOD, neighbours=NEIGHBOURS)
@@ -250,7 +310,7 @@ def _row_words(measure: str, at: float | None, value: float, kind: str, audit: A
 
 
 def about(audit: Audit) -> str:
-    """Say what was measured, and by which argument the limits hold."""
+    """Say what was measured, and why the limits hold."""
     out, own = audit.measurement.trials
     if isinstance(audit.measurement, Counts):
         tests = audit.measurement.tp.size
@@ -258,5 +318,5 @@ def about(audit: Audit) -> str:
         return f"{several}; at most {grouped(out)} outsiders and {grouped(own)} members each. Limits of Clopper and Pearson."
     return (
         f"Scores of {grouped(out)} outsiders and {grouped(own)} members. Limits of Clopper and Pearson at one level for which "
-        "all thresholds hold at once, so that the threshold may be chosen after looking."
+        "all thresholds hold at once, so the threshold may be chosen after looking."
     )

@@ -1,8 +1,8 @@
 """The attacker's test on one noisy answer: accuse above a threshold, and how often that is wrong.
 
 Two neighbouring datasets have the true answers `without` and `within`. The attacker sees one answer X and accuses if
-X > t; where single answers have a probability of their own, the answer t itself is accused with a chance `share`.
-For noise whose likelihood ratio rises with the answer no other test is better (Neyman, Pearson 1933).
+X > t; if single answers have a probability of their own, the answer t itself leads to an accusation with chance `share`.
+For noise whose likelihood ratio rises with the answer, no other test is better (Neyman, Pearson 1933).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class AnswerPair:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the places 0, 1, 2 stand for, where answers are categories."""
+        """The names of the places 0, 1, 2, if answers are categories."""
         return self.answers.labels
 
     @property
     def note(self) -> str:
-        """What is to be said beside a picture."""
+        """What a caption must mention."""
         return self.answers.note
 
     def law(self, *, inside: bool) -> Law:
@@ -56,7 +56,7 @@ class AnswerPair:
         return self.answers.within if inside else self.answers.without
 
     def density(self, x: FloatArray, *, inside: bool) -> FloatArray:
-        """Return the density at x; the probability of x where answers are discrete."""
+        """Return the density at x; the probability of x if answers are discrete."""
         return self.law(inside=inside).density(x)
 
     def above(self, x: float, *, inside: bool) -> float:
@@ -66,18 +66,18 @@ class AnswerPair:
         return float(self.law(inside=inside).above(np.array([x]))[0])
 
     def below(self, x: float, *, inside: bool) -> float:
-        """Return the probability of an answer of at most x, with its own digits where it is small."""
+        """Return the probability of an answer of at most x; small ones keep their digits."""
         if math.isinf(x):
             return 1.0 if x > 0 else 0.0
         return float(self.law(inside=inside).below(np.array([x]))[0])
 
     def quantile(self, rate: float, *, inside: bool) -> float:
-        """Return the smallest x with an answer above x of probability at most `rate`."""
+        """Return the smallest x such that an answer above x has a probability of at most `rate`."""
         place = float(self.law(inside=inside).quantile(np.array([rate]))[0])
-        return max(place, -1.0) if self.labels else place  # categories have no place below the first one but -1
+        return max(place, -1.0) if self.labels else place  # below the first category there is only -1
 
     def window(self) -> tuple[float, float]:
-        """Return the range of answers that is worth drawing: the middle of both, without the rarest ones."""
+        """Return the range of answers to draw: both distributions without their rarest answers."""
         if self.labels:
             return -0.6, len(self.labels) - 0.4
         low = self.quantile(1.0 - LEFT_OUT, inside=False)
@@ -85,7 +85,7 @@ class AnswerPair:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             msg = f"The noise of {self.text} is too wide or too narrow to be drawn."
             raise DomainError(msg)
-        # so that a sharp end is seen; bars of integers have one anyway
+        # a margin shows a sharp end; bars of integers have one already
         margin = 0.05 * (high - low) if math.isfinite(self.answers.without.high) and not self.discrete else 0.0
         return low - margin, high + margin
 
@@ -145,11 +145,16 @@ def pair_of(mechanism: Mechanism, without: float | None = None) -> AnswerPair:
         The true answer without the person; by default 0, or near the upper end of an interval. With the person it is
         larger by the sensitivity.
 
+    Returns
+    -------
+    AnswerPair
+        The laws of both answers.
+
     Raises
     ------
     DomainError
         If the mechanism is a worst case without noise of its own, or its noise has no density.
     """
-    seen = mechanism.answers(without)
-    seen.without.density(np.array([seen.without.centre]))  # says itself why there is nothing to draw
-    return AnswerPair(seen, mechanism.text)
+    answers = mechanism.answers(without)
+    answers.without.density(np.array([answers.without.centre]))  # raises with the reason if there is nothing to draw
+    return AnswerPair(answers, mechanism.text)

@@ -47,8 +47,8 @@ def calibrate(
     ----------
     expression : str
         An expression with one ``?`` as a number or as an exponent: ``gaussian(?)^10``, ``laplace(0.1)^?``.
-        Without ``?`` the number left out of the target is returned: epsilon for a delta, delta for an epsilon, the
-        true-positive rate for a false-positive rate, or the least false-positive rate that such a rate takes.
+        Without ``?`` the missing number of the target is returned: epsilon for a delta, delta for an epsilon, the
+        true-positive rate for a false-positive rate, or the least false-positive rate for a true-positive rate.
     epsilon, delta : float, optional
         The target delta(epsilon) <= delta.
     advantage : float, optional
@@ -62,7 +62,7 @@ def calibrate(
         One row `expression, parameter, value, epsilon, delta, k, kind, theorem, neighbours`. The expression holds the value, the least
         noise or the largest loss that certainly meets the target; `delta` is what it reaches at `epsilon` (for
         attack targets the advantage, at 0); `k` counts the copies of the part that holds the unknown. `kind` is
-        ``exact``, or ``upper`` or ``lower`` where the value bounds the true one on the safe side.
+        ``exact``, or ``upper`` or ``lower`` if the value bounds the true one on the safe side.
 
     Raises
     ------
@@ -77,16 +77,16 @@ def calibrate(
     3.7306
     """
     tree = parse_syntax(expression, allow_unknown=True)
-    asked = TargetNumbers.read(epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    numbers = TargetNumbers.read(epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
     if not unknowns(tree):
-        return _left_out(tree, expression, asked)
+        return _left_out(tree, expression, numbers)
     place = locate(tree, expression)
-    target = asked.target()
-    found = Problem(tree, expression, place, target).solve()
-    at, reached = target.statement(found.region, found.reached)
-    gate.rates(found.region, "delta", reached)
-    k = place.copies * int(found.value) if place.exponent else place.copies
-    return _row(found.region, place.parameter.name, found.value, at, reached, k, found.kind)
+    target = numbers.target()
+    solution = Problem(tree, expression, place, target).solve()
+    at, reached = target.statement(solution.region, solution.reached)
+    gate.rates(solution.region, "delta", reached)
+    k = place.copies * int(solution.value) if place.exponent else place.copies
+    return _row(solution.region, place.parameter.name, solution.value, at, reached, k, solution.kind)
 
 
 def _row(region: TradeOff, *cells: Any) -> pd.DataFrame:
@@ -94,22 +94,22 @@ def _row(region: TradeOff, *cells: Any) -> pd.DataFrame:
     return pd.DataFrame({name: [cell] for name, cell in zip(COLUMNS, row, strict=True)})
 
 
-def _left_out(tree: Region, text: str, asked: TargetNumbers) -> pd.DataFrame:
-    """Answer an expression without unknown: the missing number of the target is asked for."""
+def _left_out(tree: Region, text: str, numbers: TargetNumbers) -> pd.DataFrame:
+    """Return the missing number of the target for an expression without ``?``."""
     region = build(tree, text)
     _ = region.neighbours
     k = tree.exponent if isinstance(tree, PowerNode) and isinstance(tree.exponent, int) else 1
-    if asked.epsilon is not None and asked.delta is None:
-        low, value = (float(bound[0]) for bound in region.delta_bounds(asked.epsilon))
-        return _row(region, "delta", value, asked.epsilon, value, k, kind(low, value, "upper"))
-    if asked.delta is not None and asked.epsilon is None:
-        low, value = (float(bound[0]) for bound in region.epsilon_bounds(asked.delta))
-        return _row(region, "epsilon", value, value, asked.delta, k, kind(low, value, "upper"))
-    if asked.fpr is not None and asked.tpr is None:
-        low, value = (float(bound[0]) for bound in region.power_bounds(asked.fpr))
+    if numbers.epsilon is not None and numbers.delta is None:
+        low, value = (float(bound[0]) for bound in region.delta_bounds(numbers.epsilon))
+        return _row(region, "delta", value, numbers.epsilon, value, k, kind(low, value, "upper"))
+    if numbers.delta is not None and numbers.epsilon is None:
+        low, value = (float(bound[0]) for bound in region.epsilon_bounds(numbers.delta))
+        return _row(region, "epsilon", value, value, numbers.delta, k, kind(low, value, "upper"))
+    if numbers.fpr is not None and numbers.tpr is None:
+        low, value = (float(bound[0]) for bound in region.power_bounds(numbers.fpr))
         return _row(region, "tpr", value, 0.0, region.total_variation, k, kind(low, value, "upper"))
-    if asked.tpr is not None and asked.fpr is None:
-        value, what = _least_fpr(region, asked.tpr)
+    if numbers.tpr is not None and numbers.fpr is None:
+        value, what = _least_fpr(region, numbers.tpr)
         return _row(region, "fpr", value, 0.0, region.total_variation, k, what)
     msg = f"There is no ? to calibrate in {registry.shown(text)}: write it in the place of one number."
     raise DomainError(msg)
@@ -152,6 +152,11 @@ def noise_for(
     fixed : object
         Its other parameters, such as ``q=0.01`` or ``sensitivity=6``.
 
+    Returns
+    -------
+    float
+        The value of that parameter, rounded to the safe side.
+
     Examples
     --------
     >>> round(noise_for("gaussian", 1, 1e-5, sensitivity=2), 4)
@@ -163,18 +168,18 @@ def noise_for(
         msg = f"{mechanism} has no noise parameter ({', '.join(_NOISE)}); calibrate one of {', '.join(entry.accepted)}."
         raise DomainError(msg)
     if name in fixed:
-        msg = f"{name} of {mechanism} is what is asked for; leave it out."
+        msg = f"{name} of {mechanism} is what is solved for; leave it out."
         raise DomainError(msg)
-    arguments = ", ".join([f"{name}=?", *(f"{n}={_written(n, value)}" for n, value in fixed.items())])
+    arguments = ", ".join([f"{name}=?", *(f"{n}={_text(n, value)}" for n, value in fixed.items())])
     text = f"{mechanism}({arguments})^{registry.COUNT.check(k)}"
-    found = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
-    return float(found["value"].iloc[0])
+    row = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    return float(row["value"].iloc[0])
 
 
-def _written(name: str, value: Any) -> str:
+def _text(name: str, value: Any) -> str:
     """Write a number or a list of numbers as the language does."""
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_written(name, item) for item in value)}]"
+        return f"[{', '.join(_text(name, item) for item in value)}]"
     number = ANY_LOSS.but(name=name).check(value)
     return repr(int(value)) if isinstance(value, Integral) else repr(number)
 
@@ -190,11 +195,23 @@ def largest_k(
 ) -> int:
     """Return how many copies of a region certainly meet a target.
 
+    Parameters
+    ----------
+    expression : str
+        The region of one copy.
+    epsilon, delta, advantage, tpr, fpr : float, optional
+        The target, as in `calibrate`.
+
+    Returns
+    -------
+    int
+        The largest number for which the target is certainly met.
+
     Examples
     --------
     >>> largest_k("gaussian(10)", 1, 1e-5)
     7
     """
     text = f"({expression})^?"
-    found = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
-    return int(found["value"].iloc[0])
+    row = calibrate(text, epsilon=epsilon, delta=delta, advantage=advantage, tpr=tpr, fpr=fpr)
+    return int(row["value"].iloc[0])

@@ -1,4 +1,8 @@
-"""From a wanted accuracy to the privacy parameter: how much noise keeps the error below a bound."""
+"""From an accuracy to the privacy parameter: how much noise keeps the error below a bound.
+
+The tails are closed forms of the same laws as in `dpcore.mechanisms.law`. Here they are inverted to the last bit, which tails of
+a law, computed from the scale, do not allow.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,7 @@ def _geometric_guess(error: float, probability: float, sensitivity: float) -> fl
     return x * sensitivity
 
 
-KNOWN: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
+CLOSED_FORMS: Final[dict[str, tuple[str, Callable[[float, float, float], float], Callable[..., float]]]] = {
     "laplace": ("epsilon", lambda t, p, d: -math.log(p) * d / t, laplace_tail),
     "geometric": ("epsilon", _geometric_guess, geometric_tail),
     "gaussian": ("sigma", lambda t, p, _: t / -float(ndtri(p / 2)), gaussian_tail),
@@ -80,7 +84,7 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     Parameters
     ----------
     mechanism : str
-        Laplace or geometric (answered with epsilon), gaussian (sigma) or uniform (halfwidth).
+        ``laplace`` or ``geometric`` (the result is epsilon), ``gaussian`` (sigma) or ``uniform`` (halfwidth).
     error : float
         Bound on the absolute error of one answer, above 0; for geometric noise from 0.
     probability : float, default 0.05
@@ -88,25 +92,29 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     sensitivity : float, default 1
         How far the answer moves between neighbours; an integer for geometric noise.
 
+    Returns
+    -------
+    Accuracy
+        The parameter, the expression and a sentence.
+
     Examples
     --------
     >>> round(epsilon_for_error("laplace", 2.0, 0.05).value, 6)
     1.497866
     """
-    one_of("mechanism", KNOWN).check(mechanism)
+    one_of("mechanism", CLOSED_FORMS).check(mechanism)
     integer = mechanism == "geometric"
     t = POSITIVE.but(name="error", low_open=not integer).check(error)
     whole = COUNT.but(name="The sensitivity of geometric noise", high=1e300)
     d = float((whole if integer else POSITIVE.but(name="sensitivity")).check(sensitivity))
     p = PRIOR.but(name="probability").check(probability)
-    name, guess, tail = KNOWN[mechanism]
+    name, guess, tail = CLOSED_FORMS[mechanism]
     more = math.inf if name == "epsilon" else 0.0
     value = guess(t, p, d)
     while tail(value, t, d) > p:  # a rounding step or two towards less noise
         value = math.nextafter(value, more)
     expression = _expression(mechanism, name, value, d)
-    shown_value = outward(value, 4, name == "epsilon")
-    words = f"With {name} = {shown_value} the answer is off by more than {t:g} in at most {of_100(p)} answers."
+    words = f"With {name} = {outward(value, 4, name == 'epsilon')} the answer is off by more than {t:g} in at most {of_100(p)} answers."
     return Accuracy(mechanism, name, value, t, p, expression, words)
 
 

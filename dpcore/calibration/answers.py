@@ -1,6 +1,6 @@
-"""Inverse questions: a requirement about privacy or about the error, one thing left open, and what every noise answers.
+"""Inverse questions: a requirement about privacy or the error, one unknown, and the answer of every noise.
 
-Left open is one of: the noise, the privacy it gives, how many answers k there may be, how many records n are needed.
+The unknown is the noise, the privacy it gives, the number k of answers, or the number n of records.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dpcore.regions.guarantees import DP, TV
 from dpcore.utility.survey import hoeffding
 
 if TYPE_CHECKING:
-    from dpcore.calibration.requirements import Requirement
+    from dpcore.calibration.requirements import PrivacyRequirement
     from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
@@ -44,29 +44,29 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is wanted and what is left open.
+    """The requirement and the unknown.
 
     Attributes
     ----------
     unknown : str
         ``noise``, ``privacy``, ``k`` or ``n``.
-    requirement : Requirement, optional
-        About privacy; None where only the error counts (noise and privacy).
+    requirement : PrivacyRequirement, optional
+        About privacy; None if only the error counts (noise and privacy).
     error, probability : float
-        One answer is off by more than `error` with at most this probability. Needed for k and n, and
-        where there is no requirement; otherwise `error` is None.
+        One answer is off by more than `error` with at most this probability. Required for k and n, and
+        without a privacy requirement; otherwise `error` is None.
     k : int, default 1
-        How many answers there are; ignored where it is left open.
+        How many answers there are; ignored if it is the unknown.
     width : float, default 1
-        How far one person moves the answer; for n, the width of the range of one record, whose mean is asked.
+        How far one person moves the answer; for n, the width of the range of one record in a mean.
     delta, fpr : float
-        At which epsilon and the true-positive rate of the answers are stated.
+        Where epsilon and the true-positive rate of the answers are stated.
     q : float, default 1
         A sampling rate below 1 adds Gaussian noise on Poisson samples to the candidates.
     """
 
     unknown: str
-    requirement: Requirement | None = None
+    requirement: PrivacyRequirement | None = None
     error: float | None = None
     probability: float = 0.05
     k: int = 1
@@ -96,11 +96,11 @@ class Question:
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """The noises that are asked."""
+        """The noises to compare."""
         return candidates(self.width, self.q)
 
     def moved(self, factor: float) -> Question | None:
-        """Return the question with the number of its requirement (or its error) multiplied; None where there is none."""
+        """Return the question with the number of its requirement (or its error) multiplied; None if it is out of range."""
         if self.requirement is not None:
             requirement = self.requirement.moved(factor)
             return None if requirement is None else replace(self, requirement=requirement)
@@ -114,11 +114,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class NoiseAnswer:
-    """What one noise answers; with `trouble` it has no answer, and the numbers are empty.
+    """The answer of one noise; with `trouble` it has no answer, and the numbers are empty.
 
     `one` is the expression of one use, `total` of all; `value` the parameter, rounded to the safe side; `epsilon`,
-    `advantage` and `tpr` say what all uses together are worth at the delta and false-positive rate of the question.
-    `kind` is that of what was left open, `known` that of these three.
+    `advantage` and `tpr` describe all uses together at the delta and false-positive rate of the question. `kind` is
+    that of the unknown, `worth_kind` that of these three.
     """
 
     candidate: Candidate
@@ -132,39 +132,51 @@ class NoiseAnswer:
     k: int = 0
     n: int = 0
     kind: str = ""
-    known: str = ""
+    worth_kind: str = ""
     trouble: str = ""
 
 
 def answers(question: Question) -> tuple[NoiseAnswer, ...]:
-    """Return what every noise answers, or why it has none.
+    """Return the answer of every noise, or why it has none.
+
+    Parameters
+    ----------
+    question : Question
+        The requirement and the unknown.
+
+    Returns
+    -------
+    tuple of NoiseAnswer
+        One for each candidate, in their order.
 
     Examples
     --------
-    >>> from dpcore.calibration.requirements import Statement
-    >>> found = answers(Question("noise", Statement(1.0, 1e-5)))
-    >>> [(one.candidate.name, round(one.value, 4)) for one in found if one.candidate.name in ("laplace", "gaussian")]
+    >>> from dpcore.calibration.requirements import EpsilonDelta
+    >>> results = answers(Question("noise", EpsilonDelta(1.0, 1e-5)))
+    >>> [(one.candidate.name, round(one.value, 4)) for one in results if one.candidate.name in ("laplace", "gaussian")]
     [('laplace', 1.0), ('gaussian', 3.7306)]
     """
-    found = []
+    results = []
     for index, candidate in enumerate(question.candidates):
         checkpoint(index / len(question.candidates))
         try:
-            found.append(_answer(question, candidate))
+            results.append(_answer(question, candidate))
         except BudgetError as error:
-            found.append(NoiseAnswer(candidate, trouble=_plainly(str(error))))
+            results.append(NoiseAnswer(candidate, trouble=_plainly(str(error))))
         except DpcoreError as error:
-            found.append(NoiseAnswer(candidate, trouble=str(error)))
+            results.append(NoiseAnswer(candidate, trouble=str(error)))
         except ArithmeticError:
-            found.append(NoiseAnswer(candidate, trouble="Its numbers leave the range of doubles here."))
-    return tuple(found)
+            results.append(NoiseAnswer(candidate, trouble="Its numbers leave the range of doubles here."))
+    return tuple(results)
 
 
-def _plainly(told: str) -> str:
-    """Say the usual refusals shortly: loss without bound meets no requirement at delta 0, and one answer is too many."""
-    if told.startswith("No ") and "delta = 0" in told:
-        return "Some answers, however rare, give more away than that, however much noise there is."
-    return "Not even one answer of this error fits the requirement." if told.startswith("Not even k = 1") else told
+def _plainly(message: str) -> str:
+    """Shorten the usual refusals: an unbounded loss meets no requirement at delta 0, or one answer is too many."""
+    if message.startswith("No ") and "delta = 0" in message:
+        return "Some rare answers reveal more than that, however much noise there is."
+    return (
+        "Not even one answer of this error fits the requirement." if message.startswith("Not even k = 1") else message
+    )
 
 
 def _answer(question: Question, candidate: Candidate) -> NoiseAnswer:
@@ -182,13 +194,13 @@ def _answer(question: Question, candidate: Candidate) -> NoiseAnswer:
     return _described(question, shaped, value, question.k, kind)
 
 
-def _calibrated(requirement: Requirement, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
-    """Return the candidate (a staircase with its shape chosen), the parameter that meets the requirement, and its kind."""
-    row = calibrate(f"{candidate.written('?')}^{k}", **requirement.given).iloc[0]
+def _calibrated(requirement: PrivacyRequirement, candidate: Candidate, k: int) -> tuple[Candidate, float, str]:
+    """Return the candidate (of a staircase, with its best shape), the parameter that meets the requirement, and its kind."""
+    row = calibrate(f"{candidate.written('?')}^{k}", **requirement.keywords).iloc[0]
     shaped = candidate.shaped(float(row["value"]))
     if shaped is not candidate:
         candidate = shaped
-        row = calibrate(f"{candidate.written('?')}^{k}", **requirement.given).iloc[0]
+        row = calibrate(f"{candidate.written('?')}^{k}", **requirement.keywords).iloc[0]
     return candidate, float(row["value"]), str(row["kind"])
 
 
@@ -197,7 +209,7 @@ def _count(question: Question, candidate: Candidate) -> NoiseAnswer:
     if question.requirement is None or question.error is None:  # refused when the question was made
         raise DomainError(question.unknown)
     shaped, value = candidate.for_error(question.error, question.probability)
-    row = calibrate(f"{shaped.written(repr(value))}^?", **question.requirement.given).iloc[0]
+    row = calibrate(f"{shaped.written(repr(value))}^?", **question.requirement.keywords).iloc[0]
     return _described(question, shaped, value, int(row["value"]), str(row["kind"]))
 
 
@@ -226,29 +238,29 @@ def _records(question: Question, candidate: Candidate) -> NoiseAnswer:
     return replace(whole, n=n, error=reach / n)
 
 
-def _people(kept: float, error: float, probability: float) -> int:
+def _people(slope: float, error: float, probability: float) -> int:
     """Return how many people make Hoeffding's bound on the error of a share small enough."""
-    needed = math.log(2 / probability) / (2 * (kept * error) ** 2) if kept > 0 else math.inf
-    if not needed <= MOST_RECORDS:
-        msg = f"More than 10^15 people would be needed: {needed:.3g}."
+    least = math.log(2 / probability) / (2 * (slope * error) ** 2) if slope > 0 else math.inf
+    if not least <= MOST_RECORDS:
+        msg = f"More than 10^15 people would be needed: {least:.3g}."
         raise DomainError(msg)
-    n = max(1, math.ceil(needed))
-    while hoeffding(n, kept, error, probability)[1].value > error:
+    n = max(1, math.ceil(least))
+    while hoeffding(n, slope, error, probability)[1].value > error:
         n += 1
     return n
 
 
 def _described(question: Question, candidate: Candidate, value: float, k: int, kind: str) -> NoiseAnswer:
-    """Return the answer with what all uses together are worth."""
+    """Return the answer with the privacy of all uses together."""
     one = str(parse(candidate.written(repr(value))))
     total = parse(one) if k == 1 else parse(f"{one}^{k}")
-    epsilon, advantage, tpr, known = _worth(total, question)
+    epsilon, advantage, tpr, worth_kind = _worth(total, question)
     reach = candidate.error(value, question.probability)
-    return NoiseAnswer(candidate, one, str(total), value, reach, epsilon, advantage, tpr, k, 0, kind, known)
+    return NoiseAnswer(candidate, one, str(total), value, reach, epsilon, advantage, tpr, k, 0, kind, worth_kind)
 
 
 def _worth(total: TradeOff, question: Question) -> tuple[float, float, float, str]:
-    """Return epsilon at delta, advantage and true-positive rate of all uses together, and what these numbers are."""
+    """Return epsilon at delta, advantage and true-positive rate of all uses together, and their kind."""
     epsilon = float(total.epsilon_bounds(np.array([question.delta]))[1][0])
     if isinstance(question.requirement, EpsilonDelta) and question.delta >= question.requirement.delta:
         epsilon = min(epsilon, question.requirement.epsilon)  # certified by the calibration, perhaps more narrowly
@@ -258,24 +270,31 @@ def _worth(total: TradeOff, question: Question) -> tuple[float, float, float, st
 # ---- tables --------------------------------------------------------------------------------------------------
 
 
-def table(question: Question, found: tuple[NoiseAnswer, ...]) -> pd.DataFrame:
-    """Tabulate the answers that there are; what does not apply to one is empty.
+def table(question: Question, results: tuple[NoiseAnswer, ...]) -> pd.DataFrame:
+    """Tabulate the answers; cells that do not apply are empty.
+
+    Parameters
+    ----------
+    question : Question
+        The requirement and the unknown.
+    results : tuple of NoiseAnswer
+        What `answers` returns; those without an answer are left out.
 
     Returns
     -------
     DataFrame
         `mechanism, title, one, total, parameter, value, deviation, error, epsilon, delta, advantage, fpr, tpr, k, n,
-        value_kind, kind, theorem, neighbours`. `value_kind` is that of what was left open, `kind` that of epsilon,
-        advantage and tpr.
+        value_kind, kind, theorem, neighbours`. `value_kind` is that of the unknown, `kind` that of epsilon, advantage
+        and tpr.
     """
     rows = []
-    for one in found:
+    for one in results:
         if not one.trouble:
             noise = one.candidate
             spread = noise.deviation(one.value)
             numbers = (one.value, spread, one.error, one.epsilon, question.delta, one.advantage, question.fpr, one.tpr)
             counts = (one.k, one.n or None)
-            facts = (one.kind, one.known, *_facts(one))
+            facts = (one.kind, one.worth_kind, *_facts(one))
             rows.append((noise.name, noise.title, one.one, one.total, noise.parameter, *numbers, *counts, *facts))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     for name in ("deviation", "error", "n"):
@@ -284,23 +303,30 @@ def table(question: Question, found: tuple[NoiseAnswer, ...]) -> pd.DataFrame:
 
 
 def _facts(answer: NoiseAnswer) -> tuple[str, str]:
-    """Return by which argument, and for which neighbours, the numbers of all uses together hold."""
+    """Return the theorem and the neighbours of the numbers of all uses together."""
     total = parse(answer.total)
     return total.theorem, total.neighbours
 
 
-def regions(question: Question, found: tuple[NoiseAnswer, ...]) -> dict[str, TradeOff]:
-    """Return the region of all uses together for every answer, with that of the requirement first where it is a region."""
-    wished: dict[str, TradeOff] = {}
+def regions(question: Question, results: tuple[NoiseAnswer, ...]) -> dict[str, TradeOff]:
+    """Return the region of all uses for every answer, by name; the region of the requirement first, if it has one."""
+    target: dict[str, TradeOff] = {}
     if isinstance(question.requirement, EpsilonDelta):
-        wished[WANTED] = DP(question.requirement.epsilon, question.requirement.delta)
+        target[WANTED] = DP(question.requirement.epsilon, question.requirement.delta)
     elif isinstance(question.requirement, Advantage):
-        wished[WANTED] = TV(question.requirement.advantage)
-    return {**wished, **{one.candidate.short: parse(one.total) for one in found if not one.trouble}}
+        target[WANTED] = TV(question.requirement.advantage)
+    return {**target, **{one.candidate.short: parse(one.total) for one in results if not one.trouble}}
 
 
 def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataFrame:
-    """Tabulate what was left open as the number of the requirement (or of the error) moves.
+    """Tabulate the unknown as the number of the requirement (or of the error) moves.
+
+    Parameters
+    ----------
+    question : Question
+        The requirement and the unknown.
+    factors : tuple of float, default FACTORS
+        What the number is multiplied by.
 
     Returns
     -------
@@ -310,20 +336,20 @@ def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataF
     """
     rows = []
     for index, factor in enumerate(factors):
-        asked = question.moved(factor)
+        moved = question.moved(factor)
         checkpoint(index / len(factors))
-        if asked is None:
+        if moved is None:
             continue
-        for one in answers(asked):
-            value = None if one.trouble else _open(asked, one)
+        for one in answers(moved):
+            value = None if one.trouble else _open(moved, one)
             if value is not None and math.isfinite(value):
-                rows.append((one.candidate.short, asked.place, float(value), _open_kind(asked, one), *_facts(one)))
+                rows.append((one.candidate.short, moved.place, float(value), _open_kind(moved, one), *_facts(one)))
     frame = pd.DataFrame(rows, columns=["series", "parameter", "value", *FACTS])
     return labelled(frame.assign(low=frame["value"], high=frame["value"]))
 
 
 def _open(question: Question, answer: NoiseAnswer) -> float | None:
-    """Return the number that was left open, as the ladder draws it."""
+    """Return the unknown, as the ladder draws it."""
     if question.unknown == COUNT:
         return float(answer.k)
     if question.unknown == RECORDS:
@@ -332,9 +358,9 @@ def _open(question: Question, answer: NoiseAnswer) -> float | None:
 
 
 def _open_kind(question: Question, answer: NoiseAnswer) -> str:
-    """Return what that number is: counts have a kind of their own, epsilon that of the region, errors are rounded up."""
+    """Return the kind of that number: counts have their own, epsilon has that of the region, errors are rounded up."""
     if question.unknown == COUNT:
         return answer.kind
     if question.unknown == RECORDS or (question.unknown == NOISE and question.requirement is not None):
         return EXACT if answer.kind == EXACT else "upper"
-    return answer.known
+    return answer.worth_kind

@@ -1,7 +1,7 @@
-"""The noises to choose from: how each is written, how far it is off, and how much of it an error allows.
+"""The noises to choose from: how each is written, how large its error is, and how much noise an error bound allows.
 
-Every mechanism that is offered (`Mechanism.offered`) is a candidate and says itself what it is called, how its noise scales with
-the sensitivity and which shape has the least error.
+Every mechanism that is offered (`Mechanism.offered`) is a candidate. The mechanism itself defines its name, how its noise scales
+with the sensitivity and which shape has the least error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpcore.calibration.accuracy import KNOWN, epsilon_for_error
+from dpcore.calibration.accuracy import CLOSED_FORMS, epsilon_for_error
 from dpcore.calibration.unknown import Place
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import Mechanism, kinds
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 _LOSSES: Final = (1e-6, *np.geomspace(1e-4, 500.0, 100).tolist())
 _WIDTHS: Final = tuple(np.geomspace(1e-6, 1e6, 121).tolist())
-"""Values tried of a parameter that the noise falls with, and, in units of the error, of one that it rises with."""
+"""Values tried first: of a parameter that decreases the noise, and, in units of the error, of one that increases it."""
 
 
 def offered() -> tuple[type[Mechanism], ...]:
-    """Return the mechanisms that are offered, in their order."""
-    found = [kind for kind in kinds() if kind.offered]
-    return tuple(sorted(found, key=lambda kind: (kind.offer().rank, kind.entry.name)))
+    """Return the mechanisms that are offered, by rank."""
+    mechanisms = [kind for kind in kinds() if kind.offered]
+    return tuple(sorted(mechanisms, key=lambda kind: (kind.offer().rank, kind.entry.name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A kind of noise for an answer that moves by `sensitivity`.
 
-    `q` is the sampling rate of noise on samples, `rest` names and values of parameters that were chosen beside these.
+    `q` is the sampling rate of noise on samples; `rest` holds names and values of the other parameters that were chosen.
     """
 
     kind: type[Mechanism]
@@ -89,10 +89,10 @@ class Candidate:
 
     @property
     def is_noise(self) -> bool:
-        """Whether a larger value of the parameter means more noise; where its name does not say, two values do."""
-        known = Place(self.entry.parameters[0], self.name, 1).falling
-        if known is not None:
-            return known
+        """Whether a larger value of the parameter means more noise; if its name does not say so, two values decide."""
+        falling = Place(self.entry.parameters[0], self.name, 1).falling
+        if falling is not None:
+            return falling
         example = self.entry.parameters[0].example
         return (self.deviation(2 * example) or 0.0) > (self.deviation(example) or 0.0)
 
@@ -102,14 +102,14 @@ class Candidate:
         return self.kind.why_not(self.sensitivity)
 
     def _values(self) -> list[tuple[Parameter, Any]]:
-        """Return the parameters beside the one that is solved for, with their values."""
-        chosen = {"sensitivity": self.sensitivity, "q": self.q, **dict(self.rest)}
-        found = []
+        """Return all parameters but the one that is solved for, with their values."""
+        values = {"sensitivity": self.sensitivity, "q": self.q, **dict(self.rest)}
+        pairs = []
         for parameter in self.entry.parameters[1:]:
             own = parameter.example if parameter.required else parameter.default
-            value = chosen.get(parameter.name, own)
-            found.append((parameter, int(value) if parameter.kind == "integer" and value == int(value) else value))
-        return found
+            value = values.get(parameter.name, own)
+            pairs.append((parameter, int(value) if parameter.kind == "integer" and value == int(value) else value))
+        return pairs
 
     def written(self, value: str) -> str:
         """Return the expression of one use with the parameter written as `value` (a number, or ?)."""
@@ -118,47 +118,47 @@ class Candidate:
     def mechanism(self, value: float) -> Mechanism:
         """Return the mechanism with this value of its parameter."""
         first = int(value) if self.entry.parameters[0].kind == "integer" else value
-        made = self.entry.build(first, *(own for _, own in self._values()))
-        if not isinstance(made, Mechanism):  # every kind offered is one
+        mechanism = self.entry.build(first, *(own for _, own in self._values()))
+        if not isinstance(mechanism, Mechanism):  # every kind offered is one
             raise TypeError(self.name)
-        return made
+        return mechanism
 
     # ---- how far it is off ---------------------------------------------------------------------------------
 
     def _law(self, value: float) -> Law | None:
-        """Return the law of the noise in units of the answer; None where there is no noise on the answer itself."""
+        """Return the law of the noise in units of the answer; None if there is no noise on the answer itself."""
         try:
             return self.mechanism(value).law_at(self.sensitivity)
         except DomainError:
             return None
 
     def deviation(self, value: float) -> float | None:
-        """Return the standard deviation of the noise; None where there is no noise on the answer itself."""
+        """Return the standard deviation of the noise; None if there is no noise on the answer itself."""
         law = self._law(value)
         return None if law is None else law.deviation
 
     def error(self, value: float, probability: float) -> float | None:
-        """Return what the error exceeds with at most this probability, rounded up; None as for `deviation`."""
+        """Return the bound that the error exceeds with at most this probability, rounded up; None as for `deviation`."""
         law = self._law(value)
         return None if law is None else law.reach(probability)
 
     def for_error(self, error: float, probability: float) -> tuple[Candidate, float]:
         """Return the most private parameter that keeps the error within a bound, up to a probability.
 
-        With it comes the candidate itself, its other parameters chosen for the least error.
+        The candidate returned with it has its other parameters chosen for the least error.
         """
-        if self.name in KNOWN:
+        if self.name in CLOSED_FORMS:
             return self, epsilon_for_error(self.name, error, probability, sensitivity=self.sensitivity).value
         example = self.entry.parameters[0].example
-        self.mechanism(example).law_at(self.sensitivity)  # says itself where the noise alone does not decide
+        self.mechanism(example).law_at(self.sensitivity)  # raises with the reason if the noise alone does not decide
         value = self._searched(error, probability)
         return self.shaped(value), value
 
     def _searched(self, error: float, probability: float) -> float:
         """Return the most private value, but for rounding, whose noise exceeds `error` with at most this probability.
 
-        The shape may change with the value, and the tail at a fixed place need not fall everywhere: the search starts next to
-        the values of a grid, the private ones first, from which on none is missed.
+        The shape may change with the value, and the tail at a fixed place need not be monotone: the search starts at the
+        first value of a grid, private ones first, from which on all values meet the bound.
         """
         parameter, sign = self.entry.parameters[0], -1.0 if self.is_noise else 1.0
 
@@ -168,10 +168,10 @@ class Candidate:
             beyond = law.above(np.array([error]))[0] + law.below(np.array([_inner(law, error)]))[0]
             return bool(beyond <= probability)
 
-        tried = [width * error for width in _WIDTHS] if sign < 0 else _LOSSES
+        values = [width * error for width in _WIDTHS] if sign < 0 else _LOSSES
         if parameter.kind == "integer":
-            tried = sorted({float(round(value)) for value in tried})
-        grid = sorted(sign * value for value in tried if _allowed(parameter, value))
+            values = sorted({float(round(value)) for value in values})
+        grid = sorted(sign * value for value in values if _allowed(parameter, value))
         missed = [place for place, signed in enumerate(grid) if not met(signed)]
         if not missed:
             return float(sign * grid[0])
@@ -186,10 +186,10 @@ class Candidate:
         return sign * least(met, low, high)
 
     def shaped(self, value: float) -> Candidate:
-        """Return it with the parameters beside the amount of noise chosen for the least error at this value."""
-        made = self.mechanism(value)
-        best = made.shaped()
-        if best is made:
+        """Return the candidate with its other parameters chosen for the least error at this value."""
+        mechanism = self.mechanism(value)
+        best = mechanism.shaped()
+        if best is mechanism:
             return self
         moved = [(p.name, getattr(best, field)) for field, p in parameters_of(self.kind)[1:] if p.name != "sensitivity"]
         return replace(self, rest=tuple(moved))
@@ -209,6 +209,6 @@ def _allowed(parameter: Parameter, value: float) -> bool:
 
 
 def candidates(sensitivity: float, q: float) -> tuple[Candidate, ...]:
-    """Return all candidates; those that work on samples only where there is a sampling rate below 1."""
-    found = (Candidate(kind, sensitivity, q) for kind in offered())
-    return tuple(one for one in found if q < 1 or not one.sampled)
+    """Return all candidates; those that work on samples only if the sampling rate is below 1."""
+    every = (Candidate(kind, sensitivity, q) for kind in offered())
+    return tuple(one for one in every if q < 1 or not one.sampled)

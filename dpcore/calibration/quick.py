@@ -1,10 +1,10 @@
-r"""A quick delta without certificate, to begin a search with: the contour integral on a few dozen nodes.
+r"""A quick delta without certificate, to start a search from: the contour integral on a few dozen nodes.
 
 .. math:: \delta(\varepsilon) = q_\infty + \frac{1}{2\pi i}\int_{c-i\infty}^{c+i\infty} \frac{M(s)e^{-s\varepsilon}}{s(s+1)}\,ds,
    \qquad c > 0 .
 
 The trapezoidal rule of step 2 pi / T adds the values at epsilon +- T, each damped; T covers many standard deviations
-of the tilted loss. Where the transform does not fall fast enough the answer is nan, and the search does without.
+of the tilted loss. If the transform does not fall fast enough the result is nan, and the search does without it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-_GRID = np.geomspace(0.02, 4000.0, 24)
-_NEAR = np.geomspace(0.5, 2.0, 7)
+# None of these decides an answer: a bad estimate costs a longer certified search.
+_GRID = np.geomspace(0.02, 4000.0, 24)  # Re s where the saddle point is looked for
+_NEAR = np.geomspace(0.5, 2.0, 7)  # the same around the last line, as factors
 _ZOOMS = 3
-_PERIOD = 16.0
-_MOST = 256
-_TAIL, _COARSE_TAIL = 1e-7, 1e-2
-_AGAIN = 0.3
+_PERIOD = 16.0  # standard deviations of the tilted loss in one period
+_MOST = 256  # nodes
+_TAIL, _COARSE_TAIL = 1e-7, 1e-2  # last term over the first: enough, and just tolerable on all nodes
+_AGAIN = 0.3  # how far the search moves before a new line is chosen
 
 
 def _parts(curve: Curve) -> tuple[Curve, ...]:
@@ -39,7 +40,7 @@ def applies(region: TradeOff) -> bool:
 
 
 class _Line(NamedTuple):
-    """Where the contour stands: the place of the search it was chosen at, Re s, standard deviation of the loss."""
+    """The line of the contour: where the search stood when it was chosen, Re s, standard deviation of the loss."""
 
     v: float
     c: float
@@ -52,34 +53,34 @@ class DeltaEstimate:
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
         self.lead = 0
-        self._kept: _Line | None = None
+        self._line_in_use: _Line | None = None
         self._nodes = 0
 
     def delta(self, region: TradeOff, v: float) -> float:
         """Return delta without certificate, or nan; `v` is where the search stands.
 
-        Of several parts the one with the largest Chernoff bound is taken, and kept from then on.
+        Of several parts, the one with the largest Chernoff bound is used from then on.
         """
         parts = _parts(region.curve)
-        if self._kept is None and len(parts) > 1:
+        if self._line_in_use is None and len(parts) > 1:
             phases = [self._phase(part, _GRID) for part in parts]
             self.lead = int(np.argmax([phase.min() for phase in phases]))
-            self._kept = self._line(parts[self.lead], v, phases[self.lead])
+            self._line_in_use = self._line(parts[self.lead], v, phases[self.lead])
         curve = parts[min(self.lead, len(parts) - 1)]
-        if self._kept is None or abs(self._kept.v - v) > _AGAIN:
+        if self._line_in_use is None or abs(self._line_in_use.v - v) > _AGAIN:
             self._nodes = 0
-            self._kept = self._line(curve, v)
-        found = math.nan if self._kept is None else self._integral(curve, self._kept)
-        if not math.isnan(found) or self._kept is None or self._kept.v == v:
-            return found
+            self._line_in_use = self._line(curve, v)
+        delta = math.nan if self._line_in_use is None else self._integral(curve, self._line_in_use)
+        if not math.isnan(delta) or self._line_in_use is None or self._line_in_use.v == v:
+            return delta
         # the transform may explode on a line that served a neighbour
         self._nodes = 0
-        self._kept = self._line(curve, v)
-        return math.nan if self._kept is None else self._integral(curve, self._kept)
+        self._line_in_use = self._line(curve, v)
+        return math.nan if self._line_in_use is None else self._integral(curve, self._line_in_use)
 
     def _line(self, curve: Curve, v: float, phase: FloatArray | None = None) -> _Line | None:
         """Put the line through the saddle point: a grid, near the last line if there was one, and closer looks."""
-        grid = _GRID if self._kept is None else self._kept.c * _NEAR
+        grid = _GRID if self._line_in_use is None else self._line_in_use.c * _NEAR
         phase = self._phase(curve, grid) if phase is None else phase
         if not 0 < int(np.argmin(phase)) < grid.size - 1:
             grid = _GRID

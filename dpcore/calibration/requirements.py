@@ -1,7 +1,7 @@
-r"""What people want of privacy, in their own numbers, as a target that calibration takes.
+r"""Privacy requirements in numbers people use, each as a target of calibration.
 
-A requirement about beliefs becomes one about rates: if a share pi of the people asked about is in the data, then of those
-accused the share inside is :math:`\pi\,\mathrm{TPR}/(\pi\,\mathrm{TPR}+(1-\pi)\,\mathrm{FPR})`, at most p exactly if
+A requirement about beliefs becomes one about rates. If a share pi of the people in question is in the data, then the share
+of the accused who are in it is :math:`\pi\,\mathrm{TPR}/(\pi\,\mathrm{TPR}+(1-\pi)\,\mathrm{FPR})`, which is at most p exactly if
 
 .. math:: \frac{\mathrm{TPR}}{\mathrm{FPR}} \le R = \frac{p}{1-p}\cdot\frac{1-\pi}{\pi} .
 
@@ -20,20 +20,20 @@ from dpcore.core.domains import DELTA, FPR, LOSS, PRIOR
 from dpcore.core.errors import DomainError
 from dpcore.words import of_100, outward
 
-_DOWN = 1 - 1e-15
-LARGEST_EPSILON = 1e4
+_DOWN = 1 - 1e-15  # rounds towards the stricter requirement
+LARGEST_EPSILON = 1e4  # beyond any use, and far from overflow
 _EPSILON = LOSS.but(high=LARGEST_EPSILON)
 _DELTA, _FPR = DELTA.but(high_open=True), FPR.but(high_open=True)
 _ADVANTAGE, _TPR, _POSTERIOR = (PRIOR.but(name=name) for name in ("advantage", "tpr", "posterior"))
 
 
-class Requirement(Protocol):
-    """One requirement: how calibration is asked, what it is called on an axis, and in words."""
+class PrivacyRequirement(Protocol):
+    """One requirement: the keywords of calibration, its name on an axis, and its words."""
 
     axis: ClassVar[str]
 
     @property
-    def given(self) -> dict[str, float]:
+    def keywords(self) -> dict[str, float]:
         """The keywords of `calibrate`."""
 
     @property
@@ -42,10 +42,10 @@ class Requirement(Protocol):
 
     @property
     def words(self) -> str:
-        """What is wanted, as the end of a sentence that begins with "such that"."""
+        """The requirement, as the end of a sentence that begins with "such that"."""
 
     def moved(self, factor: float) -> Self | None:
-        """Return the requirement with its number multiplied, None where no such requirement exists."""
+        """Return the requirement with its number multiplied; None if the result is out of range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class EpsilonDelta:
         _DELTA.check(self.delta)
 
     @property
-    def given(self) -> dict[str, float]:
+    def keywords(self) -> dict[str, float]:
         """Epsilon and delta."""
         return {"epsilon": self.epsilon, "delta": self.delta}
 
@@ -84,7 +84,7 @@ class EpsilonDelta:
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """True minus false accusations, at most."""
+    """True-positive minus false-positive rate, at most."""
 
     advantage: float
     axis: ClassVar[str] = "attacker's advantage"
@@ -94,7 +94,7 @@ class Advantage:
         _ADVANTAGE.check(self.advantage)
 
     @property
-    def given(self) -> dict[str, float]:
+    def keywords(self) -> dict[str, float]:
         """The advantage."""
         return {"advantage": self.advantage}
 
@@ -105,7 +105,7 @@ class Advantage:
 
     @property
     def words(self) -> str:
-        """What the attacker gets right of a coin toss."""
+        """How often the attacker guesses a coin toss right."""
         right = of_100(min(1.0, 0.5 + 0.5 * self.advantage))
         return f"the best guess about a coin toss is right about at most {right} people"
 
@@ -132,7 +132,7 @@ class AttackRates:
             raise DomainError(msg)
 
     @property
-    def given(self) -> dict[str, float]:
+    def keywords(self) -> dict[str, float]:
         """Both rates."""
         return {"tpr": self.tpr, "fpr": self.fpr}
 
@@ -144,8 +144,8 @@ class AttackRates:
     @property
     def words(self) -> str:
         """The rates as people."""
-        found, accused = of_100(self.tpr), of_100(self.fpr)
-        return f"an attacker who wrongly accuses {accused} people outside the data finds at most {found} inside it"
+        members, accused = of_100(self.tpr), of_100(self.fpr)
+        return f"an attacker who wrongly accuses {accused} people outside the data finds at most {members} inside it"
 
     def moved(self, factor: float) -> AttackRates | None:
         """Return another true-positive rate; what exceeds blind guessing is multiplied."""
@@ -157,8 +157,8 @@ class AttackRates:
 class Posterior:
     """A chance of `prior` to be in the data grows to at most `posterior`.
 
-    With `fpr` 0 by any answer whatever; otherwise among those accused by anybody who wrongly accuses at least a share
-    of `fpr`.
+    With `fpr` 0 this holds for every single answer; otherwise for the people accused by an attacker who wrongly accuses
+    at least a share of `fpr`.
     """
 
     prior: float
@@ -167,7 +167,7 @@ class Posterior:
     axis: ClassVar[str] = "posterior allowed"
 
     def __post_init__(self) -> None:
-        """Check the numbers, their order, and that something is asked."""
+        """Check the numbers, their order, and that not every noise meets the requirement."""
         PRIOR.check(self.prior)
         _POSTERIOR.check(self.posterior)
         _FPR.check(self.fpr)
@@ -176,8 +176,8 @@ class Posterior:
             raise DomainError(msg)
         if self.fpr * self.ratio >= 1:
             msg = (
-                f"Whoever accuses {self.fpr!r} of those outside never gets above a chance of {self.posterior!r}: every "
-                "noise meets that. Ask at a smaller false-positive rate, or for a smaller posterior."
+                f"An attacker who accuses {self.fpr!r} of those outside never gets above a chance of {self.posterior!r}: "
+                "every noise meets that. Choose a smaller false-positive rate or a smaller posterior."
             )
             raise DomainError(msg)
 
@@ -187,7 +187,7 @@ class Posterior:
         return self.posterior / (1 - self.posterior) * ((1 - self.prior) / self.prior) * _DOWN
 
     @property
-    def given(self) -> dict[str, float]:
+    def keywords(self) -> dict[str, float]:
         """Pure privacy of log R, or a true-positive rate of R times the false-positive rate."""
         if self.fpr == 0:
             return {"epsilon": math.log(self.ratio) * _DOWN, "delta": 0.0}
@@ -205,12 +205,12 @@ class Posterior:
         if self.fpr == 0:
             return f"no answer brings an attacker's belief in a person from {before} above {after}"
         return (
-            f"of the people accused at most {after} are in the data, if {before} of those asked about are and at least "
-            f"{of_100(self.fpr)} of the others get accused"
+            f"of the people accused at most {after} are in the data, if {before} of the people in question are and at least "
+            f"{of_100(self.fpr)} of the others are accused"
         )
 
     def moved(self, factor: float) -> Posterior | None:
-        """Return another posterior: what the odds gain over the prior's is multiplied."""
+        """Return another posterior: the gain of the odds over those of the prior is multiplied."""
         start = self.prior / (1 - self.prior)
         odds = start + (self.posterior / (1 - self.posterior) - start) * factor
         try:

@@ -1,8 +1,8 @@
 """A root finder that keeps a safe point: few evaluations, and the answer is one that was itself evaluated.
 
-The gap is positive where the target is missed and at most 0 where it is met; it falls along the axis v. Every point
-evaluated is kept, the bracket (last missed, first met) closes by inverse interpolation with a small overshoot
-towards the farther end, and by halving whenever interpolation is slow.
+The gap is positive where the target is missed and at most 0 where it is met; it falls along the axis v. All evaluated
+points are kept. The bracket (last missed, first met) closes by inverse interpolation with a small overshoot towards the
+farther end, and by halving whenever interpolation is slow.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ROUNDS = 200
+_ROUNDS = 200  # halving alone takes fewer than 60
 _FIRST_STEP = math.log(2.0)
-_PATIENCE = 3
+_PATIENCE = 3  # interpolations that may shrink the bracket by less than half before it is halved
 
 
 @dataclass
@@ -32,14 +32,14 @@ class Axis:
 
 @dataclass
 class Search:
-    """The state of one search; `gap(v)` may be nan where nothing can be said."""
+    """The state of one search; `gap(v)` may be nan if it cannot be computed."""
 
     gap: Callable[[float], float]
     axis: Axis
     unknown: float = math.inf
-    """What to take for a nan once there is a bracket: the target counts as missed, or (nan) the search is given up."""
+    """Replaces a nan once there is a bracket: inf counts as missed, nan gives the search up."""
     trusted: float = 0.0
-    """An error of the interpolated root that is small enough to stop before the bracket closes."""
+    """The search stops before the bracket closes once the error of the interpolated root is this small."""
     met: float = math.inf
     missed: float = -math.inf
     points: list[tuple[float, float]] = field(default_factory=list)
@@ -135,7 +135,7 @@ class Search:
 
     @property
     def _settled(self) -> bool:
-        """Whether three points or more give the root well enough, which is asked of quick searches alone."""
+        """Whether at least three points give the root well enough; only quick searches use it."""
         if self.trusted <= 0 or len(self.points) < 3:
             return False
         root, error = self._interpolated()

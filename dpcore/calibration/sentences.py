@@ -1,4 +1,4 @@
-"""The answers to an inverse question in words, and which of them to prefer."""
+"""The answers to an inverse question in words, and which one is best."""
 
 from __future__ import annotations
 
@@ -47,37 +47,35 @@ def _worth_words(question: Question, answer: NoiseAnswer) -> str:
     who = "It has" if answer.k == 1 else "All together have"
     epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {outward(answer.epsilon, 4)}"
     return (
-        f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[answer.known]}); an attacker who wrongly accuses "
+        f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[answer.worth_kind]}); an attacker who wrongly accuses "
         f"{of_100(question.fpr)} people outside the data finds at most {of_100(answer.tpr)} inside it."
     )
 
 
-def best(question: Question, found: tuple[NoiseAnswer, ...]) -> NoiseAnswer | None:
-    """Return the answer to prefer: the least error, the least epsilon, the most answers or the fewest records."""
-    known = [one for one in found if not one.trouble and not one.candidate.sampled]
+def best(question: Question, results: tuple[NoiseAnswer, ...]) -> NoiseAnswer | None:
+    """Return the best answer: the least error, the least epsilon, the most answers or the fewest records."""
+    usable = [one for one in results if not one.trouble and not one.candidate.sampled]
     if question.unknown == NOISE and question.requirement is not None:
-        known = [one for one in known if one.error is not None]
-        return min(known, key=lambda one: one.error or math.inf, default=None)
+        usable = [one for one in usable if one.error is not None]
+        return min(usable, key=lambda one: one.error or math.inf, default=None)
     if question.unknown in (NOISE, PRIVACY):
-        return min(known, key=lambda one: (one.epsilon, one.tpr), default=None)
+        return min(usable, key=lambda one: (one.epsilon, one.tpr), default=None)
     if question.unknown == COUNT:
-        return max(known, key=lambda one: one.k, default=None)
-    return min(known, key=lambda one: one.n, default=None)
+        return max(usable, key=lambda one: one.k, default=None)
+    return min(usable, key=lambda one: one.n, default=None)
 
 
-def verdict(question: Question, found: tuple[NoiseAnswer, ...]) -> str:
+def verdict(question: Question, results: tuple[NoiseAnswer, ...]) -> str:
     """Name the answer to prefer, and why."""
-    known = [one for one in found if not one.trouble and not one.candidate.sampled]
-    top = best(question, found)
-    sampled = next((one for one in found if one.candidate.sampled and not one.trouble), None)
+    usable = [one for one in results if not one.trouble and not one.candidate.sampled]
+    top = best(question, results)
+    sampled = next((one for one in results if one.candidate.sampled and not one.trouble), None)
     if sampled is not None:
-        return (
-            f"{_verdict(question, top, known)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
-        )
-    return _verdict(question, top, known)
+        return f"{_verdict(question, top, usable)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
+    return _verdict(question, top, usable)
 
 
-def _verdict(question: Question, top: NoiseAnswer | None, known: list[NoiseAnswer]) -> str:
+def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnswer]) -> str:
     if top is None:
         return "No noise has an answer to this question."
     name = top.candidate.title
@@ -87,12 +85,12 @@ def _verdict(question: Question, top: NoiseAnswer | None, known: list[NoiseAnswe
             f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."
         )
     if question.unknown in (NOISE, PRIVACY):
-        shown = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
-        least = min(known, key=lambda one: one.tpr)
+        epsilon = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
+        least = min(usable, key=lambda one: one.tpr)
         if of_100(least.tpr) == of_100(top.tpr):
-            return f"{name} gives away least: {shown} at δ = {outward(question.delta, 6)} ({WORDS[top.known]})."
+            return f"{name} gives away least: {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[top.worth_kind]})."
         return (
-            f"{name} has the least ε: {shown} at δ = {outward(question.delta, 6)} ({WORDS[top.known]}). An attacker who wrongly "
+            f"{name} has the least ε: {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[top.worth_kind]}). An attacker who wrongly "
             f"accuses {of_100(question.fpr)} people finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "
             f"against {of_100(top.tpr)}."
         )

@@ -1,4 +1,4 @@
-"""Solve for the unknown: certified evaluations of rebuilt expressions, begun with a quick estimate where there is one."""
+"""Solve for the unknown: certified evaluations of rebuilt expressions, started from a quick estimate if there is one."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from dpcore.language.syntax import Region
     from dpcore.regions.tradeoff import TradeOff
 
-_EXACT_CLOSE = 1e-11
-_CERTIFIED_CLOSE = 5e-7
-_QUICK_CLOSE, _QUICK_ERROR = 1e-5, 5e-9
+_EXACT_CLOSE = 1e-11  # relative width of an answer called exact; the contract is 1e-10
+_CERTIFIED_CLOSE = 5e-7  # half the default tolerance: certified brackets do not resolve less
+_QUICK_CLOSE, _QUICK_ERROR = 1e-5, 5e-9  # where the quick search stops: width of its bracket, error of its root
 _STEEP = 16.0  # a common rate of log delta in the logarithm of the unknown
-_LOOSER = (1e-3, 0.1)
-_MARGIN = 4e-8
-_KEPT = 2
-_COPIES = (64, 1024, 2**14, 2**18)
+_LOOSER = (1e-3, 0.1)  # tolerances tried if the usual one is refused: wide brackets still decide far from the root
+_MARGIN = 4e-8  # certified points lie this far from the quick root, several times its error
+_KEPT = 2  # regions in memory: a region may hold a million corners
+_COPIES = (64, 1024, 2**14, 2**18)  # where the quick search for k starts
 _EIGHTFOLD = math.log(8.0)
-_NUMERIC_COPIES = 10**9
+_NUMERIC_COPIES = 10**9  # more copies have closed forms only
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The value found, its region, what it reaches and whether the value is exact, an upper or a lower bound."""
+    """The value, its region, the number it reaches, and whether the value is exact, an upper or a lower bound."""
 
     value: float
     region: TradeOff
@@ -67,12 +67,12 @@ class Problem:
         self._regions: dict[float, TradeOff] = {}
 
     def region(self, value: float) -> TradeOff:
-        """Return the expression with the value written in."""
+        """Return the region of the expression with this value."""
         if value not in self._regions:
             region = build(fill(self.tree, value), self.text)
-            _ = region.neighbours  # parts that speak of different relations are refused here
+            _ = region.neighbours  # raises if the parts have different relations
             for old in list(self._regions)[:-_KEPT]:
-                del self._regions[old]  # a region may hold a million corners
+                del self._regions[old]
             self._regions[value] = region
         return self._regions[value]
 
@@ -81,7 +81,7 @@ class Problem:
         return self.place.value(self.sign * v)
 
     def ask(self, value: float) -> _Answer | None:
-        """Return the certified bracket at one value, or None where it was refused at any width."""
+        """Return the certified bracket at one value, or None if it was refused at every tolerance."""
         if value in self.answers:
             return self.answers[value]
         checkpoint(min(0.95, len(self.answers) / 30))
@@ -103,7 +103,7 @@ class Problem:
         return None
 
     def gap(self, v: float) -> float:
-        """Return the certified gap at a point of the axis; nan where it was refused."""
+        """Return the certified gap at a point of the axis; nan if it was refused."""
         answer = self.ask(self.value(v))
         return math.nan if answer is None else self.target.gap(answer.upper)
 
@@ -121,8 +121,8 @@ class Problem:
         first, last = sorted((int(self.value(missed)), int(self.value(met))))
         if last - first <= 1:
             return None
-        chosen = min(max(int(self.value(v)), first + 1), last - 1)
-        return self.sign * self.place.log(chosen)
+        nearest = min(max(int(self.value(v)), first + 1), last - 1)
+        return self.sign * self.place.log(nearest)
 
     # ---- solving -------------------------------------------------------------------------------------------
 
@@ -139,14 +139,14 @@ class Problem:
             return self._solution(search)
 
     def _orient(self) -> None:
-        """Find the private direction of a parameter of which nothing is known, or refuse it."""
+        """Find the private direction of a parameter about which nothing is known, or refuse it."""
         if self.place.falling is not None:
             return
         low, high = self.place.range
         low, high = max(low, self.place.start - 3.0), min(high, self.place.start + 3.0)
         places = [self.place.value(low + i * (high - low) / 6) for i in range(7)]
-        found = [answer.upper for value in places if (answer := self.ask(value)) is not None]
-        changes = {b > a for a, b in pairwise(found) if a != b}
+        values = [answer.upper for value in places if (answer := self.ask(value)) is not None]
+        changes = {b > a for a, b in pairwise(values) if a != b}
         if len(changes) == 2:
             msg = (
                 f"{self.place.parameter.name} of {self.place.owner} cannot be calibrated: "
@@ -159,7 +159,7 @@ class Problem:
         return _EXACT_CLOSE if region.kind == "exact" else max(_CERTIFIED_CLOSE, 0.2 * current().tolerance)
 
     def _cold(self, start: float) -> Search:
-        """Find a bracket from the example value, the private direction turned round if it proves wrong."""
+        """Find a bracket from the example value; if the private direction proves wrong, turn it round."""
         close = self._close(self.region(self.place.value(start)))
         search = Search(self.gap, self.axis(close))
         if self.place.exponent:
@@ -174,9 +174,9 @@ class Problem:
         raise self._ended(search)
 
     def _turned(self) -> bool:
-        """Turn the private direction round if the values asked so far say that it is the other one."""
-        found = [answer.upper for _, answer in sorted(self.answers.items(), key=lambda item: self.sign * item[0])]
-        if self.place.exponent or self._turned_once or len(found) < 2 or found[-1] <= found[0]:
+        """Turn the private direction round if the values computed so far contradict it."""
+        values = [answer.upper for _, answer in sorted(self.answers.items(), key=lambda item: self.sign * item[0])]
+        if self.place.exponent or self._turned_once or len(values) < 2 or values[-1] <= values[0]:
             return False
         self.sign, self._turned_once = -self.sign, True
         return True
@@ -191,19 +191,19 @@ class Problem:
         return math.isfinite(search.met) and search.enclose(search.met, _EIGHTFOLD, growth=1.0)
 
     def _begun(self, region: TradeOff) -> Search | None:
-        """Begin with the root of the quick delta; None where there is none."""
+        """Return a search started at the root of the quick delta; None if there is none."""
         target = self.target
         if not isinstance(target, ProfileTarget):
             return None
         estimate = quick.DeltaEstimate(target.epsilon)
-        known: dict[float, float] = {}
+        gaps: dict[float, float] = {}
 
         def gap(v: float) -> float:
-            if v not in known:
+            if v not in gaps:
                 at = self.region(self.value(v))
                 delta = estimate.delta(at, v) if quick.applies(at) else math.nan
-                known[v] = delta if math.isnan(delta) else target.gap(delta)
-            return known[v]
+                gaps[v] = delta if math.isnan(delta) else target.gap(delta)
+            return gaps[v]
 
         if not self.place.exponent:
             starts = [self.sign * self.place.start + i * _EIGHTFOLD for i in range(4)] if quick.applies(region) else []
@@ -221,7 +221,7 @@ class Problem:
         return self._closed_in(guess)
 
     def _closed_in(self, guess: Search) -> Search | None:
-        """Return a certified search around a root found without certificate."""
+        """Return a certified search around a root that was found without certificate."""
         search = Search(self.gap, self.axis(self._close(self.region(self.value(guess.met)))))
         if self.place.exponent:
             self._first_copy()
@@ -266,7 +266,7 @@ class Problem:
         return Solution(value, self.region(value), answer.upper, "exact" if exact else side)
 
     def _rounded(self, search: Search) -> float:
-        """Return the value found, or the round number beside it that meets the target as well."""
+        """Return the value, or a round number next to it that meets the target as well."""
         value = self.value(search.met)
         if self.place.integer:
             return value

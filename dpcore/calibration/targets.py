@@ -1,4 +1,4 @@
-"""What is asked of the region: (epsilon, delta), an advantage, or a true-positive rate at a false-positive rate."""
+"""Targets of calibration: (epsilon, delta), an advantage, or a true-positive rate at a false-positive rate."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dpcore.regions import gate
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
-_ROUGH = 0.05  # width asked of the parts of a union that are expected to be far below the largest
+_ROUGH = 0.05  # tolerance for the parts of a union that are expected to be far below the largest
 
 
 class Target(Protocol):
-    """A bound on one number of the region: what is reached, and how far it is from what was asked."""
+    """A bound on one number of the region: what the region reaches, and how far that is from the bound."""
 
     @property
     def words(self) -> str:
-        """What was asked, as in "delta <= 1e-5 at epsilon = 2"."""
+        """The bound, as in "delta <= 1e-5 at epsilon = 2"."""
 
     @property
     def trivial(self) -> bool:
@@ -35,24 +35,24 @@ class Target(Protocol):
         """Return the bracket (lower, upper) of the number."""
 
     def gap(self, reached: float) -> float:
-        """Return log(reached / asked): at most 0 where it is met."""
+        """Return log(reached / bound): at most 0 if the target is met."""
 
     def statement(self, region: TradeOff, reached: float) -> tuple[float, float]:
-        """Return an (epsilon, delta) that the region certainly satisfies, the one asked for where it is one."""
+        """Return an (epsilon, delta) that the region certainly satisfies, at the epsilon of the target if it has one."""
 
 
-def _log_ratio(value: float, asked: float) -> float:
+def _log_ratio(value: float, limit: float) -> float:
     if value <= 0:
         return -math.inf
-    return math.inf if asked <= 0 else math.log(value / asked) if math.isfinite(value) else math.inf
+    return math.inf if limit <= 0 else math.log(value / limit) if math.isfinite(value) else math.inf
 
 
 @dataclass
 class ProfileTarget:
     """delta(epsilon) <= delta, with delta > 0; epsilon 0 is the advantage.
 
-    A union (the two directions of a pair, say) is asked part by part: `lead` remembers which part was the largest,
-    and once that part is above the target the others need no answer.
+    A union (the two directions of a pair, say) is evaluated part by part: `lead` remembers which part was the largest,
+    and once that part is above the target the others are not evaluated.
     """
 
     epsilon: float
@@ -170,7 +170,7 @@ def _pair(bounds: tuple[Any, Any]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class TargetNumbers:
-    """The numbers given; None for those left out."""
+    """The numbers of a target; None for those left out."""
 
     epsilon: float | None
     delta: float | None
@@ -179,15 +179,15 @@ class TargetNumbers:
     fpr: float | None
 
     @classmethod
-    def read(cls, **given: Any) -> TargetNumbers:
-        """Check the numbers and that they speak of one kind of target."""
-        known = (LOSS, DELTA, ADVANTAGE, TPR, FPR)
-        asked = cls(*(None if given[p.name] is None else p.check(given[p.name]) for p in known))
-        names = [", ".join(names) for names in asked.groups if any(getattr(asked, n) is not None for n in names)]
+    def read(cls, **values: Any) -> TargetNumbers:
+        """Check the numbers, and that they belong to one kind of target."""
+        parameters = (LOSS, DELTA, ADVANTAGE, TPR, FPR)
+        numbers = cls(*(None if values[p.name] is None else p.check(values[p.name]) for p in parameters))
+        names = [", ".join(names) for names in numbers.groups if any(getattr(numbers, n) is not None for n in names)]
         if len(names) > 1:
             msg = "One target is needed, got several: give epsilon and delta, or advantage, or tpr and fpr."
             raise DomainError(msg)
-        return asked
+        return numbers
 
     groups = (("epsilon", "delta"), ("advantage",), ("tpr", "fpr"))
 
@@ -213,9 +213,9 @@ class TargetNumbers:
         raise DomainError(_incomplete(self))
 
 
-def _incomplete(asked: TargetNumbers) -> str:
+def _incomplete(numbers: TargetNumbers) -> str:
     pairs = (("epsilon", "delta"), ("delta", "epsilon"), ("tpr", "fpr"), ("fpr", "tpr"))
     for have, lack in pairs:
-        if getattr(asked, have) is not None:
+        if getattr(numbers, have) is not None:
             return f"{have} was given without {lack}: give both, or leave out the ? to get {lack} itself."
     return "A target is needed: give epsilon and delta, or advantage, or tpr and fpr."

@@ -1,4 +1,4 @@
-"""Where the `?` of an expression stands, what may be written there, and which way is the private one."""
+"""Where the `?` of an expression is, which values it may take, and which direction is more private."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def locate(tree: Region, text: str) -> Place:
     Raises
     ------
     DomainError
-        If there are several unknowns, or the place wants a region or a text.
+        If there are several unknowns, or the parameter is a region or a text.
     """
     marks = unknowns(tree)
     if len(marks) > 1:
@@ -137,18 +137,18 @@ def _find(tree: Value, whole: Region, text: str, copies: int) -> Place:
 
 def _parameter(call: CallNode, index: int, argument: Argument, whole: Region, text: str) -> Parameter:
     """Return the parameter that an argument is, refusing regions and texts."""
-    known = {entry.name: entry for entry in registry.entries()}
-    entry = known.get(call.name)
-    found: Parameter | None = None
+    entries = {entry.name: entry for entry in registry.entries()}
+    entry = entries.get(call.name)
+    parameter: Parameter | None = None
     if entry is not None and argument.name is None:
-        found = entry.parameters[index] if index < len(entry.parameters) else None
+        parameter = entry.parameters[index] if index < len(entry.parameters) else None
     elif entry is not None:
-        found = {p.name: p for p in (*entry.parameters, *entry.also_accepts)}.get(argument.name or "")
-    if found is None:
-        build(fill(whole, 1.0), text)  # the language says what is wrong with the name, and where
-        msg = f"The ? of {call.name} stands for no parameter."
+        parameter = {p.name: p for p in (*entry.parameters, *entry.also_accepts)}.get(argument.name or "")
+    if parameter is None:
+        build(fill(whole, 1.0), text)  # the language names what is wrong, and where
+        msg = f"The ? of {call.name} is not one of its parameters."
         raise DomainError(msg)
-    if found.kind in {"region", "regions", "text"}:
-        msg = f"Only numbers are calibrated: {found.name} of {call.name} must be {found.domain_words}, got ?."
+    if parameter.kind in {"region", "regions", "text"}:
+        msg = f"Only numbers are calibrated: {parameter.name} of {call.name} must be {parameter.domain_words}, got ?."
         raise DomainError(msg)
-    return found
+    return parameter

@@ -1,12 +1,12 @@
-r"""Triangular arrays: n mechanisms that get weaker as there are more of them, so that the whole converges.
+r"""Triangular arrays: row n holds n copies of a mechanism that gets weaker with n, so that the rows converge.
 
-Row n holds n copies of one mechanism. Three kinds, all with the same mu in the limit:
+Three kinds, all with the same mu in the limit:
 
 - pure: :math:`\varepsilon_n=\mu/\sqrt n`, because :math:`\sum\varepsilon^2\to\mu^2`; limit :math:`G_\mu`;
-- with failures: besides, :math:`\delta_n=d/n`; the failures add up to :math:`1-e^{-d}`, limit
+- with failures: also :math:`\delta_n=d/n`; the failures add up to :math:`1-e^{-d}`, limit
   :math:`G_\mu\otimes f_{0,1-e^{-d}}`;
 - with total variation: :math:`\varepsilon_n=\mu n^{-c}` and :math:`\eta_n=\mu n^{c-1}/2` with 0 < c < 1/2. Each
-  epsilon may fall as slowly as one likes if the total variation makes up for it: :math:`\sum\varepsilon\eta=\mu^2/2`,
+  epsilon may fall arbitrarily slowly if the total variation makes up for it: :math:`\sum\varepsilon\eta=\mu^2/2`,
   limit :math:`G_\mu`.
 
 References: Dong, Roth, Su (2022), Section 3; Ghazi, Issa (2023), Theorem 3.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from dpcore.central_limit.convergence import KS
 from dpcore.central_limit.distance import Goal, distance
 from dpcore.core.domains import COUNT, LOSS, POSITIVE, SHARE
 from dpcore.core.effort import checkpoint
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
 
 PURE, FAILING, VARYING = "pure", "failing", "varying"
 TITLES = {PURE: "pure: ε = μ/√n", FAILING: "with δ: δ = d/n", VARYING: "with TV: ε = μ/n^c"}
-NS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+NS = KS
 LARGEST_N = 10**6
 COLUMNS = ("n", "array", "title", "mechanism", "distance", "distance_lower", "optimistic", "cautious", *FACTS)
 
 
 class RowStatement(NamedTuple):
-    """What each mechanism of a row promises; a total variation of 1 says nothing."""
+    """What each mechanism of a row promises; a total variation of 1 is no restriction."""
 
     epsilon: float
     delta: float = 0.0
@@ -84,6 +85,11 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
         What the deltas of the second array sum to, in [0, 20].
     c : float
         Power with which epsilon falls in the third array, in (0, 1/2].
+
+    Returns
+    -------
+    tuple of three Array
+        Pure, with failures, with total variation.
     """
     limit_mu = POSITIVE.but(name="mu", high=20.0).check(mu)
     failing = LOSS.but(name="delta", high=20.0).check(delta)
@@ -98,7 +104,7 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     def with_variation(n: int) -> RowStatement:
         epsilon = limit_mu * n**-power
         eta = limit_mu * n ** (power - 1.0) / 2
-        # for few mechanisms eta may exceed what epsilon allows, and then says nothing
+        # for small n, eta may exceed what epsilon allows; it is then no restriction
         return RowStatement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
 
     goal = Goal(limit_mu)
@@ -109,34 +115,34 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     )
 
 
-def array_distances(chosen: Sequence[Array], ns: Sequence[int] | None = None) -> pd.DataFrame:
+def array_distances(arrays: Sequence[Array], ns: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate how far row n of each array is from its limit.
 
     Returns
     -------
     DataFrame
-        `n, array, title, mechanism, distance, distance_lower, optimistic, cautious, kind, theorem,
-        neighbours`: `distance` is the largest
-        vertical distance sup|f - G|; `optimistic` is sup(G - f), by how much the limit promises too much.
+        `n, array, title, mechanism, distance, distance_lower, optimistic, cautious, kind, theorem, neighbours`:
+        `distance` is the largest vertical distance sup|f - G|; `optimistic` is sup(G - f), by how much the limit
+        promises too much.
     """
     counts = [COUNT.but(name="n", high=LARGEST_N).check(n) for n in (NS if ns is None else ns)]
     rows = []
-    for step, (array, n) in enumerate((array, n) for array in chosen for n in counts):
-        checkpoint(step / (len(chosen) * len(counts)))
+    for step, (array, n) in enumerate((array, n) for array in arrays for n in counts):
+        checkpoint(step / (len(arrays) * len(counts)))
         one = array.mechanism(n)
         row = one**n
-        found = distance(row, array.goal)
+        gap = distance(row, array.goal)
         rows.append(
             (
                 n,
                 array.name,
                 array.title,
                 str(one),
-                found.largest.upper,
-                found.largest.lower,
-                found.optimistic.upper,
-                found.cautious.upper,
-                EXACT if found.kind == EXACT else "upper",
+                gap.largest.upper,
+                gap.largest.lower,
+                gap.optimistic.upper,
+                gap.cautious.upper,
+                EXACT if gap.kind == EXACT else "upper",
                 row.theorem,
                 row.neighbours,
             )

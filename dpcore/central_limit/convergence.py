@@ -1,8 +1,7 @@
-r"""One mechanism, k times, beside its central limit: the distance, the bound of the theorem, and where the limit is unsafe.
+r"""k copies of a mechanism beside their central limit: the distance, the bound of the theorem, and where the limit is unsafe.
 
-A limit is no bound. At one delta its epsilon may lie below the true one; whoever publishes it promises more than is
-true. The tables here say so from certified numbers: *below the truth* only where the limit is below the certified
-lower side.
+A limit is not a bound. Its epsilon at one delta may lie below the true one, and publishing it then promises more than
+is true. The tables here use certified numbers: *below the truth* means below the certified lower side.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ COLUMNS = (
     "epsilon", "epsilon_lower", "epsilon_clt", "verdict", "note", *FACTS,
 )  # fmt: skip
 ROW_WORK = 3e7
-"""Operations allowed for one number of copies: some seconds."""
-_SAME = 1e-12
+"""Operations allowed for one number of copies: a few seconds."""
+_SAME = 1e-12  # relative: numbers that differ by rounding only
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Copies:
 
     mechanism: TradeOff
     k: int
-    found: Limit
+    limit: Limit
 
     @cached_property
     def composed(self) -> TradeOff:
@@ -61,7 +60,7 @@ class Copies:
     @property
     def goal(self) -> Goal:
         """The limit by its numbers."""
-        return Goal(self.found.mu * math.sqrt(self.k), self.found.failing(self.k))
+        return Goal(self.limit.mu * math.sqrt(self.k), self.limit.failing(self.k))
 
     @cached_property
     def region(self) -> TradeOff:
@@ -74,7 +73,7 @@ class Copies:
 
 
 def copies(mechanism: TradeOff | str, k: int) -> Copies:
-    """Return k copies of a mechanism beside their limit, or say why there is no limit to speak of."""
+    """Return k copies of a mechanism beside their limit; raise if they are Gaussian already."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     count = COUNT.but(high=LARGEST_K).check(k)
     if region.curve.gaussian_mu is not None:
@@ -86,15 +85,15 @@ def copies(mechanism: TradeOff | str, k: int) -> Copies:
 def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate the distance to the central limit as the number of copies grows.
 
-    Work is counted, not timed: rows that take more than `ROW_WORK` operations have kind ``none`` and say so, on every
-    machine. A deadline refuses the whole table.
+    Work is counted, not timed, so every machine gives the same table: rows that take more than `ROW_WORK` operations have
+    kind ``none`` and say so. A deadline refuses the whole table.
 
     Parameters
     ----------
     mechanism : TradeOff or str
         A region, or its expression.
     delta : float, default 1e-06
-        At which epsilon is compared, in (0, 1].
+        Where epsilon is compared, in (0, 1].
     ks : sequence of int, optional
         Numbers of copies; by default those of `rungs`.
 
@@ -102,23 +101,24 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
     -------
     DataFrame
         `k, mu, gamma, bound, distance, distance_lower, optimistic, optimistic_lower, epsilon, epsilon_lower,
-        epsilon_clt, verdict, note, kind, theorem, neighbours`. `bound` is what gamma promises about `distance` = sup|f - G|, inf where it
-        says nothing. `kind` is that of the distance and of epsilon, ``exact`` where both are. `verdict` compares `epsilon_clt`, an approximation, with the certified bracket of the truth.
+        epsilon_clt, verdict, note, kind, theorem, neighbours`. `bound` is what gamma promises about `distance` =
+        sup|f - G|, inf if it says nothing. `kind` is ``exact`` if both the distance and epsilon are. `verdict` compares
+        `epsilon_clt`, an approximation, with the certified bracket of the truth.
     """
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    wanted = SHARE.but(name="delta").check(delta)
+    target = SHARE.but(name="delta").check(delta)
     counts = [COUNT.but(high=LARGEST_K).check(k) for k in (rungs(region) if ks is None else ks)]
     first = copies(region, 1)
     rows = {}
     for step, k in enumerate(dict.fromkeys(counts)):
         checkpoint(step / len(counts))
-        row = Copies(region, k, first.found)
+        row = Copies(region, k, first.limit)
         try:
             with effort(work=ROW_WORK):
-                rows[k] = _row(row, wanted)
+                rows[k] = _row(row, target)
         except BudgetError as error:
-            checkpoint()  # time that has ended refuses the whole
-            rows[k] = (*_known(row, wanted), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, str(error), "none")
+            checkpoint()  # raises if the time is over
+            rows[k] = (*_closed_forms(row, target), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, str(error), "none")
     frame = pd.DataFrame([_ordered(k, rows[k]) for k in counts], columns=[*COLUMNS[:-2]])
     return labelled(frame, theorem=[(region**k).theorem for k in counts], neighbours=region.neighbours)
 
@@ -131,34 +131,34 @@ def rungs(region: TradeOff) -> tuple[int, ...]:
     return KS if region.pair.symmetric else tuple(k for k in KS if k == 1 or k >= 100)
 
 
-def _known(row: Copies, delta: float) -> tuple[float, float, float, float]:
+def _closed_forms(row: Copies, delta: float) -> tuple[float, float, float, float]:
     """Return mu, gamma, its bound and the limit's epsilon, which take no time."""
-    gamma = row.found.gamma(row.k)
-    return row.goal.mu, gamma, row.found.furthest(row.k), clt_epsilon(row.goal, delta)
+    gamma = row.limit.gamma(row.k)
+    return row.goal.mu, gamma, row.limit.furthest(row.k), clt_epsilon(row.goal, delta)
 
 
 def _row(row: Copies, delta: float) -> tuple[object, ...]:
     apart = row.distance()
     low, high = _bounds(row.composed, delta)
-    known = _known(row, delta)
+    closed = _closed_forms(row, delta)
     return (
-        *known,
+        *closed,
         apart.largest.upper,
         apart.largest.lower,
         apart.optimistic.upper,
         apart.optimistic.lower,
         high,
         low,
-        verdict(known[3], low, high),
-        row.found.silence(row.k),
+        verdict(closed[3], low, high),
+        row.limit.silence(row.k),
         kind(low, high, "upper") if apart.kind == EXACT else "upper",
     )
 
 
 def _ordered(k: int, row: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row in the order of the columns."""
-    mu, gamma, bound, clt, *apart, high, low, said, note, what = row
-    return (k, mu, gamma, bound, *apart, high, low, clt, said, note, what)
+    mu, gamma, bound, clt, *apart, high, low, side, note, what = row
+    return (k, mu, gamma, bound, *apart, high, low, clt, side, note, what)
 
 
 def _bounds(region: TradeOff, delta: float) -> tuple[float, float]:
@@ -167,12 +167,12 @@ def _bounds(region: TradeOff, delta: float) -> tuple[float, float]:
 
 
 def clt_epsilon(goal: Goal, delta: float) -> float:
-    """Return the epsilon that the limit has at delta: an approximation."""
+    """Return the epsilon of the limit at delta, an approximation."""
     return float(epsilons_of(np.array([goal.mu]), np.array([goal.lost]), delta, certified=False)[0])
 
 
 def verdict(approximation: float, lower: float, upper: float) -> str:
-    """Say on which side of the truth an approximation lies, or that the bracket does not decide it."""
+    """Return on which side of the truth an approximation lies, or that the bracket does not decide it."""
     if approximation < lower * (1 - _SAME) or (math.isinf(lower) and math.isfinite(approximation)):
         return BELOW
     return ABOVE if approximation > upper * (1 + _SAME) else OPEN
@@ -199,23 +199,23 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
 
 
 def warning(row: Copies, delta: float, apart: Distance) -> tuple[bool, str]:
-    """Return whether the limit is below the truth at delta, and what to say about it, in exact numbers."""
+    """Return whether the limit is below the truth at delta, and sentences with the certified numbers."""
     low, high = _bounds(row.composed, delta)
     clt = clt_epsilon(row.goal, delta)
     side = verdict(clt, low, high)
     many = f"For k = {grouped(row.k)} and δ = {outward(delta, 6)}"
-    said = f"the limit says ε ≈ {clt:.5g}" if math.isfinite(clt) else "the limit has no ε"
+    statement = f"the limit says ε ≈ {clt:.5g}" if math.isfinite(clt) else "the limit has no ε"
     if side == BELOW:
         needs = f"needs ε ≥ {outward(low, 5, up=False)}" if math.isfinite(low) else "has no ε at all"
         sure = "exact" if low == high else "certified lower bound"
-        words = f"The CLT number is below the truth. {many} {said}, but the mechanism {needs} ({sure}): whoever publishes the limit promises more than is true."
+        words = f"The CLT number is below the truth. {many} {statement}, but the mechanism {needs} ({sure}): publishing the limit would promise more than is true."
     elif math.isinf(high):
         words = f"{many} no ε holds, with or without a limit: the mechanisms fail more often than that."
     elif side == ABOVE:
         sure = "exact" if low == high else "upper bound"
-        words = f"{many} {said} and the truth is at most {outward(high, 5)} ({sure}): here the limit is above the truth, by luck, not by a theorem."
+        words = f"{many} {statement} and the truth is at most {outward(high, 5)} ({sure}): here the limit is above the truth, by luck, not by a theorem."
     else:
-        words = f"{many} {said}; the truth is between {outward(low, 5, up=False)} and {outward(high, 5)}."
+        words = f"{many} {statement}; the truth is between {outward(low, 5, up=False)} and {outward(high, 5)}."
     return side == BELOW, f"{words} {_understated(row, apart)}".strip()
 
 
@@ -225,17 +225,17 @@ def _understated(row: Copies, apart: Distance) -> str:
         return ""
     at = np.array([apart.worst])
     true = float(gate.delta_bounds(row.composed, at)[0][0])
-    said = float(row.goal.delta(at)[0])
-    if true <= said:
+    limit_delta = float(row.goal.delta(at)[0])
+    if true <= limit_delta:
         return ""
     return (
-        f"Its δ is furthest below the truth at ε = {apart.worst:.4g}: it says {said:.5g}, the truth is at least "
+        f"Its δ is furthest below the truth at ε = {apart.worst:.4g}: it says {limit_delta:.5g}, the truth is at least "
         f"{outward(true, 5, up=False)}."
     )
 
 
 def unsafe_words(rows: pd.DataFrame) -> str:
-    """Say at which deltas of a `safety` table the limit is below the truth; empty where it never is."""
+    """Say at which deltas of a `safety` table the limit is below the truth; empty if it never is."""
     below = rows[rows["verdict"] == BELOW]
     if below.empty:
         return ""

@@ -7,12 +7,12 @@ everywhere says the same as delta_f <= delta_G + c everywhere, because each curv
 .. math:: \sup_\alpha\,(G-f)(\alpha) = \sup_{t\ge0}\,(\delta_f-\delta_G)(t),\qquad
     \sup_\alpha\,(f-G)(\alpha) = \sup_{t\ge0}\,(\delta_G-\delta_f)(t);
 
-for symmetric curves t < 0 adds nothing, its difference is e^t times that at -t. The first one is by how much the limit
-understates delta: where it is positive, the limit is no bound.
+for symmetric curves t < 0 adds nothing, because its difference is e^t times that at -t. The first supremum is by how much
+the limit understates delta: if it is positive, the limit is not a bound.
 
-Both profiles are convex in y = e^t. Over a polygon, delta_f is straight in y between losses, so the extremes are at
-losses or where the slopes agree: exact. Over any other curve chords bound it from above and prolonged chords from
-below; cells that may hold the extreme are cut until the bracket is narrow.
+Both profiles are convex in y = e^t. For a polygon, delta_f is linear in y between losses, so the extremes are at losses
+or where the slopes agree, which is exact. Any other curve is bounded by chords from above and by prolonged chords from
+below; cells that may contain the extreme are split until the bracket is narrow.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-_FIRST = 65
-_ROUNDS = 6
-_MOST = 700
-_NARROW = 1e-3
-_FADED = 1e-13
-_WIDEST = 600.0
-_ROUNDING = 4e-15
+_FIRST = 65  # places of the first grid
+_ROUNDS = 6  # each splits cells into four; more rounds only narrow the bracket
+_MOST = 700  # places in all: bounds the certified evaluations of one distance
+_NARROW = 1e-3  # relative width of the bracket at which splitting ends
+_FADED = 1e-13  # profiles this close to their floor cannot change a distance that is reported
+_WIDEST = 600.0  # e^600 is still a double
+_ROUNDING = 4e-15  # a few units in the last place of a difference of two profiles of at most 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Distance:
     Attributes
     ----------
     optimistic : Bracket
-        sup(G - f), by how much the limit promises too much; above 0 the limit is no bound.
+        sup(G - f), by how much the limit promises too much; if it is above 0, the limit is not a bound.
     cautious : Bracket
         sup(f - G), by how much it promises too little.
     worst : float
@@ -88,7 +88,7 @@ class Goal:
         return joined(self.mu, self.lost)
 
     def delta(self, t: FloatArray) -> FloatArray:
-        """Return its profile at t >= 0, right to `rounding`, which is all that a difference needs."""
+        """Return its profile at t >= 0, with an absolute error of at most `rounding`."""
         place = np.asarray(t, dtype=np.float64)
         ahead, back = self.mu / 2 - place / self.mu, -self.mu / 2 - place / self.mu
         # e^t Phi(back) is phi(ahead) times the Mills ratio of -back
@@ -97,11 +97,11 @@ class Goal:
 
     @property
     def rounding(self) -> float:
-        """Absolute error of a difference of two profiles: that of mu/2 - t/mu, and a few units besides."""
+        """Absolute error of a difference of two profiles: that of mu/2 - t/mu, plus a few units in the last place."""
         return _ROUNDING * (1.0 + self.mu / 10)
 
     def where(self, log_fall: FloatArray) -> FloatArray:
-        """Return the t at which its profile falls by e^log_fall for each step of e^t: P0(L > t) is that number."""
+        """Return the t at which its profile has the slope -e^log_fall in e^t, that is, P0(L > t) = e^log_fall."""
         share = np.minimum(log_fall - math.log1p(-self.lost), -1e-300)
         with np.errstate(invalid="ignore", divide="ignore"):
             t = -self.mu * (ndtri_exp(share) + self.mu / 2)
@@ -114,7 +114,19 @@ class Goal:
 
 
 def distance(region: TradeOff, goal: Goal) -> Distance:
-    """Return how far a region is from Gaussian privacy, with the sign of each side.
+    """Return how far a region is from Gaussian privacy, in each direction.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A symmetric region.
+    goal : Goal
+        The limit.
+
+    Returns
+    -------
+    Distance
+        Both one-sided distances, exact for polygons.
 
     Examples
     --------
@@ -129,21 +141,21 @@ def distance(region: TradeOff, goal: Goal) -> Distance:
 
 
 def _exact(curve: Polygon, goal: Goal) -> Distance:
-    """Return both distances of a polygon, right to rounding.
+    """Return both distances of a polygon, exact up to rounding.
 
-    Far losses, where both profiles are next to their floors, are looked at only if they could matter.
+    Far losses, where both profiles are close to their floors, are included only if they could matter.
     """
     places = np.concatenate(([0.0], curve.loss[curve.loss > 0]))
     near = places[: int(np.searchsorted(places, goal.end())) + 1]
-    found = _at_losses(curve, goal, near)
+    result = _at_losses(curve, goal, near)
     beyond = float(max(curve.delta_bounds(near[-1:])[1][0] - curve.q_inf, goal.delta(near[-1:])[0] - goal.lost))
-    if near.size < places.size and beyond > min(found.optimistic.upper, found.cautious.upper):
-        found = _at_losses(curve, goal, places)
-    return found
+    if near.size < places.size and beyond > min(result.optimistic.upper, result.cautious.upper):
+        result = _at_losses(curve, goal, places)
+    return result
 
 
 def _at_losses(curve: Polygon, goal: Goal, places: FloatArray) -> Distance:
-    """Return the distances as far as the given losses show them, and at infinity."""
+    """Return the distances over the given losses, and at infinity."""
     with np.errstate(divide="ignore"):
         log_fall = np.log(curve.tail_above(places)) - places
     # between two losses the difference is concave in e^t: its top is where both fall alike
@@ -158,7 +170,7 @@ def _at_losses(curve: Polygon, goal: Goal, places: FloatArray) -> Distance:
 
 
 def _sure(gap: float, goal: Goal) -> float:
-    """Return a difference of profiles, 0 where it is rounding only."""
+    """Return a difference of profiles, or 0 if it is no larger than rounding."""
     return gap if gap > goal.rounding else 0.0
 
 
@@ -198,7 +210,7 @@ class _Grid:
         """
         t, low, high = self.t, self.lower, self.upper
         width = np.minimum(np.diff(t), _WIDEST)
-        # the mirror image of the second place stands before the first: delta(-t) = 1 - e^-t + e^-t delta(t)
+        # before the first place comes the mirror image of the second: delta(-t) = 1 - e^-t + e^-t delta(t)
         before = -np.expm1(-t[1]) + math.exp(-t[1]) * high[1]
         left = np.concatenate(([before], high[:-2]))
         steep = np.concatenate(([-np.expm1(-t[1])], -np.expm1(-width[:-1])))
@@ -213,7 +225,7 @@ class _Grid:
         return self._where_narrow(np.maximum(meeting, np.maximum(ends[:-1], ends[1:])))
 
     def _where_narrow(self, bound: FloatArray) -> FloatArray:
-        """Return the bound, 1 in cells over which e^t is no longer a number."""
+        """Return the bound, 1 in cells so wide that e^t overflows."""
         return np.asarray(np.where(np.diff(self.t) < _WIDEST, bound, 1.0), dtype=np.float64)
 
 

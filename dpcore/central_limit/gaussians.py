@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-_ROUNDS = 70
+_ROUNDS = 70  # Newton's method takes fewer than ten; the rest is for values near the ends of the doubles
 _ROOT2 = math.sqrt(2.0)
 
 
 def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bool = True) -> FloatArray:
-    r"""Return the smallest epsilon at `delta` of Gaussian privacy mu with infinite loss of probability `lost`, one per mu.
+    r"""Return, for every mu, the smallest epsilon at `delta` of mu-GDP with an infinite loss of probability `lost`.
 
-    :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)`, solved for :math:`\varepsilon` by Newton's steps for all mu
-    together; inf where `lost` is not below delta. `certified` checks every answer against the curve itself.
+    :math:`\delta = l + (1-l)\,\delta_\mu(\varepsilon)` is solved for :math:`\varepsilon` by Newton's method for all mu
+    together; inf if `lost` is not below delta. `certified` checks every answer against the curve itself.
     """
     goal = np.maximum(0.0, (delta - lost) - 1e-15 * delta) / np.maximum(1.0 - lost, 1e-300)
     out = np.where(lost > delta, np.inf, 0.0)
@@ -33,11 +33,11 @@ def epsilons_of(mu: FloatArray, lost: FloatArray, delta: float, *, certified: bo
     out[open_ & (goal <= 0)] = np.inf
     todo = np.flatnonzero(open_ & (goal > 0))
     if todo.size:
-        found = _solved(mu[todo], goal[todo])
+        epsilon = _solved(mu[todo], goal[todo])
         if certified:
-            pairs = zip(found.tolist(), mu[todo].tolist(), goal[todo].tolist(), strict=True)
-            found = np.array([_checked(*pair) for pair in pairs])
-        out[todo] = found
+            pairs = zip(epsilon.tolist(), mu[todo].tolist(), goal[todo].tolist(), strict=True)
+            epsilon = np.array([_checked(*pair) for pair in pairs])
+        out[todo] = epsilon
     return np.asarray(out, dtype=np.float64)
 
 
@@ -56,14 +56,14 @@ def _solved(mu: FloatArray, goal: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             step = (log_ndtr(-place) + np.log1p(-ratio) - level) * (1 - ratio) / (mu * ratio)
         step = np.where(np.isfinite(step), np.minimum(step, 0.0), 0.0)
-        if np.all(step >= -1e-14 * (np.abs(place) + mu)):  # from here on it is rounding
+        if np.all(step >= -1e-14 * (np.abs(place) + mu)):  # further steps are rounding
             break
         place = place + step
     return np.asarray(np.maximum(mu * (place + mu / 2), 0.0), dtype=np.float64)
 
 
 def _checked(epsilon: float, mu: float, goal: float) -> float:
-    """Return an epsilon at which the curve itself is at most the goal: the guess, a little more, or a full search."""
+    """Return an epsilon at which the curve itself is at most the goal: this one, a little more, or by a full search."""
     curve = GaussianCurve(mu)
     tries = epsilon * (1 + np.array([1e-15, 1e-13, 1e-11]))
     good = np.flatnonzero(curve.delta_bounds(tries)[1] <= goal)

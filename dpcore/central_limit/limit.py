@@ -1,20 +1,20 @@
-r"""The central limit of composition: many small losses add up to a Gaussian one.
+r"""The central limit of composition: many small losses add up to a nearly Gaussian one.
 
 With the mean m and the variance v of the loss of one mechanism, k of them are close to Gaussian privacy of
 
 .. math:: \mu = \sqrt k\,\frac{m_1+m_0}{\sqrt{(v_1+v_0)/2}},
 
-index 1 under P1 and 0 (of the loss with its sign changed) under P0; for a symmetric pair this is
-:math:`2\sqrt k\,m/\sqrt v`. An approximation, never a promise. For symmetric pairs the error is known: with
+with index 1 under P1, and index 0 under P0 for the loss with its sign changed; for a symmetric pair this is
+:math:`2\sqrt k\,m/\sqrt v`. It is an approximation, never a promise. For symmetric pairs the error is known: with
 :math:`\gamma = 0.56\,\bar\kappa_3/(v^{3/2}\sqrt k)` the exact curve f lies in the band
 
 .. math:: G_\mu(\alpha+\gamma)-\gamma\ \le\ f(\alpha)\ \le\ G_\mu(\alpha-\gamma)+\gamma .
 
-For different mechanisms the means, variances and third moments are summed over the factors, before they enter the two formulas.
+For different mechanisms the means, variances and third moments are summed over the factors first.
 
-A probability d of infinite loss per mechanism takes no part in the limit: the pair is its finite part together with the line
-of total variation d, and k of them fail with :math:`D = 1-(1-d)^k`, so f is (1 - D) times a curve of the band at
-alpha / (1 - D). Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
+A probability d of infinite loss per mechanism does not enter the limit: the pair is its finite part together with the line
+of total variation d, and k of them fail with probability :math:`D = 1-(1-d)^k`, so f is (1 - D) times a curve of the band
+at alpha / (1 - D). Reference: Dong, Roth, Su (2022), Theorem 3.4 and Corollary 3.6.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-_BERRY_ESSEEN = 0.56
-_ROUNDING = 1e-14
-_GONE = 1e-16
-_PANELS = 24
+_BERRY_ESSEEN = 0.56  # the constant of Shevtsova (2010), for losses that need not be identically distributed
+_ROUNDING = 1e-14  # outward, for the few operations behind a bound
+_GONE = 1e-16  # a profile this small, relative to its start, does not change a moment
+_PANELS = 24  # with `_NODES` Gauss nodes each; the result is an approximation, kept inside the bracket of the moments
 _NODES = 16
 
 
@@ -54,11 +54,11 @@ class Limit:
     lost : float
         Probability of an infinite loss of one mechanism, which no limit removes.
     band : float
-        Gamma of one mechanism, gamma / sqrt(k) of k; inf where it is not known.
+        Gamma of one mechanism, gamma / sqrt(k) of k; inf if it is not known.
     mu_bounds : tuple of (float, float), optional
-        Where the moments are bracketed, what mu lies between; the band covers all of it.
+        The bracket of mu if the moments are bracketed; the band covers all of it.
     moments : Moments, optional
-        Of the loss, where the pair is symmetric.
+        Of the loss, if the pair is symmetric.
     """
 
     mu: float
@@ -68,22 +68,22 @@ class Limit:
     moments: Moments | None = None
 
     def gamma(self, k: int) -> float:
-        """Return the largest error of both rates after k mechanisms; inf where it is not known or says nothing."""
-        found = self.band / math.sqrt(k)
-        return found if found < 0.5 else math.inf
+        """Return the largest error of both rates after k mechanisms; inf if it is not known or not below 1/2."""
+        gamma = self.band / math.sqrt(k)
+        return gamma if gamma < 0.5 else math.inf
 
     def failing(self, k: int) -> float:
         """Return the probability of an infinite loss of k mechanisms."""
         return -math.expm1(k * math.log1p(-self.lost)) + 0.0
 
     def span(self, k: int) -> tuple[float, float]:
-        """Return the false-positive rates the theorem speaks of, (1 - D) [gamma, 1 - gamma]; an error where gamma >= 1/2."""
-        gamma, kept = self.gamma(k), 1.0 - self.failing(k)
+        """Return the false-positive rates that the theorem covers, (1 - D) [gamma, 1 - gamma]; raise if gamma >= 1/2."""
+        gamma, success = self.gamma(k), 1.0 - self.failing(k)
         why = self.silence(k)
         if why:
             msg = f"There is no band: {why}"
             raise DomainError(msg)
-        return kept * gamma, kept * (1.0 - gamma)
+        return success * gamma, success * (1.0 - gamma)
 
     def edges(self, k: int, alpha: FloatArray) -> Bounds:
         """Return the two edges of the band at false-positive rates of `span`; the exact curve lies between them."""
@@ -92,17 +92,17 @@ class Limit:
         if np.any((at < low - _ROUNDING) | (at > high + _ROUNDING)):
             msg = f"The band is about false-positive rates in [{low:.6g}, {high:.6g}], got {_first_outside(at, low, high)!r}."
             raise DomainError(msg)
-        gamma, kept, root = self.gamma(k), 1.0 - self.failing(k), math.sqrt(k)
-        inner = at / kept
+        gamma, success, root = self.gamma(k), 1.0 - self.failing(k), math.sqrt(k)
+        inner = at / success
         lower = _gaussian(np.minimum(inner + gamma, 1.0), self.mu_bounds[1] * root) - gamma
         upper = _gaussian(np.maximum(inner - gamma, 0.0), self.mu_bounds[0] * root) + gamma
         return (
-            np.asarray(kept * np.maximum(lower, 0.0) * (1 - _ROUNDING), dtype=np.float64),
-            np.asarray(np.minimum(kept * upper * (1 + _ROUNDING), 1.0 - at), dtype=np.float64),
+            np.asarray(success * np.maximum(lower, 0.0) * (1 - _ROUNDING), dtype=np.float64),
+            np.asarray(np.minimum(success * upper * (1 + _ROUNDING), 1.0 - at), dtype=np.float64),
         )
 
     def furthest(self, k: int) -> float:
-        r"""Return a bound of sup \|f - G\| over all alpha that follows from gamma; inf where gamma says nothing.
+        r"""Return a bound of sup \|f - G\| over all alpha that follows from gamma; inf if gamma is not below 1/2.
 
         G is convex and falls fastest at 0, so no rate differs by more than
         :math:`(1-D)(\gamma + 1 - G_\mu(\gamma))`.
@@ -114,15 +114,15 @@ class Limit:
         return min(1.0, (1.0 - self.failing(k)) * (gamma + fall) * (1 + _ROUNDING) + _between(self, k))
 
     def silence(self, k: int) -> str:
-        """Say why there is no band for k mechanisms; empty where there is one."""
+        """Say why there is no band for k mechanisms; empty if there is one."""
         if self.failing(k) >= 1.0:
             return "some mechanism is sure to fail, and nothing is promised."
         if self.gamma(k) < 0.5:
             return ""
         if math.isinf(self.band):
             return "the theorem is about symmetric pairs, and the two directions of this one differ."
-        found = self.band / math.sqrt(k)
-        return f"γ = {found:.4g} is not below 1/2, and the theorem says nothing."
+        gamma = self.band / math.sqrt(k)
+        return f"γ = {gamma:.4g} is not below 1/2, and the theorem says nothing."
 
 
 def _first_outside(alpha: FloatArray, low: float, high: float) -> float:
@@ -136,13 +136,23 @@ def _gaussian(alpha: FloatArray, mu: float) -> FloatArray:
     return np.asarray(np.where(alpha <= 0, 1.0, np.where(alpha >= 1, 0.0, value)), dtype=np.float64)
 
 
-def _between(found: Limit, k: int) -> float:
-    """Return how far the curves of the two ends of mu are apart at most: the density of the normal law is below 0.4."""
-    return 0.4 * (found.mu_bounds[1] - found.mu_bounds[0]) * math.sqrt(k)
+def _between(limit: Limit, k: int) -> float:
+    """Return the largest distance of the curves at the two ends of mu: the normal density is below 0.4."""
+    return 0.4 * (limit.mu_bounds[1] - limit.mu_bounds[0]) * math.sqrt(k)
 
 
 def limit(region: TradeOff) -> Limit:
-    """Return the central limit of many copies of a region, or say why there is none.
+    """Return the central limit of many copies of a region.
+
+    Parameters
+    ----------
+    region : TradeOff
+        One mechanism, or a product of different ones.
+
+    Returns
+    -------
+    Limit
+        Its mu and, for symmetric pairs, its band; raises `DomainError` if there is no limit.
 
     Examples
     --------
@@ -169,18 +179,18 @@ def _sums(parts: list[tuple[Curve, int]]) -> tuple[float, float]:
     return mean, variance
 
 
-def _symmetric(found: Moments, parts: list[tuple[Curve, int]]) -> Limit:
+def _symmetric(moments: Moments, parts: list[tuple[Curve, int]]) -> Limit:
     """Return the limit with its band."""
-    _check(found.variance.lower)
-    low = 2 * found.kl.lower / math.sqrt(found.variance.upper)
-    high = 2 * found.kl.upper / math.sqrt(found.variance.lower)
-    if found.kind == "exact":
+    _check(moments.variance.lower)
+    low = 2 * moments.kl.lower / math.sqrt(moments.variance.upper)
+    high = 2 * moments.kl.upper / math.sqrt(moments.variance.lower)
+    if moments.kind == "exact":
         mu = low
     else:
         mean, variance = _sums(parts)
-        mu = min(high, max(low, mean / math.sqrt(max(variance, found.variance.lower))))
-    gamma = _BERRY_ESSEEN * found.kappa3_bar.upper / found.variance.lower**1.5 * (1 + _ROUNDING)
-    return Limit(mu, found.lost, gamma, (low, high), found)
+        mu = min(high, max(low, mean / math.sqrt(max(variance, moments.variance.lower))))
+    gamma = _BERRY_ESSEEN * moments.kappa3_bar.upper / moments.variance.lower**1.5 * (1 + _ROUNDING)
+    return Limit(mu, moments.lost, gamma, (low, high), moments)
 
 
 def _check(variance: float) -> None:
@@ -192,8 +202,8 @@ def _check(variance: float) -> None:
 def _moments(curve: Curve) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return E L and E L^2 of the finite part under P1, then under P0 with the sign of L changed."""
     if isinstance(curve, Polygon):
-        kept = 1.0 - curve.q_inf
-        q, p = curve.q / kept, curve.p / kept
+        success = 1.0 - curve.q_inf
+        q, p = curve.q / success, curve.p / success
         loss = curve.loss
         return (float(q @ loss), float(-(p @ loss))), (float(q @ loss**2), float(p @ loss**2))
     t, weight = _grid(curve)
@@ -212,20 +222,20 @@ def _profile(curve: Curve, t: FloatArray) -> FloatArray:
 
 
 def _grid(curve: Curve) -> tuple[FloatArray, FloatArray]:
-    """Return Gauss nodes and weights from 0 to where both profiles are gone, closer near 0.
+    """Return Gauss nodes and weights from 0 to where both profiles vanish, closer near 0.
 
-    Where one direction ends much earlier than the other, as with a small sample, the cells grow from there on.
+    If one direction ends much earlier than the other, as with a small sample, the cells grow from there on.
     """
     end = max(curve.max_loss, -curve.min_loss)
     if not math.isfinite(end):
         places = np.geomspace(1e-3, 1e5, 60)
         left = np.maximum(_profile(curve, places), _profile(curve.inverse(), places))
         start = float(left[0])
-        gone = np.flatnonzero(left <= _GONE * max(start, _GONE))
-        if not gone.size:
+        negligible = np.flatnonzero(left <= _GONE * max(start, _GONE))
+        if not negligible.size:
             msg = "The central limit needs a loss that is bounded or has light tails."
             raise DomainError(msg)
-        end = float(places[gone[0]])
+        end = float(places[negligible[0]])
     edges = end * np.linspace(0.0, 1.0, _PANELS + 1) ** 2
     early = min(curve.max_loss, -curve.min_loss)
     if 0 < early < end / 4:

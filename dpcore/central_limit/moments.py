@@ -1,18 +1,17 @@
-r"""Moments of the loss, the numbers that the central limit of composition is made of.
+r"""Moments of the loss, the numbers behind the central limit of composition.
 
 For a symmetric pair with loss L, all under P1 and of the finite part,
 
 .. math:: kl = E\,L,\quad \kappa_2 = E\,L^2,\quad \kappa_3 = E\,|L|^3,\quad \bar\kappa_3 = E\,|L-kl|^3 .
 
-Exact sums for polygons, closed forms for Laplace and Gaussian noise. For any other curve the profile gives them,
+Polygons have exact sums, Laplace and Gaussian noise closed forms. For any other curve they follow from the profile,
 
 .. math:: E\,g(L) = \int_0^\infty w(t)\,\delta(t)\,dt,\qquad w(t) = g'(t) + \frac{d}{dt}\bigl(g'(t) - e^{-t} g'(-t)\bigr),
 
 for g with g(0) = 0, by parts from P1(L > t) = delta - delta' and P1(L < -t) = -e^-t delta'. Because delta is convex
-in e^t it lies under its chords there and over its neighbours' chords prolonged: every moment gets a bracket, not a
-guess.
-Losses of a product are independent given the datasets: the moments that the theorem for different mechanisms is made of are the
-sums of those of its factors, and a power of a product is a product with more of each.
+in e^t, it lies below its chords and above the prolonged chords of neighbouring cells: every moment gets a bracket.
+Losses of a product are independent given the datasets. So the moments in the theorem for different mechanisms are sums
+over the factors, and a power of a product is a product with more of each.
 Reference: Dong, Roth, Su (2022), Section 3.2; the closed forms of polygons: Ghazi, Issa (2023), Appendix B.
 """
 
@@ -42,18 +41,18 @@ if TYPE_CHECKING:
 
     Weight = Callable[[FloatArray], FloatArray]
 
-CELLS = 600
-_ROUNDING = 1e-12
-_FADED = 1e-17
+CELLS = 600  # brackets are then about 1e-3 wide, relative; more cells narrow them quadratically
+_ROUNDING = 1e-12  # outward, for the quadrature of a polynomial times an exponential in one cell
+_FADED = 1e-17  # relative: beyond it cells may be wide
 _GONE = 1e-290  # a profile this small adds nothing that a double could hold
-_FARTHEST = 1e5
+_FARTHEST = 1e5  # a loss whose profile is still alive here has no light tail
 _GAUSS = np.polynomial.legendre.leggauss(6)
 _FINE = np.polynomial.legendre.leggauss(48)
 _CHUNK = 8.0  # length of a panel of the closed forms: 48 nodes leave rounding only
 
 
 class Bracket(NamedTuple):
-    """The truth lies between the two; one number twice where it is exact."""
+    """The truth lies between the two bounds; they are equal if it is exact."""
 
     lower: float
     upper: float
@@ -65,7 +64,7 @@ class Bracket(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """The number to show where an approximation is enough."""
+        """The number to show if an approximation is enough."""
         return (self.lower + self.upper) / 2
 
 
@@ -80,11 +79,11 @@ class Moments:
     variance : Bracket
         kappa2 - kl^2, of a product the sum over its factors.
     lost : float
-        Probability of an infinite loss of one mechanism, which is in none of the others.
+        Probability of an infinite loss of one mechanism, which is not part of the moments.
     kind : str
-        ``exact``, or ``bracket`` where lower and upper differ.
+        ``exact``, or ``bracket`` if lower and upper differ.
     method : str
-        How they were found, in a few words.
+        How they were computed, in a few words.
     factors : int, default 1
         How many mechanisms they are summed over.
     """
@@ -101,22 +100,22 @@ class Moments:
 
 
 def summands(region: TradeOff) -> list[tuple[Curve, int]]:
-    """Return the curves whose losses add up to that of the region, each with its count: those of its factors."""
+    """Return the curves of the region's factors, whose losses add up to that of the region, with their counts."""
     while isinstance(region, Assume):
         region = region.region
-    kept = bool(region.oriented)
-    return [(curve_of(node, kept=kept), count) for node, count in factors(region)]
+    keeps_direction = bool(region.oriented)
+    return [(curve_of(node, keeps_direction=keeps_direction), count) for node, count in factors(region)]
 
 
-def curve_of(region: TradeOff, *, kept: bool = True) -> Curve:
-    """Return the curve whose losses add when the region is composed, or say why they do not.
+def curve_of(region: TradeOff, *, keeps_direction: bool = True) -> Curve:
+    """Return the curve whose losses add when the region is composed; raise if they do not add.
 
-    `kept` says whether a pair keeps its direction in the product it is part of; otherwise it is closed first.
+    `keeps_direction` says whether a pair keeps its direction in its product; otherwise it is closed first.
     """
     if isinstance(region, (Additive, SelfComposing)):
         msg = f"{shorten(str(region))} does not compose by adding independent losses."
         raise DomainError(msg)
-    curve = published(region.pair if (kept and region.oriented) or region.pair.symmetric else region.curve)
+    curve = published(region.pair if (keeps_direction and region.oriented) or region.pair.symmetric else region.curve)
     if curve.q_inf != curve.p_inf or curve.q_inf >= 1.0:
         msg = "The central limit needs the same probability of an infinite loss, below 1, in both directions."
         raise DomainError(msg)
@@ -125,6 +124,16 @@ def curve_of(region: TradeOff, *, kept: bool = True) -> Curve:
 
 def moments(region: TradeOff) -> Moments:
     """Return kl, kappa2, kappa3 and kappa3_bar of a symmetric region, each exact or in a bracket.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A region whose factors are symmetric.
+
+    Returns
+    -------
+    Moments
+        Sums over the factors.
 
     Examples
     --------
@@ -159,18 +168,18 @@ def _summed(parts: list[tuple[Moments, int]]) -> Moments:
     many = sum(count for _, count in parts)
 
     def total(name: str) -> Bracket:
-        known = [(getattr(found, name), count) for found, count in parts]
-        return Bracket(*(math.fsum(count * bracket[side] for bracket, count in known) for side in (0, 1)))
+        brackets = [(getattr(part, name), count) for part, count in parts]
+        return Bracket(*(math.fsum(count * bracket[side] for bracket, count in brackets) for side in (0, 1)))
 
-    exact = all(found.kind == "exact" for found, _ in parts)
-    method = "; ".join(dict.fromkeys(found.method for found, _ in parts))
+    exact = all(part.kind == "exact" for part, _ in parts)
+    method = "; ".join(dict.fromkeys(part.method for part, _ in parts))
     return Moments(
         kl=total("kl"),
         kappa2=total("kappa2"),
         kappa3=total("kappa3"),
         kappa3_bar=total("kappa3_bar"),
         variance=total("variance"),
-        lost=failure((found.lost, count) for found, count in parts),
+        lost=failure((part.lost, count) for part, count in parts),
         kind="exact" if exact else "bracket",
         method=f"{method}, summed over {grouped(many)} factors",
         factors=many,
@@ -223,7 +232,7 @@ def _of_laplace(epsilon: float) -> Moments:
                 total += half * float((of(node) * np.exp((node - epsilon) / 2) / 4) @ _FINE[1])
         return total
 
-    # every loss +l under P1 weighs e^l times as much as -l: E L = E of l tanh(l/2) over sizes l, all positive
+    # a loss +l has e^l times the mass of -l under P1: E L = E of l tanh(l/2) over sizes l, all positive
     kl = mean_of(lambda loss: np.abs(loss) * np.tanh(np.abs(loss) / 2), 0.0)
     third = mean_of(lambda loss: np.abs(loss) ** 3, 0.0)
     centred = mean_of(lambda loss: np.abs(loss - kl) ** 3, kl)
@@ -241,7 +250,7 @@ def _pieces(low: float, high: float) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """The profile of the finite part between a line above and two lines below on every cell."""
+    """The profile of the finite part, in every cell between one line above and two lines below."""
 
     places: FloatArray
     lower: FloatArray
@@ -271,7 +280,7 @@ class _Profile:
         lower, upper, width = self.lower, self.upper, np.diff(self.places)
         if side == 0:
             fall = (lower[1:-1] - upper[:-2]) / -np.expm1(-width[:-1])
-            # nothing lies before the first cell, and there 0 is a bound
+            # no cell lies before the first one; 0 is a bound there
             line = np.concatenate(([0.0], lower[1:-1]))[:, None] + np.concatenate(([0.0], fall))[:, None] * np.expm1(
                 t - self.places[:-1, None]
             )
@@ -314,16 +323,16 @@ def _centred(profile: _Profile, m: float) -> Bracket:
 
 
 def _profile(curve: Curve) -> _Profile:
-    """Return the profile on a grid: close cells where it is alive, wider ones to where it is gone."""
+    """Return the profile on a grid: narrow cells where it matters, wider ones to where it vanishes."""
     places = np.geomspace(1e-6, min(curve.max_loss, _FARTHEST), 240)
     upper = _finite(curve, places)[1]
     end = curve.max_loss
     if not math.isfinite(end):
-        gone = np.flatnonzero(upper <= _GONE)
-        if not gone.size:
+        negligible = np.flatnonzero(upper <= _GONE)
+        if not negligible.size:
             msg = "The central limit needs a loss that is bounded or has light tails."
             raise DomainError(msg)
-        end = float(places[gone[0]])
+        end = float(places[negligible[0]])
     faded = np.flatnonzero(upper <= _FADED * upper[0])
     alive = float(places[faded[0]]) if faded.size else end
     grid = alive * np.linspace(0.0, 1.0, CELLS + 1) ** 1.5
@@ -335,6 +344,6 @@ def _profile(curve: Curve) -> _Profile:
 
 def _finite(curve: Curve, t: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return bounds of delta of the finite part."""
-    kept = 1.0 - curve.q_inf
-    low, high = (np.maximum(bound - curve.q_inf, 0.0) / kept for bound in curve.delta_bounds(t))
+    success = 1.0 - curve.q_inf
+    low, high = (np.maximum(bound - curve.q_inf, 0.0) / success for bound in curve.delta_bounds(t))
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)

@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.audit.measurements import Counts
 from dpcore.audit.statements import METHOD, NEIGHBOURS, percent, sentence, verdict
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.regions import TITLES
 from dpcore.charts.sampling import named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
@@ -388,7 +388,7 @@ def _corners(audit: Audit, series: Series, view: _View) -> alt.Chart:
         }
     )
     titles = {"accused": "outsiders accused, at most", "found": "members found, at least"}
-    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
+    tips = tooltips(titles)
     paint = series.paint()[series.name_of[proved_label(audit)]]
     dots = alt.Chart(checked(rows)).mark_point(filled=True, size=28, opacity=1, color=paint, aria=False)
     chart: alt.Chart = dots.encode(x=view.x, y=view.y, tooltip=tips)

@@ -39,12 +39,12 @@ _FPR = 0.05
 
 def band_table(row: Copies) -> pd.DataFrame:
     """Return the edges of the theorem's band, `alpha, lower, upper`; no rows unless gamma is below 1/2."""
-    if row.found.silence(row.k):
+    if row.limit.silence(row.k):
         return pd.DataFrame({"alpha": [], "lower": [], "upper": []}, dtype=np.float64)
-    low, high = row.found.span(row.k)
+    low, high = row.limit.span(row.k)
     # denser at both ends, where the edges bend
     alpha = low + (high - low) * np.sin(np.linspace(0.0, np.pi / 2, BAND_POINTS)) ** 2
-    lower, upper = row.found.edges(row.k, alpha)
+    lower, upper = row.limit.edges(row.k, alpha)
     return pd.DataFrame({"alpha": alpha, "lower": lower, "upper": upper})
 
 
@@ -79,10 +79,10 @@ def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
         f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
         f"says about {100 * limit:.3g} of 100."
     )
-    why = row.found.silence(row.k)
+    why = row.limit.silence(row.k)
     if why:
         return f"{words} No band is drawn: {why}"
-    gamma = outward(row.found.gamma(row.k), 3)
+    gamma = outward(row.limit.gamma(row.k), 3)
     return f"{words} The theorem's band, drawn, allows both rates to be off by at most γ = {gamma}."
 
 
@@ -132,12 +132,10 @@ def _band(band: pd.DataFrame, *, axes: Axes, log: bool, dark: bool) -> list[alt.
     inside = float(at["lower"] + 0.7 * (at["upper"] - at["lower"]))
     x_at, y_at = (float(at["alpha"]), inside) if axes == "fdp" else (inside, float(at["alpha"]))
     place = pd.DataFrame({"x": [max(x_at, least)], "y": [max(y_at, least)], "text": ["band of the theorem"]})
-    word = alt.Chart(checked(place)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
-    paper = theme.paper(dark=dark)
+    base = alt.Chart(checked(place)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     return [
         outline.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), order=alt.Order("step:Q")),
-        word.mark_text(color=paper, stroke=paper, strokeWidth=4, opacity=0.8, aria=False),
-        word.mark_text(color=theme.ink(dark=dark), aria=False),
+        *theme.halo_text(base, "text:N", dark=dark, halo=0.8),
     ]
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.central_limit.convergence import ABOVE, BELOW, OPEN
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, not_drawn, number, rounded_up, tooltips
 from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
@@ -83,9 +83,7 @@ def _point(judgement: Judgement, *, dark: bool) -> list[alt.Chart]:
     tips = [alt.Tooltip("name:N", title="point"), alt.Tooltip("numbers:N", title="at")]
     dot = base.mark_point(filled=True, size=140, opacity=1, color=ink, stroke=back, strokeWidth=1.5, aria=False)
     place: dict[str, Any] = {"align": "right", "dx": -11, "dy": 4, "fontSize": theme.TEXT, "fontWeight": 600}
-    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, aria=False, **place).encode(text=alt.Text("name:N"))
-    word = base.mark_text(color=ink, aria=False, **place).encode(text=alt.Text("name:N"))
-    return [line, dot.encode(tooltip=tips), halo, word]
+    return [line, dot.encode(tooltip=tips), *theme.halo_text(base, "name:N", dark=dark, **place)]
 
 
 # ---- what the accountants report -----------------------------------------------------------------------------
@@ -146,15 +144,11 @@ def _near(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _silences(frame: pd.DataFrame) -> tuple[str, ...]:
     """Say which accountants have no point; each reason is given once."""
-    reasons: dict[str, list[str]] = {}
-    far = frame[np.isfinite(frame["epsilon"]) & ~frame["title"].isin(_near(frame)["title"])]
-    if len(far):
-        names = [f"{row['title']} ({row['epsilon']:.4g})" for row in far.to_dict("records")]
-        reasons["More than four times the truth."] = names
-    missing = frame[~np.isfinite(frame["epsilon"])]
-    for title, note in zip(missing["title"], missing["note"], strict=True):
-        reasons.setdefault(str(note), []).append(str(title))
-    return tuple(f"Not drawn: {', '.join(names)}. {note}" for note, names in reasons.items())
+    finite = np.isfinite(frame["epsilon"])
+    far, missing = frame[finite & ~frame["title"].isin(_near(frame)["title"])], frame[~finite]
+    pairs = zip(far["title"], far["epsilon"], strict=True)
+    reasons = [("More than four times the truth.", f"{title} ({epsilon:.4g})") for title, epsilon in pairs]
+    return not_drawn([*reasons, *zip(missing["note"].astype(str), missing["title"].astype(str), strict=True)])
 
 
 def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look: Look = PLAIN) -> alt.LayerChart:
@@ -169,7 +163,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
             "title": rows["title"],
             "epsilon": rows["epsilon"],
             "label": rows["verdict"].map(SIDES),
-            "text": _texts(rows),
+            "text": [rounded_up(*pair, 4) for pair in zip(rows["epsilon"], rows["kind"], strict=True)],
             "kind": rows["kind"].map(WORDS),
             "note": rows["note"].str.slice(0, 120),
         }
@@ -185,7 +179,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
     marks = base.mark_point(filled=True, size=130, opacity=1, aria=False).encode(
         color=alt.Color("label:N", scale=series.colours(), legend=legend),
         shape=alt.Shape("label:N", scale=shapes, legend=legend),
-        tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
+        tooltip=tooltips(tips),
     )
     lines, words = _lines(frame, claimed, x, dark=look.dark), _words(points, scale.domain, x, y, dark=look.dark)
     return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=28 * len(rows) + 30)
@@ -205,11 +199,6 @@ def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -
             text = alt.Chart(checked(rows)).mark_text(aria=False, color=theme.ink(dark=dark), **place)
             layers.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
     return layers
-
-
-def _texts(rows: pd.DataFrame) -> list[str]:
-    pairs = zip(rows["epsilon"], rows["kind"], strict=True)
-    return [f"about {value:.4g}" if kind == "approximate" else outward(float(value), 4) for value, kind in pairs]
 
 
 def _scale(rows: pd.DataFrame, claimed: float | None) -> tuple[alt.Scale, list[float]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
@@ -154,7 +154,7 @@ def pair_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         bars.mark_bar(aria=False, strokeWidth=1.5).encode(
             fill=alt.Fill("label:N", title=None, scale=scale, legend=legend),
             stroke=alt.Stroke("edge:N", scale=None),
-            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()],
+            tooltip=tooltips(names),
         )
     ]
     return theme.finish(layers, look, words="Probabilities of the dominating pair by loss.", height=300)

@@ -70,6 +70,11 @@ def check_suffix(path: str | Path) -> str:
     ------
     DomainError
         If the suffix is not one of them.
+
+    Examples
+    --------
+    >>> check_suffix("region.SVG")
+    '.svg'
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:

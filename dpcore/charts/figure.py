@@ -13,9 +13,10 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.core.errors import DomainError
+from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PHONE = 330  # px that a legend may use on the narrowest screen
 
@@ -185,6 +186,24 @@ class Series:
         In a layered chart, a second scale without a legend would remove the legend of the lines as well.
         """
         return {name: theme.colour(i, dark=self.dark) for i, name in self._numbered()}
+
+
+def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return the tooltips of columns of texts, by their titles."""
+    return [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
+
+
+def rounded_up(value: float, kind: str, digits: int) -> str:
+    """Return a number as a bar or point shows it: rounded up, or to the nearest if it is not a bound."""
+    return f"about {value:.{digits}g}" if kind == "approximate" else outward(float(value), digits)
+
+
+def not_drawn(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return notes about what is not drawn, from pairs (reason, name); each reason is given once."""
+    names: dict[str, list[str]] = {}
+    for reason, name in reasons:
+        names.setdefault(reason, []).append(name)
+    return tuple(f"Not drawn: {', '.join(some)}. {reason}" for reason, some in names.items())
 
 
 def number(value: float, digits: int = 5) -> str:

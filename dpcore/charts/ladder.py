@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked
+from dpcore.charts.figure import Figure, Series, checked, rounded_up, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.theorems.composition.verdict import best_place
@@ -146,7 +146,7 @@ def ladder_chart(
             "k": rows["k"].to_numpy(dtype=np.float64),
             "epsilon": rows["epsilon"].to_numpy(),
             "k_text": [grouped(count) for count in rows["k"].tolist()],
-            "epsilon_text": _texts(rows),
+            "epsilon_text": [rounded_up(*pair, 5) for pair in zip(rows["epsilon"], rows["kind"], strict=True)],
             "kind": [_KINDS[kind] for kind in rows["kind"].tolist()],
         }
     )
@@ -158,7 +158,7 @@ def ladder_chart(
         axis=_axis(rows["epsilon"]),
     )
     names = {"label": "theorem", "k_text": "k", "epsilon_text": "ε", "kind": "ε is"}
-    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    tips = tooltips(names)
     base = alt.Chart(checked(points)).encode(x=x, y=y)
     layers = [
         base.mark_line(strokeWidth=2, aria=False).encode(**series.strokes(legend=legend)),
@@ -170,12 +170,6 @@ def ladder_chart(
         mark = alt.Chart(checked(pd.DataFrame({"k": [float(k)]})))
         layers.append(mark.mark_rule(strokeDash=[2, 3], strokeWidth=1.5, color=theme.ink(dark=look.dark)).encode(x=x))
     return theme.finish(layers, look, words="ε against k, one line per theorem.", height=400)
-
-
-def _texts(rows: pd.DataFrame) -> list[str]:
-    """Return epsilon rounded up, or to the nearest if it is not a bound."""
-    pairs = zip(rows["epsilon"], rows["kind"], strict=True)
-    return [f"about {value:.5g}" if kind == "approximate" else outward(float(value), 5) for value, kind in pairs]
 
 
 def _scale(values: pd.Series) -> alt.Scale:

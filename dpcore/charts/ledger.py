@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked
+from dpcore.charts.figure import Figure, checked, not_drawn, rounded_up, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, labelled
@@ -69,10 +69,8 @@ def _fits(row: pd.Series, budget: Budget) -> str:
 
 def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
     """Say which theorems have no bar; each reason is given once."""
-    reasons: dict[str, list[str]] = {}
-    for _, row in rows[~np.isfinite(rows["epsilon"])].iterrows():
-        reasons.setdefault(str(row["note"]), []).append(str(row["title"]))
-    return tuple(f"Not drawn: {', '.join(names)}. {why}" for why, names in reasons.items())
+    silent = rows[~np.isfinite(rows["epsilon"])]
+    return not_drawn(zip(silent["note"].astype(str), silent["title"].astype(str), strict=True))
 
 
 def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.LayerChart:
@@ -112,7 +110,7 @@ def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Laye
             fill=alt.Fill("fill:N", scale=None),
             stroke=alt.Stroke("paint:N", scale=None),
             strokeDash=alt.StrokeDash("dash:N", scale=None),
-            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()],
+            tooltip=tooltips(tips),
         ),
         base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
             x=alt.XDatum(0), text=alt.Text("words:N")
@@ -124,10 +122,10 @@ def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Laye
 
 
 def _words(row: pd.Series, end: float) -> str:
-    value = float(row["epsilon"])
+    text = rounded_up(row["epsilon"], row["kind"], 4)
     if row["kind"] == "approximate":
-        return f"about {value:.4g}"
-    return outward(value, 4) + (" (bar cut)" if value > end else "") + (", over" if row["fits"] == OVER else "")
+        return text
+    return text + (" (bar cut)" if row["epsilon"] > end else "") + (", over" if row["fits"] == OVER else "")
 
 
 def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[alt.Chart]:
@@ -192,7 +190,7 @@ def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
             "start": 0.0,
             "expression": [theme.short(str(text), 60) for text in rows["expression"]],
             "count": [grouped(int(count)) for count in rows["count"]],
-            "words": [_cost_words(row) for _, row in rows.iterrows()],
+            "words": [rounded_up(*pair, 3) for pair in zip(rows["cost"], rows["kind"], strict=True)],
             "kind": rows["kind"].map(WORDS).to_numpy(),
         }
     )
@@ -204,15 +202,10 @@ def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
     fill = theme.pale(strong, dark=look.dark, share=0.5)
     layers = [
         base.mark_bar(aria=False, height=16, strokeWidth=1.5, fill=fill, stroke=strong).encode(
-            x=x, x2=alt.X2("start:Q"), tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in tips.items()]
+            x=x, x2=alt.X2("start:Q"), tooltip=tooltips(tips)
         ),
         base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
             x=alt.XDatum(0), text=alt.Text("words:N")
         ),
     ]
     return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(rows))
-
-
-def _cost_words(row: pd.Series) -> str:
-    value = float(row["cost"])
-    return f"about {value:.3g}" if row["kind"] == "approximate" else outward(value, 3)

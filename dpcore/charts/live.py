@@ -27,6 +27,7 @@ from dpcore.language import parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpcore.core.kinds import Side
     from dpcore.regions.tradeoff import TradeOff
 
 View = Literal["region", "profile"]
@@ -111,7 +112,7 @@ def live_figure(families: Sequence[str], *, view: View = "region", look: Look = 
     curves = _families_named(families, view)
     values = _values(curves, start)
     regions = {family.title: parse(family.expression.format(**values)) for family in curves}
-    table = _region_rows(regions) if view == "region" else _profile_rows(regions, _end(values))
+    table = _rows(regions, view, _end(values))
     takeaway = region_takeaway(regions, fpr=FPR) if view == "region" else profile_takeaway(regions)
     chart = _chart(curves, values, view, described(look, takeaway))
     settings = ", ".join(f"{SLIDERS[name].parameter.label} = {value:g}" for name, value in values.items())
@@ -161,44 +162,18 @@ def _end_in_vega(values: dict[str, float]) -> str:
 # ---- numbers at the start ------------------------------------------------------------------------------------
 
 
-def _region_rows(regions: dict[str, TradeOff]) -> pd.DataFrame:
-    alpha = np.linspace(0.0, 1.0, 41)
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "label": label,
-                    "region": str(region),
-                    "alpha": alpha,
-                    "beta": (sides := region.beta_bounds(alpha))[0],
-                    "kind": kinds(sides, "lower"),
-                    **facts(region),
-                }
-            )
-            for label, region in regions.items()
-        ],
-        ignore_index=True,
-    )
-
-
-def _profile_rows(regions: dict[str, TradeOff], end: float) -> pd.DataFrame:
-    epsilon = np.linspace(0.0, end, 41)
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "label": label,
-                    "region": str(region),
-                    "epsilon": epsilon,
-                    "delta": (sides := region.delta_bounds(epsilon))[1] + 0.0,
-                    "kind": kinds(sides, "upper"),
-                    **facts(region),
-                }
-            )
-            for label, region in regions.items()
-        ],
-        ignore_index=True,
-    )
+def _rows(regions: dict[str, TradeOff], view: View, end: float) -> pd.DataFrame:
+    """Return the numbers of each region at the start, on the safe side."""
+    across, up = ("alpha", "beta") if view == "region" else ("epsilon", "delta")
+    safe: Side = "lower" if view == "region" else "upper"
+    x = np.linspace(0.0, 1.0 if view == "region" else end, 41)
+    parts = []
+    for label, region in regions.items():
+        low, high = region.beta_bounds(x) if view == "region" else region.delta_bounds(x)
+        y = (low if safe == "lower" else high) + 0.0
+        columns = {"label": label, "region": str(region), across: x, up: y, "kind": kinds((low, high), safe)}
+        parts.append(pd.DataFrame({**columns, **facts(region)}))
+    return pd.concat(parts, ignore_index=True)
 
 
 # ---- the chart -----------------------------------------------------------------------------------------------

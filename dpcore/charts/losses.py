@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.figure import Figure, checked, number, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.kinds import facts
 from dpcore.curves.polygon import Polygon
@@ -70,6 +70,12 @@ def loss_takeaway(region: TradeOff) -> str:
     -------
     str
         One sentence.
+
+    Examples
+    --------
+    >>> from dpcore import dp
+    >>> loss_takeaway(dp(1, 0.05))
+    'dp(1.0, 0.05): in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
     """
     curve = region.curve
     name = theme.short(str(region))
@@ -164,7 +170,7 @@ def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         axis=alt.Axis(tickCount=5),
     )
     names = {"loss_text": "loss", "mass_text": "probability", "kind": "is"}
-    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    tips = tooltips(names)
     colours = theme.palette(look.dark)
     where = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2Datum(0)}
     layers = [alt.Chart(checked(bars)).mark_rect(color=colours[0], aria=False).encode(tooltip=tips, **where)]

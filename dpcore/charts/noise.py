@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.words import about
@@ -134,12 +134,9 @@ def marked(figure: Figure, points: Sequence[tuple[float, float, str]], *, dark: 
     dots = base.mark_point(filled=True, size=130, opacity=1, stroke=ink, strokeWidth=2, aria=False)
     chart = theme.over(figure.chart, dots.encode(color=fill, tooltip=tips))
     for side in sorted(set(rows["side"])):
-        place: dict[str, Any] = {"align": side, "dx": 12 if side == "left" else -12, "dy": -8, "aria": False}
-        word = alt.Chart(checked(rows[rows["side"] == side])).encode(
-            x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N")
-        )
-        halo = word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=back, stroke=back, strokeWidth=4, **place)
-        chart = theme.over(chart, halo, word.mark_text(fontSize=theme.TEXT, fontWeight=600, color=ink, **place))
+        place: dict[str, Any] = {"align": side, "dx": 12 if side == "left" else -12, "dy": -8, "fontWeight": 600}
+        names = alt.Chart(checked(rows[rows["side"] == side])).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+        chart = theme.over(chart, *theme.halo_text(names, "name:N", dark=dark, fontSize=theme.TEXT, **place))
     return replace(figure, chart=chart)
 
 
@@ -205,7 +202,7 @@ def _tips(rows: pd.DataFrame, test: Test) -> pd.DataFrame:
 def _tooltip(test: Test) -> list[alt.Tooltip]:
     what = "probability" if test.pair.discrete else "density"
     texts = {"label": "dataset", "answer_text": "answer", "density_text": what, "accused_text": "accused with chance"}
-    return [alt.Tooltip(f"{name}:N", title=title) for name, title in texts.items()]
+    return tooltips(texts)
 
 
 def _as_lines(data: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:

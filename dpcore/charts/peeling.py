@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.figure import Figure, checked, number, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Split, level_table
 from dpcore.core.errors import DomainError
@@ -93,7 +93,7 @@ def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         "height:Q", title="Weight (sign patterns)", scale=scale, axis=alt.Axis(values=_ticks(low, high), format=".6~g")
     )
     names = {"label": "what", "loss_text": "loss", "drop_text": "half the distance u", "value_text": "value"}
-    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    tips = tooltips(names)
     domain, colours = [REGION, EXPLAINED], [shades[0], shades[1]]
     legend = alt.Legend(title=None, orient="bottom", symbolSize=120, labelLimit=300, columns=1)
     shape = alt.Shape("label:N", title=None, scale=alt.Scale(domain=domain, range=["circle", _CROSS]), legend=legend)

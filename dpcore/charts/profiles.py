@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.sampling import Regions, named
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.domains import POSITIVE
@@ -72,6 +72,12 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     -------
     str
         A sentence for each of the first four regions.
+
+    Examples
+    --------
+    >>> from dpcore import gdp
+    >>> profile_takeaway(gdp(1))
+    'gdp(1.0): for δ = 1e-06, ε is at most 4.89 (exact).'
     """
     items = named(regions)
     sentences = []
@@ -169,7 +175,7 @@ def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAI
     base = alt.Chart(checked(curves)).encode(x=x, y=y)
     paint = alt.Color("paint:N", scale=None)
     lines = base.mark_line(strokeWidth=2, aria=False).encode(**series.strokes(legend=legend))
-    tips = [alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()]
+    tips = tooltips(names)
     points = base.mark_point(filled=True, opacity=0, size=90, aria=False).encode(color=paint, tooltip=tips)
     text = f"Smallest δ for each ε of {', '.join(series.names)}."
     return theme.finish([lines, points], look, words=text, height=400)

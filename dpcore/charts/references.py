@@ -110,10 +110,9 @@ def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: 
         text=[theme.short(str(point.get("label", ""))) for point in points],
         rates=[f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta in pairs],
     )
-    ink, back = theme.ink(dark=look.dark), theme.paper(dark=look.dark)
+    ink = theme.ink(dark=look.dark)
     base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     tips = [alt.Tooltip("text:N", title="point"), alt.Tooltip("rates:N", title="errors")]
     dots = base.mark_point(filled=True, size=70, opacity=1, color=ink, aria=False).encode(tooltip=tips)
-    place: dict[str, Any] = {"align": "left", "dx": 9, "dy": -9, "aria": False, "fontSize": theme.SMALL}
-    halo = base.mark_text(color=back, stroke=back, strokeWidth=4, **place).encode(text=alt.Text("text:N"))
-    return [dots, halo, base.mark_text(color=ink, **place).encode(text=alt.Text("text:N"))]
+    place: dict[str, Any] = {"align": "left", "dx": 9, "dy": -9, "fontSize": theme.SMALL}
+    return [dots, *theme.halo_text(base, "text:N", dark=look.dark, **place)]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.sampling import Regions, area, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.parameter import one_of
@@ -353,7 +353,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
             color=alt.Color("paint:N", scale=None),
             opacity=alt.Opacity("seen:Q", scale=None, legend=None),
             size=alt.Size("size:Q", scale=None, legend=None),
-            tooltip=[alt.Tooltip(f"{name}:N", title=text) for name, text in names.items()],
+            tooltip=tooltips(names),
         )
     )
     return chart

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.utility.choosing import Choosing
@@ -183,9 +183,7 @@ def _dot(base: alt.Chart, rank: int, look: Look) -> alt.Chart:
 def _word(base: alt.Chart, text: str, look: Look, *, left: bool) -> list[alt.Chart]:
     """Return a text beside a mark that is readable over lines."""
     side: dict[str, Any] = {"align": "left" if left else "right", "dx": 12 if left else -12, "fontSize": theme.TEXT}
-    back, word = theme.paper(dark=look.dark), base.encode(text=text)
-    halo = word.mark_text(color=back, stroke=back, strokeWidth=4, opacity=0.8, aria=False, **side)
-    return [halo, word.mark_text(color=theme.ink(dark=look.dark), aria=False, **side)]
+    return theme.halo_text(base, text, dark=look.dark, halo=0.8, **side)
 
 
 def _long(table: pd.DataFrame, series: Series) -> pd.DataFrame:
@@ -209,7 +207,7 @@ def _long(table: pd.DataFrame, series: Series) -> pd.DataFrame:
 
 def _tips() -> list[alt.Tooltip]:
     texts = {"answer": "answer to", "label": "which", "value_text": "value"}
-    return [alt.Tooltip(f"{name}:N", title=title) for name, title in texts.items()]
+    return tooltips(texts)
 
 
 def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:

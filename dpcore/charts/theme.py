@@ -178,6 +178,15 @@ def finish(layers: Sequence[alt.Chart], look: Look, *, words: str, height: int) 
     return chart
 
 
+def halo_text(base: alt.Chart, text: str, *, dark: bool, halo: float = 1.0, **mark: Any) -> list[alt.Chart]:
+    """Return a text over a halo in the colour of the background, readable over lines; `halo` is its opacity."""
+    word, back = base.encode(text=alt.Text(text)), paper(dark=dark)
+    return [
+        word.mark_text(color=back, stroke=back, strokeWidth=4, opacity=halo, aria=False, **mark),
+        word.mark_text(color=ink(dark=dark), aria=False, **mark),
+    ]
+
+
 def over(chart: alt.LayerChart, *layers: alt.Chart) -> alt.LayerChart:
     """Return the chart with more layers in front; layers are shared, not copied, because Altair's own copy is slow."""
     layered = alt.LayerChart()

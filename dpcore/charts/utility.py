@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked, number, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, labelled
@@ -180,14 +180,7 @@ def utility_chart(
         value_text=[f"{number(v)} ({number(a)} to {number(b)})" for v, a, b in _triples(table)],
     )
     x, y = _channels(table, parameter, value, log=(log_x and bool((table["parameter"] > 0).all()), y_log))
-    tips = [
-        alt.Tooltip(f"{n}:N", title=t)
-        for n, t in {
-            "label": "series",
-            "parameter_text": theme.short(parameter),
-            "value_text": theme.short(value),
-        }.items()
-    ]
+    tips = tooltips({"label": "series", "parameter_text": theme.short(parameter), "value_text": theme.short(value)})
     paint = alt.Color("paint:N", scale=None)
     measured = data["kind"].isin(MEASURED)
     layers: list[alt.Chart] = []
@@ -264,10 +257,8 @@ def least_mark(table: pd.DataFrame, label: str, axes: tuple[str, str], look: Loo
     place = own.iloc[[int(own["value"].argmin())]].assign(text=f"least {label}")
     base, ink = alt.Chart(checked(place)).encode(x=x, y=y), theme.ink(dark=look.dark)
     mark = base.mark_point(filled=True, size=130, shape="diamond", color=ink, opacity=1, aria=False)
-    side: dict[str, Any] = {"align": "left", "dx": 12, "dy": 14, "fontSize": theme.TEXT, "aria": False}
-    back, word = theme.paper(dark=look.dark), base.encode(text="text:N")
-    halo = word.mark_text(color=back, stroke=back, strokeWidth=4, opacity=0.8, **side)
-    return [mark, halo, word.mark_text(color=ink, **side)]
+    side: dict[str, Any] = {"align": "left", "dx": 12, "dy": 14, "fontSize": theme.TEXT}
+    return [mark, *theme.halo_text(base, "text:N", dark=look.dark, halo=0.8, **side)]
 
 
 def _triples(table: pd.DataFrame) -> zip[tuple[float, float, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.constraints.activity import activity
 from dpcore.constraints.conjecture import Conjecture, Gap, conjectured, gap
-from dpcore.constraints.containing import Containing, containing
+from dpcore.constraints.containing import ContainingProduct, containing
 from dpcore.constraints.pair import corners, dominating_pair
 from dpcore.constraints.splitting import Split, level_table, split
 from dpcore.constraints.statements import Constraint, Constraints
@@ -13,7 +13,7 @@ __all__ = [
     "Conjecture",
     "Constraint",
     "Constraints",
-    "Containing",
+    "ContainingProduct",
     "Gap",
     "Split",
     "activity",

@@ -1,4 +1,4 @@
-r"""Which statements of a list carry it, and which follow from the others.
+r"""Which statements of a list are active, and which follow from the others.
 
 A statement follows from two others exactly if its point lies on or above their chord in the coordinates
 :math:`(y, \delta)`, :math:`y = e^{\varepsilon}`: with :math:`y_i = \lambda y_j + (1-\lambda) y_l`,
@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
 COLUMNS = ("statement", "epsilon", "delta", "status", "delta_of_others", "by", "reason", *FACTS)
 ACTIVE, IMPLIED = "active", "implied"
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # relative: a point this close to a chord lies on it
 
 
-def activity(given: Constraints) -> pd.DataFrame:
-    """Tell for each statement whether the region would be larger without it.
+def activity(constraints: Constraints) -> pd.DataFrame:
+    """Tabulate for each statement whether the region would be larger without it.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        The statements.
 
     Returns
     -------
@@ -39,7 +44,7 @@ def activity(given: Constraints) -> pd.DataFrame:
         the other active statements alone promise at this epsilon; `by` names the statements that imply it (at most
         two are ever needed), `reason` says how. Of equal statements the first counts.
     """
-    points = [(item.epsilon, item.delta) for item in given.items]
+    points = [(item.epsilon, item.delta) for item in constraints.items]
     active = _active(points)
     rows = []
     for index, (epsilon, delta) in enumerate(points):
@@ -52,28 +57,28 @@ def activity(given: Constraints) -> pd.DataFrame:
         names = " and ".join(str(other + 1) for other in by)
         status = ACTIVE if index in active else IMPLIED
         rows.append((index + 1, epsilon, delta, status, others, names, reason))
-    return labelled(pd.DataFrame(rows, columns=list(COLUMNS[:-3])), given.region, kind=EXACT)
+    return labelled(pd.DataFrame(rows, columns=list(COLUMNS[:-3])), constraints.region, kind=EXACT)
 
 
 def _active(points: Sequence[Point]) -> list[int]:
     """Return the statements whose point is a corner of the hull of all of them, by their places in the list."""
     first = {point: index for index, point in reversed(list(enumerate(points)))}
     hull, owner = _hull(points, list(first.values()))
-    found = []
+    corners = []
     for before, point, after in zip(hull, hull[1:], hull[2:], strict=False):
         below = point[1] < chord(before, after, point[0]) * (1.0 - _ROUNDING)
         if point[0] >= 0 and below and point[1] < 1.0:
-            found.append(owner[point])
-    return sorted(found)
+            corners.append(owner[point])
+    return sorted(corners)
 
 
-def _hull(points: Sequence[Point], chosen: Sequence[int]) -> tuple[list[Point], dict[Point, int]]:
-    """Return the hull of some statements with their mirror images, and whose point is whose."""
+def _hull(points: Sequence[Point], places: Sequence[int]) -> tuple[list[Point], dict[Point, int]]:
+    """Return the hull of some statements with their mirror images, and the statement of each point."""
     owner: dict[Point, int] = {}
-    for index in sorted(chosen, reverse=True):
+    for index in sorted(places, reverse=True):
         owner[mirror(points[index])] = index
         owner[points[index]] = index
-    floor = min((points[index][1] for index in chosen), default=1.0)
+    floor = min((points[index][1] for index in places), default=1.0)
     return lower_hull(sorted(owner), floor), owner
 
 
@@ -96,7 +101,7 @@ def _why(points: Sequence[Point], by: Sequence[int], left: Point, right: Point, 
     """Say how an implied statement follows."""
     others = outward(chord(left, right, epsilon), 4)
     if not by:
-        return "δ = 1 holds of every mechanism."
+        return "δ = 1 holds for every mechanism."
     if len(by) == 2:
         weight = share(left, right, epsilon)
         return (

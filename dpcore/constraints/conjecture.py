@@ -1,6 +1,6 @@
-r"""The thesis's guess about k mechanisms with several statements each, and how far it is from the truth.
+r"""The thesis's conjecture about k mechanisms with several statements each, and how far it is from the truth.
 
-The guess intersects the compositions of single statements: over all ways to choose one statement for each of the k
+The guess is the intersection of compositions of single statements, over all choices of one statement for each of the k
 mechanisms. It contains the exact region :math:`f^{\otimes k}`, because :math:`f = \max_i f_i \ge f_i`, and is larger in
 general. Order does not matter, so a choice is a list of counts :math:`(k_1, \dots, k_m)` with sum k, and its profile is
 
@@ -40,12 +40,13 @@ if TYPE_CHECKING:
     Counts = tuple[int, ...]
     Laws = dict[tuple[float, int], Part]
 
+# Limits of work: a larger one would only intersect more products and make the guess smaller.
 MOST_K = 10_000
-MOST_LOSSES = 1_500_000
-MOST_PRODUCTS = 20_000
-MOST_SPREAD = 2_000
-_LARGEST_PRODUCT = 300_000
-_MOST_ALPHAS = 200_000
+MOST_LOSSES = 1_500_000  # of all products together
+MOST_PRODUCTS = 20_000  # up to which all choices are listed
+MOST_SPREAD = 2_000  # evenly spread choices otherwise
+_LARGEST_PRODUCT = 300_000  # losses of one product
+_MOST_ALPHAS = 200_000  # corners up to which two borders are compared exactly
 _GRID = np.linspace(0.0, 1.0, 101)
 
 
@@ -68,7 +69,7 @@ class Conjecture:
 
     @property
     def kind(self) -> str:
-        """``exact``, or ``upper`` where not all products were used."""
+        """``exact``, or ``upper`` if not all products were used."""
         return "exact" if self.used == self.total else "upper"
 
 
@@ -79,14 +80,14 @@ class Gap:
     Attributes
     ----------
     largest : float
-        The largest vertical distance of the two borders; 0 where the guess is right.
+        The largest vertical distance of the two borders; 0 if the guess is right.
     alpha, beta_exact, beta_guess : float
         The place of that distance.
     area : float
-        The area between the borders, of 1/2 at most.
+        The area between the borders, at most 1/2.
     kind : str
-        ``exact``; ``upper`` where the guess was made of some products only; ``approximate`` where the exact region
-        is known to a bracket.
+        ``exact``; ``upper`` if the guess uses only some products; ``approximate`` if the exact region is known only as
+        a bracket.
     """
 
     largest: float
@@ -97,40 +98,58 @@ class Gap:
     kind: str
 
 
-def conjectured(given: Constraints, k: int) -> Conjecture:
+def conjectured(constraints: Constraints, k: int) -> Conjecture:
     """Return the intersection of all compositions of k single statements of a list, repetition allowed.
+
+    Statements that another single one implies add nothing and are left out; those that only two together imply stay.
+    Products whose mass at infinity is above another's total variation are left out as well. If too many remain (1.5
+    million losses in all), evenly spread ones are used.
 
     Parameters
     ----------
-    given : Constraints
+    constraints : Constraints
         The statements of each mechanism.
     k : int
         How many mechanisms, from 1 to 10^4.
 
-    Statements that another single one implies add nothing and are left out; those that only two together imply stay.
-    So are products whose mass at infinity is above another's total variation. Where there are too many left (1.5
-    million losses in all), evenly spread ones are taken.
+    Returns
+    -------
+    Conjecture
+        The guessed region, and how many products it uses.
     """
     k = COUNT.but(high=MOST_K).check(k)
-    kept = _undominated(given.items)
-    total = math.comb(k + len(kept) - 1, len(kept) - 1)
+    items = _undominated(constraints.items)
+    total = math.comb(k + len(items) - 1, len(items) - 1)
     laws: Laws = {}
-    chosen, used = _choices(kept, k, total, laws)
+    choices, used = _choices(items, k, total, laws)
     losses, deltas, floor = [], [], 1.0
-    for done, counts in enumerate(chosen):
-        checkpoint(done / len(chosen))
-        loss, delta = _profile(kept, counts, laws)
+    for place, counts in enumerate(choices):
+        checkpoint(place / len(choices))
+        loss, delta = _profile(items, counts, laws)
         losses.append(loss)
         deltas.append(delta)
         floor = min(floor, float(delta[-1]))
     corners = symmetric_hull(np.concatenate(losses), np.concatenate(deltas), floor)
     shape = polygon(corners, floor, "intersection of compositions of single statements")
-    label = f"compositions of {k} single statements of {given.text}, intersected"
+    label = f"compositions of {k} single statements of {constraints.text}, intersected"
     return Conjecture(CustomRegion(shape, label), used, total)
 
 
 def gap(exact: TradeOff, guess: Conjecture) -> Gap:
-    """Return the largest vertical distance and the area between the borders of the exact and the guessed region."""
+    """Return the largest vertical distance and the area between the borders of the exact and the guessed region.
+
+    Parameters
+    ----------
+    exact : TradeOff
+        The composition of the constraints' region.
+    guess : Conjecture
+        What `conjectured` returns.
+
+    Returns
+    -------
+    Gap
+        The distance, its place and the area.
+    """
     curves = (exact.curve, guess.region.curve)
     vertices = [curve.vertices[0] for curve in curves if isinstance(curve, Polygon)]
     sharp = len(vertices) == 2 and sum(alpha.size for alpha in vertices) <= _MOST_ALPHAS
@@ -147,12 +166,12 @@ def gap(exact: TradeOff, guess: Conjecture) -> Gap:
 
 def _undominated(items: Sequence[Constraint]) -> list[Constraint]:
     """Return the statements that no single other one implies, each once."""
-    kept: list[Constraint] = []
+    strongest: list[Constraint] = []
     for item in dict.fromkeys(items):
         rivals = [other for other in dict.fromkeys(items) if other != item]
         if not any(_implies(other, item) for other in rivals):
-            kept.append(item)
-    return kept
+            strongest.append(item)
+    return strongest
 
 
 def _implies(strong: Constraint, weak: Constraint) -> bool:
@@ -160,30 +179,30 @@ def _implies(strong: Constraint, weak: Constraint) -> bool:
     return float(strong.region.delta(weak.epsilon)) <= weak.delta
 
 
-def _choices(kept: Sequence[Constraint], k: int, total: int, laws: Laws) -> tuple[list[Counts], int]:
+def _choices(items: Sequence[Constraint], k: int, total: int, laws: Laws) -> tuple[list[Counts], int]:
     """Return the counts of the products that matter, and how many products these stand for.
 
     A product whose mass at infinity is at least the total variation of another has no corner below it.
     """
-    pure = list(_counts(len(kept), k, 1))
-    ceiling = min(_total_variation(*_profile(kept, counts, laws)) for counts in pure)
+    pure = list(_counts(len(items), k, 1))
+    ceiling = min(_total_variation(*_profile(items, counts, laws)) for counts in pure)
 
-    def useful(found: list[Counts]) -> list[Counts]:
-        return [counts for counts in found if counts in pure or _lost(kept, counts) < ceiling]
+    def useful(choices: list[Counts]) -> list[Counts]:
+        return [counts for counts in choices if counts in pure or _lost(items, counts) < ceiling]
 
     if total <= MOST_PRODUCTS:
-        every = useful(list(_counts(len(kept), k, k)))
-        if sum(_size(kept, counts) for counts in every) <= MOST_LOSSES:
+        every = useful(list(_counts(len(items), k, k)))
+        if sum(_size(items, counts) for counts in every) <= MOST_LOSSES:
             return every, total
     best = pure
     for parts in range(2, k + 1):
-        if math.comb(parts + len(kept) - 1, len(kept) - 1) > MOST_SPREAD:
+        if math.comb(parts + len(items) - 1, len(items) - 1) > MOST_SPREAD:
             break
-        spread = [c for c in dict.fromkeys(_counts(len(kept), k, parts)) if _size(kept, c) <= _LARGEST_PRODUCT]
-        found = useful(spread)
-        if sum(_size(kept, counts) for counts in found) > MOST_LOSSES:
+        spread = [c for c in dict.fromkeys(_counts(len(items), k, parts)) if _size(items, c) <= _LARGEST_PRODUCT]
+        choices = useful(spread)
+        if sum(_size(items, counts) for counts in choices) > MOST_LOSSES:
             break
-        best = found
+        best = choices
     return best, len(best)
 
 
@@ -194,32 +213,32 @@ def _counts(kinds: int, k: int, parts: int) -> Iterator[Counts]:
         yield tuple(right - left for left, right in pairwise(cuts))
 
 
-def _size(kept: Sequence[Constraint], counts: Counts) -> int:
-    """Return how many losses a product has, equal ones counted apart."""
-    return math.prod(count + 1 for item, count in zip(kept, counts, strict=True) if item.epsilon > 0)
+def _size(items: Sequence[Constraint], counts: Counts) -> int:
+    """Return how many losses a product has, equal ones counted separately."""
+    return math.prod(count + 1 for item, count in zip(items, counts, strict=True) if item.epsilon > 0)
 
 
-def _lost(kept: Sequence[Constraint], counts: Counts) -> float:
+def _lost(items: Sequence[Constraint], counts: Counts) -> float:
     """Return the mass at infinity of a product: 1 - prod (1 - delta_i)^k_i."""
-    used = [(item.delta, count) for item, count in zip(kept, counts, strict=True) if count > 0]
-    if any(delta >= 1.0 for delta, _ in used):
+    deltas = [(item.delta, count) for item, count in zip(items, counts, strict=True) if count > 0]
+    if any(delta >= 1.0 for delta, _ in deltas):
         return 1.0
-    return -math.expm1(math.fsum(count * math.log1p(-delta) for delta, count in used))
+    return -math.expm1(math.fsum(count * math.log1p(-delta) for delta, count in deltas))
 
 
 def _total_variation(loss: FloatArray, delta: FloatArray) -> float:
-    """Return delta at 0 from the corners at losses >= 0: on the chord to the first corner's mirror image if above 0."""
+    """Return delta at 0 from the corners at losses >= 0, on the chord to the mirror image of the first one."""
     first = (float(loss[0]), float(delta[0]))
     return first[1] if first[0] == 0 else chord(mirror(first), first, 0.0)
 
 
-def _profile(kept: Sequence[Constraint], counts: Counts, laws: Laws) -> tuple[FloatArray, FloatArray]:
+def _profile(items: Sequence[Constraint], counts: Counts, laws: Laws) -> tuple[FloatArray, FloatArray]:
     """Return the losses >= 0 of a product of single statements and its deltas there."""
-    lost = _lost(kept, counts)
+    lost = _lost(items, counts)
     if lost >= 1.0:
         return np.zeros(1), np.ones(1)
     parts = []
-    for item, count in zip(kept, counts, strict=True):
+    for item, count in zip(items, counts, strict=True):
         if count > 0 and item.epsilon > 0:
             key = (item.epsilon, count)
             laws[key] = laws.get(key) or _law(*key)

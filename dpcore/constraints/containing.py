@@ -1,13 +1,13 @@
-r"""A product of few single constraints that contains a region, as small as a search finds it.
+r"""A small product of a few single constraints that contains a region, found by a search.
 
-For given :math:`e_1, \dots, e_m` the smallest mass at infinity with which the product contains the region f is known,
+For given :math:`e_1, \dots, e_m`, the smallest mass at infinity with which the product contains the region f is
 
 .. math:: 1 - D = \min_{\varepsilon \ge 0} \frac{1-\delta_f(\varepsilon)}{1-\delta_e(\varepsilon)} ,
 
-:math:`\delta_e` the profile of the product of the (e_i, 0). Numerator and denominator are piecewise linear in
-:math:`e^\varepsilon`, so the minimum lies at a corner of one of them or at the ends. The area under the product's curve is
-:math:`(1-D)^2` times that without D; the search makes it as large as it can. For one factor no search is needed:
-the best :math:`\varepsilon` is 0 or a corner of f (the guide has the proof).
+with :math:`\delta_e` the profile of the product of the (e_i, 0). Numerator and denominator are piecewise linear in
+:math:`e^\varepsilon`, so the minimum lies at a corner of one of them or at an end. The area under the product's curve is
+:math:`(1-D)^2` times that without D, and the search maximises it. For one factor no search is needed: the best
+:math:`\varepsilon` is 0 or a corner of f (the guide has the proof).
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ if TYPE_CHECKING:
 MOST_FACTORS = 6
 RANDOM_STARTS = 6
 START_COLUMNS = ("start", "first_epsilons", "factor_epsilons", "total_delta", "area_between", *FACTS)
-_KINKS = 200
+_KINKS = 200  # corners that the search looks at; the final delta uses all of them
 _TRIES = 160  # evaluations of the area per factor and start
-_OUTWARD = 2e-15
-_SMALL = 1e-7
-_COST = 1e-7
+_OUTWARD = 2e-15  # the mass at infinity is rounded up by this
+_SMALL = 1e-7  # relative to the largest: a smaller epsilon is taken as 0
+_COST = 1e-7  # area that rounding the epsilons may cost
 
 
 @dataclass(frozen=True)
-class Containing:
-    """The smallest containing product found.
+class ContainingProduct:
+    """The smallest containing product of a search.
 
     Attributes
     ----------
     region : TradeOff
-        The product; it contains the region asked about.
+        The product; it contains the given region.
     factors, total_delta : tuple of float or float
         Its epsilons (ascending) and its mass at infinity.
     area_between : float
         Area between the two borders; 0 if they are the same. The area of a curved region is approximate.
     proved : bool
-        Whether no product with as many factors is smaller; otherwise a search found it.
+        Whether no product with as many factors is smaller; otherwise it is the result of a search.
     starts : DataFrame
         One row per start of the search (`START_COLUMNS`), best first.
     outer : bool, default False
@@ -75,7 +75,7 @@ class Containing:
     outer: bool = False
 
 
-def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = None) -> Containing:
+def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = None) -> ContainingProduct:
     """Search for a product of at most m single constraints that contains a region and is as small as possible.
 
     Parameters
@@ -85,38 +85,43 @@ def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = No
     m : int
         Number of factors, from 1 to 6.
     rng : numpy.random.Generator, optional
-        Source of the random starts; a generator seeded with 0 by default, so that the answer is reproducible.
+        Source of the random starts; by default a generator seeded with 0, so that the answer is reproducible.
 
     Returns
     -------
-    Containing
-        Safe whatever the search found: the product's delta is never below the region's. It is the smallest one for
-        m = 1 and where the region is itself such a product (`proved`), and otherwise only the smallest found.
+    ContainingProduct
+        Always safe: the product's delta is never below the region's. It is the smallest product for m = 1, and if the
+        region is itself such a product (`proved`); otherwise only the smallest that the search found.
     """
     m = COUNT.but(name="m", high=MOST_FACTORS).check(m)
     shape, outer = _shape(region)
     target = _Target(shape, region.area)
     answer = split(region)
     if answer.is_product and sum(copies for _, copies in answer.factors) <= m:
-        known = [epsilon for epsilon, copies in answer.factors for _ in range(copies)]
-        return _made(
-            region, target, np.array(known), [("the region itself", np.array(known), np.array(known))], True, outer
+        epsilons = [epsilon for epsilon, copies in answer.factors for _ in range(copies)]
+        return _answer(
+            region,
+            target,
+            np.array(epsilons),
+            [("the region itself", np.array(epsilons), np.array(epsilons))],
+            True,
+            outer,
         )
     best = target.best_single()
-    tried = [("best single constraint (exact)", best, best)]
+    runs = [("best single constraint (exact)", best, best)]
     generator = np.random.default_rng(0) if rng is None else rng
     for factors in range(2, m + 1):
         starts = _starts(target, factors, best, generator if factors == m else None)
-        tried = []
-        for done, (name, start) in enumerate(starts):
-            checkpoint((factors - 2 + done / len(starts)) / (m - 1))
-            tried.append((name, start, _descend(target, start)))
-        best = max((found for _, _, found in tried), key=target.area)
+        runs = []
+        for place, (name, start) in enumerate(starts):
+            checkpoint((factors - 2 + place / len(starts)) / (m - 1))
+            runs.append((name, start, _descend(target, start)))
+        best = max((end for _, _, end in runs), key=target.area)
     if m > 1:
         again = _descend(target, _descend(target, best))
-        tried.append(("best of these, searched again", best, again))
+        runs.append(("best of these, searched again", best, again))
         best = max(again, best, key=target.area)
-    return _made(region, target, best, tried, m == 1 and not outer, outer)
+    return _answer(region, target, best, runs, m == 1 and not outer, outer)
 
 
 class _Target:
@@ -138,8 +143,8 @@ class _Target:
         at = np.concatenate((self.few, loss[loss > 0]))
         mine = np.concatenate((self.heights, 1.0 - self.shape.delta_bounds(loss[loss > 0])[1]))
         other = 1.0 - np.maximum(-np.expm1(np.minimum(at[:, None] - loss, 0.0)), 0.0) @ q
-        kept = min(self.floor, float(np.min(mine / np.maximum(other, 1e-300))))
-        return kept * kept * _area(q)
+        scale = min(self.floor, float(np.min(mine / np.maximum(other, 1e-300))))
+        return scale * scale * _area(q)
 
     def total_delta(self, epsilons: FloatArray) -> float:
         """Return the smallest mass at infinity of a containing product, at all corners, rounded outward."""
@@ -149,21 +154,21 @@ class _Target:
         product = product_polygon([(float(e), 1) for e in positive], 0.0)
         at = np.unique(np.concatenate((self.kinks, product.loss[product.loss > 0])))
         ratio = (1.0 - self.shape.delta_bounds(at)[1]) / np.maximum(1.0 - product.delta_bounds(at)[1], 1e-300)
-        kept = min(self.floor, float(np.min(ratio)))
-        if kept >= self.floor * (1.0 - _OUTWARD):
+        scale = min(self.floor, float(np.min(ratio)))
+        if scale >= self.floor * (1.0 - _OUTWARD):
             return self.shape.q_inf
-        return min(1.0, 1.0 - kept * (1.0 - _OUTWARD))
+        return min(1.0, 1.0 - scale * (1.0 - _OUTWARD))
 
     def best_single(self) -> FloatArray:
         """Return the epsilon of the smallest single constraint: of all corners, the best (1 - delta)^2 / (1 + e^epsilon)."""
-        kept = 1.0 - self.shape.delta_bounds(self.kinks)[1]
+        heights = 1.0 - self.shape.delta_bounds(self.kinks)[1]
         with np.errstate(divide="ignore"):
-            score = 2.0 * np.log(kept) - np.logaddexp(0.0, self.kinks)
+            score = 2.0 * np.log(heights) - np.logaddexp(0.0, self.kinks)
         return self.kinks[[int(np.argmax(score))]]
 
 
 def _shape(region: TradeOff) -> tuple[Polygon, bool]:
-    """Return the region's polygon, or one around a curved region: the hull of statements that hold of it."""
+    """Return the region's polygon, or one around a curved region: the hull of statements that hold for it."""
     if isinstance(region.curve, Polygon):
         return region.curve, False
     table = corners(region)
@@ -192,7 +197,7 @@ def _starts(target: _Target, m: int, best: FloatArray, rng: np.random.Generator 
     """Return named starting points of the search with m factors."""
     top = target.top or 1.0
     halves = top * 0.5 ** np.arange(1, m + 1)
-    found = [
+    starts = [
         ("best with one factor less", np.append(best, np.zeros(m - best.size))),
         ("equal parts of the largest loss", np.full(m, top / m)),
         ("equal parts of half the largest loss", np.full(m, 0.5 * top / m)),
@@ -202,19 +207,19 @@ def _starts(target: _Target, m: int, best: FloatArray, rng: np.random.Generator 
     for number in range(RANDOM_STARTS if rng is not None else 0):
         parts = rng.exponential(size=m) if rng is not None else halves
         size = rng.uniform(0.2, 1.1) if rng is not None else 1.0
-        found.append((f"random {number + 1}", np.sort(top * size * parts / parts.sum())))
-    return found
+        starts.append((f"random {number + 1}", np.sort(top * size * parts / parts.sum())))
+    return starts
 
 
 def _same_tv(target: _Target, m: int) -> float:
     """Return the epsilon of m equal factors whose product has the region's total variation, by bisection."""
-    wanted = float(target.shape.delta_bounds(np.zeros(1))[1][0])
+    target_tv = float(target.shape.delta_bounds(np.zeros(1))[1][0])
     low, high = 0.0, max(target.top, 1.0)
     for _ in range(40):
         middle = 0.5 * (low + high)
         loss, q = _patterns(np.full(m, middle))
         tv = float(np.sum(q * -np.expm1(-np.maximum(loss, 0.0))))
-        low, high = (middle, high) if tv < wanted else (low, middle)
+        low, high = (middle, high) if tv < target_tv else (low, middle)
     return high
 
 
@@ -229,24 +234,24 @@ def _descend(target: _Target, start: FloatArray) -> FloatArray:
     def loss(epsilons: FloatArray, *_: Any, **__: Any) -> float:
         return -target.area(epsilons)
 
-    found = minimize(loss, start.tolist(), method="Nelder-Mead", options=options)
-    end = np.sort(np.abs(np.asarray(found.x, dtype=np.float64)))
+    result = minimize(loss, start.tolist(), method="Nelder-Mead", options=options)
+    end = np.sort(np.abs(np.asarray(result.x, dtype=np.float64)))
     end = np.where(end < _SMALL * size, 0.0, end)
     return end if target.area(end) >= target.area(start) else np.sort(start)
 
 
-def _made(
-    asked: TradeOff,
+def _answer(
+    target_region: TradeOff,
     target: _Target,
     best: FloatArray,
-    tried: Sequence[tuple[str, FloatArray, FloatArray]],
+    runs: Sequence[tuple[str, FloatArray, FloatArray]],
     proved: bool,
     outer: bool,
-) -> Containing:
+) -> ContainingProduct:
     """Return the answer with the table of starts, best first."""
     kind = "approximate" if outer else "exact"
     rows = []
-    for name, start, end in tried:
+    for name, start, end in runs:
         lost = target.total_delta(end)
         rows.append((name, _text(start), _text(end), lost, _between(target, end, lost), kind))
     starts = pd.DataFrame(rows, columns=list(START_COLUMNS[:-2])).sort_values("area_between", kind="stable")
@@ -255,11 +260,13 @@ def _made(
     lost = target.total_delta(best)
     region = _joined(factors, lost)
     between = _between(target, best, lost)
-    return Containing(region, factors, lost, between, proved, labelled(starts.reset_index(drop=True), asked), outer)
+    return ContainingProduct(
+        region, factors, lost, between, proved, labelled(starts.reset_index(drop=True), target_region), outer
+    )
 
 
 def _joined(factors: tuple[float, ...], lost: float) -> TradeOff:
-    """Return the product with the mass at infinity in its largest factor, so that it has as many as it says."""
+    """Return the product with the mass at infinity in its largest factor, so that it has no extra factor."""
     if not factors or lost == 0.0:
         return product_of(list(Counter(factors).items()), lost)
     last = DP(factors[-1], lost)
@@ -267,7 +274,7 @@ def _joined(factors: tuple[float, ...], lost: float) -> TradeOff:
 
 
 def _tidy(target: _Target, epsilons: FloatArray) -> FloatArray:
-    """Round the epsilons up to eight digits, so that equal ones look equal, where that costs next to nothing."""
+    """Round the epsilons up to eight digits, so that equal ones look equal, if that costs next to nothing."""
     short = np.array([float(outward(float(e), 8)) for e in epsilons])
     return short if target.area(short) >= target.area(epsilons) - _COST else epsilons
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 
-_LARGEST = 700.0
+_LARGEST = 700.0  # e^700 is still a double
 
 
 def mirror(point: Point) -> Point:
@@ -54,7 +54,12 @@ def lower_hull(points: Iterable[Point], floor: float, slack: float = 4e-16) -> l
     floor : float
         Delta at infinity.
     slack : float, default 4e-16
-        A point that lies below its neighbours' chord by no more than this, relative, is no corner.
+        A point below its neighbours' chord by no more than this, relative, is not a corner.
+
+    Returns
+    -------
+    list of Point
+        Both ends included.
     """
     hull: list[Point] = []
     for point in [(-math.inf, 1.0), *points, (math.inf, floor)]:
@@ -80,10 +85,10 @@ def symmetric_hull(loss: FloatArray, delta: FloatArray, floor: float) -> list[Po
     """Return the corners with loss >= 0 of the hull of statements and their mirror images, many points allowed."""
     order = np.lexsort((delta, loss))
     loss, delta = loss[order], delta[order]
-    # only a point below everything to its left can be a corner: most of a large set goes here
+    # only a point below everything to its left can be a corner: this removes most of a large set
     lowest = np.minimum.accumulate(np.append(1.0, delta))[:-1]
-    seen = delta < lowest
-    upper = lower_hull(zip(loss[seen].tolist(), delta[seen].tolist(), strict=True), floor)[1:-1]
+    visible = delta < lowest
+    upper = lower_hull(zip(loss[visible].tolist(), delta[visible].tolist(), strict=True), floor)[1:-1]
     both = sorted({*upper, *map(mirror, upper)})
     return [point for point in lower_hull(both, floor)[1:-1] if point[0] >= 0]
 

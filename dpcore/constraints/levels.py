@@ -1,4 +1,4 @@
-r"""A polygon as levels: its losses measured down from the largest, with weights that are whole numbers in a product.
+r"""A polygon as levels: its losses measured down from the largest, with weights that are integers for a product.
 
 In a product of single constraints with :math:`\varepsilon_1, \dots, \varepsilon_m` a pattern of signs with minus at the places S
 has the loss :math:`E - 2u`, :math:`E = \sum_i \varepsilon_i`, :math:`u = \sum_{i \in S} \varepsilon_i`, and the P1-mass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-12  # relative to the largest loss: levels closer than this are one level
 _ROUNDING = 1e-11  # relative error of a mass that was computed as a mass
-_LARGEST_WEIGHT = 700.0  # logarithm
+_LARGEST_WEIGHT = 700.0  # its logarithm; e^700 is still a double
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Levels:
         return SAME * self.top
 
     def refined(self, epsilon: float, copies: int) -> float:
-        """Return a factor to more digits: its copies together reach a level of their own, and typed numbers are short."""
+        """Return a factor with more digits: all its copies together reach a level, and typed numbers are short."""
         whole = epsilon * copies
         place = int(np.argmin(np.abs(self.drop - whole)))
         if abs(self.drop[place] - whole) <= self.same * copies:
@@ -73,7 +73,7 @@ def levels_of(polygon: Polygon, tolerance: float) -> Levels:
         Relative error of its deltas; 0 if its masses were computed as masses. A mass is a second difference of
         deltas, so a small one beside a large delta has few digits.
     """
-    # a sum of signs that cancel is 0 up to rounding, on either side
+    # signs that cancel add up to 0 only up to rounding, on either side
     use = (polygon.q > 0) & (polygon.loss >= -SAME * polygon.max_loss)
     loss, q = np.maximum(polygon.loss[use][::-1], 0.0), polygon.q[use][::-1]
     top = float(loss[0])
@@ -110,12 +110,12 @@ class Sums:
 
     def with_copies(self, epsilon: float, copies: int, same: float) -> Sums:
         """Return the sums when `copies` more numbers `epsilon` may be chosen: times (1 + z^epsilon)^copies."""
-        chosen = np.arange(copies + 1.0)
-        log_ways = gammaln(copies + 1.0) - gammaln(chosen + 1.0) - gammaln(copies - chosen + 1.0)
+        number = np.arange(copies + 1.0)
+        log_ways = gammaln(copies + 1.0) - gammaln(number + 1.0) - gammaln(copies - number + 1.0)
         choose = np.exp(np.minimum(log_ways, _LARGEST_WEIGHT))
         if copies < 50:
             choose = np.rint(choose)
-        drop = np.add.outer(chosen * epsilon, self.drop).ravel()
+        drop = np.add.outer(number * epsilon, self.drop).ravel()
         ways = np.multiply.outer(choose, self.ways).ravel()
         order = np.argsort(drop, kind="stable")
         drop, ways = drop[order], ways[order]

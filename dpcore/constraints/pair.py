@@ -23,7 +23,7 @@ MOST_ROWS = 1000
 
 
 def polygon_of(region: TradeOff) -> Polygon:
-    """Return the polygon of a region, of a bound the one published, or say that it has none, or too many corners."""
+    """Return the polygon of a region (the published one of a bound); raise if it has none, or too many corners."""
     curve = published(region.curve)
     if not isinstance(curve, Polygon):
         msg = f"{shorten(str(region))} is not a polygon: it has no finite list of losses."
@@ -38,15 +38,20 @@ def polygon_of(region: TradeOff) -> Polygon:
 def dominating_pair(region: TradeOff) -> pd.DataFrame:
     r"""Return the pair of distributions whose trade-off is the polygon: its segments, read as probabilities.
 
-    A segment of slope :math:`-e^L` is an answer of loss L, its width the probability under P0 (the record is not in
-    the data) and its drop that under P1. In words: no mechanism that the region allows reveals more, and the
+    A segment of slope :math:`-e^L` is an answer of loss L; its width is the probability under P0 (the record is not in
+    the data) and its drop the probability under P1. In words: no mechanism that the region allows reveals more, and the
     mechanism that releases a draw of this pair reveals as much.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A polygon.
 
     Returns
     -------
     DataFrame
-        `loss, p, q, kind, theorem, neighbours`: losses ascending from -inf (an answer that only P0 gives) to inf (only P1); both columns
-        add up to 1.
+        `loss, p, q, kind, theorem, neighbours`: losses ascending from -inf (an answer that only P0 gives) to inf (only
+        P1); both columns add up to 1.
     """
     curve = polygon_of(region)
     inner = (curve.p > 0) | (curve.q > 0)
@@ -59,13 +64,20 @@ def dominating_pair(region: TradeOff) -> pd.DataFrame:
 
 
 def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
-    """Return a region as (epsilon, delta) statements: its corners, or points of a curve that is no polygon.
+    """Return a region as (epsilon, delta) statements: the corners of a polygon, or points of a curve.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    longest : int, default MOST_ROWS
+        Most rows.
 
     Returns
     -------
     DataFrame
-        `epsilon, delta, note, kind, theorem, neighbours`, epsilon ascending from 0; polygons with more corners than `longest` are thinned
-        evenly (`note` says so), every row stays true.
+        `epsilon, delta, note, kind, theorem, neighbours`, epsilon ascending from 0; polygons with more corners than
+        `longest` are thinned evenly (`note` says so), and every row stays true.
     """
-    way = TheoremRegion("exact", "exact", region, "exact", "")
-    return labelled(statements([way], longest)[["epsilon", "delta", "kind", "note"]], region)
+    item = TheoremRegion("exact", "exact", region, "exact", "")
+    return labelled(statements([item], longest)[["epsilon", "delta", "kind", "note"]], region)

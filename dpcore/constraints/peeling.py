@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     Factors = tuple[tuple[float, int], ...]
 
 FOUND, STOP = "found", "stop"
-_WHOLE = 1e-6
-_SURE = 0.3
-_MOST_FACTORS = 2_000
+_WHOLE = 1e-6  # how far a weight may be off a whole number: far above rounding, far below 1
+_SURE = 0.3  # error of a weight above which it could belong to another whole number
+_MOST_FACTORS = 2_000  # copies of one factor
 
 
 class Peeled(NamedTuple):
-    """What one run of the peeling found: factors, the rows of its steps, and what contradicts a product, if anything."""
+    """The result of one run: factors, the rows of its steps, and what contradicts a product, if anything."""
 
     factors: Factors
     steps: list[tuple[object, ...]]
@@ -31,15 +31,15 @@ class Peeled(NamedTuple):
 
 
 def peel(levels: Levels) -> Peeled:
-    """Find the factors one after another, smallest first, until nothing is left or something contradicts.
+    """Find the factors one after another, smallest first, until nothing is left or a contradiction appears.
 
-    Where the weights are too uncertain to tell, one factor is tried for all that is left over; the deltas decide.
+    If the weights are too uncertain, one factor is tried for the whole rest; the deltas then decide.
     """
-    found: list[tuple[float, int]] = []
+    factors: list[tuple[float, int]] = []
     steps: list[tuple[object, ...]] = []
-    sums, left, sure, against = Sums.empty(), levels.top, True, ""
+    sums, rest, sure, against = Sums.empty(), levels.top, True, ""
     while not against:
-        checkpoint(1.0 - left / levels.top)
+        checkpoint(1.0 - rest / levels.top)
         explained, missing = sums.at(levels.drop, levels.same)
         at = _first_unexplained(levels, explained)
         sure = sure and bool(np.all(levels.error[: levels.error.size if at is None else at + 1] <= _SURE))
@@ -47,35 +47,35 @@ def peel(levels: Levels) -> Peeled:
             drop, ways = float(missing[0]), float(sums.at(missing[:1], levels.same)[0][0])
             loss = levels.top - 2.0 * drop
             against = f"The factors found need a corner at loss {loss:.6g}; the region has none there."
-            steps.append((len(steps) + 1, loss, drop, 0.0, ways, -ways, drop, 0, left, f"{STOP}: {against}"))
+            steps.append((len(steps) + 1, loss, drop, 0.0, ways, -ways, drop, 0, rest, f"{STOP}: {against}"))
             break
         if at is None:
             break
         level = Level(levels.top, *(float(v[at]) for v in (levels.drop, levels.weight, explained, levels.error)))
-        against = level.against(left, levels.same)
+        against = level.against(rest, levels.same)
         row = (len(steps) + 1, level.loss, level.drop, level.weight, level.explained, level.excess, level.drop)
         if against:
-            steps.append((*row, 0, left, f"{STOP}: {against}"))
+            steps.append((*row, 0, rest, f"{STOP}: {against}"))
             break
         epsilon = levels.refined(level.drop, level.copies)
-        found.append((epsilon, level.copies))
-        left = max(0.0, levels.top - math.fsum(e * copies for e, copies in found))
-        left = left if left > levels.same else 0.0
-        steps.append((*row, level.copies, left, FOUND))
+        factors.append((epsilon, level.copies))
+        rest = max(0.0, levels.top - math.fsum(e * copies for e, copies in factors))
+        rest = rest if rest > levels.same else 0.0
+        steps.append((*row, level.copies, rest, FOUND))
         sums = sums.with_copies(epsilon, level.copies, levels.same)
-    if left > 0.0 and not sure:
-        found.append((levels.refined(left, 1), 1))
-    return Peeled(() if against and sure else tuple(sorted(found)), steps, against, sure)
+    if rest > 0.0 and not sure:
+        factors.append((levels.refined(rest, 1), 1))
+    return Peeled(() if against and sure else tuple(sorted(factors)), steps, against, sure)
 
 
 def _first_unexplained(levels: Levels, explained: FloatArray) -> int | None:
-    """Return the first level whose weight differs from what is explained by more than its error."""
-    found = np.flatnonzero(np.abs(levels.weight - explained) > levels.error + _WHOLE * (explained > 0))
-    return int(found[0]) if found.size else None
+    """Return the first level whose weight differs from the explained one by more than its error."""
+    unexplained = np.flatnonzero(np.abs(levels.weight - explained) > levels.error + _WHOLE * (explained > 0))
+    return int(unexplained[0]) if unexplained.size else None
 
 
 class Level(NamedTuple):
-    """A level that the factors found do not explain: the next factor, or a contradiction."""
+    """A level that the factors so far do not explain: the next factor, or a contradiction."""
 
     top: float
     drop: float
@@ -98,20 +98,20 @@ class Level(NamedTuple):
         """The excess as a whole number."""
         return round(max(-1.0, min(self.excess, 1e9)))
 
-    def against(self, left: float, same: float) -> str:
+    def against(self, rest: float, same: float) -> str:
         """Return what contradicts `copies` factors `drop`, or an empty text."""
-        told = f", {self.explained:.7g} of which the factors found explain" if self.explained else ""
+        share = f", {self.explained:.7g} of which the factors found explain" if self.explained else ""
         weighs = (
-            f"In units of q e^(-loss/2), loss {self.loss:.6g} weighs {self.weight:.7g} times the largest loss{told}."
+            f"In units of q e^(-loss/2), loss {self.loss:.6g} weighs {self.weight:.7g} times the largest loss{share}."
         )
         if self.excess < 0:
             return f"{weighs} Sign patterns cannot cancel, so in a product it would not weigh less than that."
         if self.copies < 1 or abs(self.excess - self.copies) > max(self.error, _WHOLE):
             return f"{weighs} In a product this counts sign patterns; {self.excess:.7g} is no whole number."
-        if self.copies * self.drop > left + same or self.copies > _MOST_FACTORS:
+        if self.copies * self.drop > rest + same or self.copies > _MOST_FACTORS:
             return (
                 f"{weighs} That takes ε = {self.drop:.6g} {_times(self.copies)}, "
-                f"but of the largest loss only {left:.6g} is left."
+                f"but of the largest loss only {rest:.6g} is left."
             )
         return ""
 

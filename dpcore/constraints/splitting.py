@@ -3,9 +3,9 @@ r"""Is a region the composition of single (epsilon, delta) constraints? Peeling 
 Let N(u) count the sign patterns of the unknown :math:`\varepsilon_1, \dots, \varepsilon_m` whose minus signs add up to u, and
 :math:`N_F(u)` those of the ones found so far. Below the smallest one still missing, N and :math:`N_F` agree; there, N is
 larger by the number of its copies. So the first level whose weight is not explained is the next epsilon, and its
-excess, a whole number, counts the copies. A weight that is no whole number, a level that should be there and is not, or
-epsilons that add up to more than the largest loss prove that the region is no such product. Of the deltas only the
-product of all 1 - delta is determined: it is f(0).
+excess, an integer, counts the copies. A weight that is not an integer, a missing level, or epsilons that add up to more
+than the largest loss prove that the region is not such a product. Of the deltas, only the product of all 1 - delta is
+determined: it is f(0).
 """
 
 from __future__ import annotations
@@ -52,28 +52,28 @@ SPLIT_COLUMNS = (
     *FACTS,
 )
 _ROUNDING = 4e-15  # relative error of a delta that was typed or computed
-_EQUAL = 1e-10  # relative difference of deltas that counts as none
-_SHIFT = 2e-12
-_SMALLEST = 1e-303
-_LARGE_LOSS = 600.0
+_EQUAL = 1e-10  # relative difference below which deltas count as equal
+_SHIFT = 2e-12  # relative: losses that differ by less may be the same
+_SMALLEST = 1e-303  # smaller masses have lost digits to underflow
+_LARGE_LOSS = 600.0  # from here on a mass may underflow to 0
 
 
 @dataclass(frozen=True)
 class Split:
-    """The answer.
+    """Whether a region is a product of single constraints, and of which.
 
     Attributes
     ----------
     region : TradeOff
-        What was asked about.
+        The region that was split.
     is_product : bool or None
-        True, False, or None where rounding hides the answer.
+        True, False, or None if rounding hides the answer.
     factors : Factors
-        (epsilon, copies), ascending, unique; empty if the region is (0, total_delta)-DP or no product.
+        (epsilon, copies), ascending, unique; empty if the region is (0, total_delta)-DP or not a product.
     total_delta : float
         1 - prod (1 - delta_i), that is 1 - f(0).
     reason : str
-        The product, or the certificate why there is none, in words.
+        The product, or the proof that there is none, in words.
     steps : DataFrame
         One row a step of the peeling (`STEP_COLUMNS`).
     """
@@ -92,25 +92,25 @@ class Split:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The table of the answer: a row per factor, else one with the reason.
+        """The table of the answer: a row per factor, or one row with the reason.
 
         `region, is_product, factor_epsilon, copies, total_delta, reason, kind, theorem, neighbours`; `kind` is ``exact``
-        for the factors of a product, ``upper`` where the region split is a bound, ``none`` where there are no numbers.
+        for the factors of a product, ``upper`` if the region is a bound, ``none`` if there are no numbers.
         """
-        found: list[tuple[float | None, int | None]] = [*self.factors]
-        if not found:
-            found = [(0.0, 1)] if self.is_product else [(None, None)]
+        factors: list[tuple[float | None, int | None]] = [*self.factors]
+        if not factors:
+            factors = [(0.0, 1)] if self.is_product else [(None, None)]
         total = self.total_delta if self.is_product else None
         facts = (self.region.kind if self.is_product else "none", self.region.theorem, self.region.neighbours)
         rows = [
             (str(self.region), self.is_product, epsilon, copies, total, self.reason, *facts)
-            for epsilon, copies in found
+            for epsilon, copies in factors
         ]
         return pd.DataFrame(rows, columns=list(SPLIT_COLUMNS), dtype=object)
 
 
 def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
-    """Split a region into single constraints, or say why that is impossible.
+    """Split a region into single constraints, or explain why that is impossible.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def split(region: TradeOff, tolerance: float = _ROUNDING) -> Split:
     Returns
     -------
     Split
-        The factors are unique up to order. `is_product` is None where errors as large as `tolerance` could make
-        either answer right.
+        The factors are unique up to order. `is_product` is None if errors as large as `tolerance` could make either
+        answer right.
     """
     PROBABILITY.but(name="tolerance", high=0.01).check(tolerance)
     if not isinstance(published(region.curve), Polygon):
@@ -148,21 +148,28 @@ def product_of(factors: Sequence[tuple[float, int]], total_delta: float) -> Trad
 
 
 def _faint(polygon: Polygon) -> bool:
-    """Whether a mass is too small for a double, or may have been; lattices list levels of mass 0 that are none."""
+    """Whether a mass is, or may have been, too small for a double; lattices list levels of mass 0 that do not exist."""
     q = polygon.q[polygon.loss >= 0]
     return bool(np.any((q > 0) & (q < _SMALLEST)) or (polygon.max_loss > _LARGE_LOSS and np.any(q == 0)))
 
 
 def level_table(region: TradeOff, factors: Sequence[tuple[float, int]] = ()) -> pd.DataFrame:
-    """Return the levels of a polygon with their weights, and what some factors explain of them.
+    """Return the levels of a polygon with their weights, and how much of them some factors explain.
+
+    Parameters
+    ----------
+    region : TradeOff
+        A polygon.
+    factors : sequence of tuple of (float, int), default ()
+        (epsilon, copies) of each factor.
 
     Returns
     -------
     DataFrame
-        `loss, drop, weight, explained, kind, theorem, neighbours`: losses descending from the largest, E; `drop` is (E - loss) / 2, `weight`
-        q e^drop over the mass of E, `explained` the number of sign patterns of the factors that reach the level.
-        Without rows where the region has no loss above 0. Numbers are those of the polygon, right to rounding; `kind` is
-        ``upper`` where that polygon is a bound.
+        `loss, drop, weight, explained, kind, theorem, neighbours`: losses descending from the largest, E; `drop` is
+        (E - loss) / 2, `weight` is q e^drop over the mass of E, `explained` the number of sign patterns of the factors
+        that reach the level. Empty if the region has no loss above 0. Numbers are those of the polygon, right up to
+        rounding; `kind` is ``upper`` if that polygon is a bound.
     """
     shape = polygon_of(region)
     empty = pd.DataFrame({name: np.zeros(0) for name in ("loss", "drop", "weight", "explained")})
@@ -172,9 +179,9 @@ def level_table(region: TradeOff, factors: Sequence[tuple[float, int]] = ()) -> 
     sums = Sums.empty()
     for epsilon, copies in factors:
         sums = sums.with_copies(epsilon, copies, levels.same)
-    known, _ = sums.at(levels.drop, levels.same)
+    explained, _ = sums.at(levels.drop, levels.same)
     loss = levels.top - 2.0 * levels.drop
-    columns = {"loss": loss, "drop": levels.drop, "weight": levels.weight, "explained": known}
+    columns = {"loss": loss, "drop": levels.drop, "weight": levels.weight, "explained": explained}
     return labelled(pd.DataFrame(columns), region, kind=region.kind)
 
 
@@ -182,7 +189,7 @@ def level_table(region: TradeOff, factors: Sequence[tuple[float, int]] = ()) -> 
 
 
 def _no_polygon(region: TradeOff, tolerance: float) -> Split:
-    """Answer for a curve: none of its own is a product; a product of too many corners splits if its parts do."""
+    """Split a region that is not a polygon: a curve is never a product; a product with too many corners splits by parts."""
     parts = parts_of(region)
     curved = [node for node, _ in parts if _is_curved(node)]
     plain = len(parts) == 1 or not any(isinstance(node, (Loose, SelfComposing)) for node, _ in parts)
@@ -193,21 +200,21 @@ def _no_polygon(region: TradeOff, tolerance: float) -> Split:
         return Split(
             region, None, (), _lost(region), "The region is not known as a list of corners.", _frame(region, [])
         )
-    found = [(split(node, tolerance), count) for node, count in parts]
-    if not all(one.is_product for one, _ in found):
+    splits = [(split(node, tolerance), count) for node, count in parts]
+    if not all(one.is_product for one, _ in splits):
         reason = "The region has too many corners to list, and not all of its parts split."
         return Split(region, None, (), _lost(region), reason, _frame(region, []))
-    counted: dict[float, int] = {}
-    for one, count in found:
+    counts: dict[float, int] = {}
+    for one, count in splits:
         for epsilon, copies in one.factors:
-            counted[epsilon] = counted.get(epsilon, 0) + count * copies
-    total = -math.expm1(math.fsum(count * math.log1p(-one.total_delta) for one, count in found)) + 0.0
+            counts[epsilon] = counts.get(epsilon, 0) + count * copies
+    total = -math.expm1(math.fsum(count * math.log1p(-one.total_delta) for one, count in splits)) + 0.0
     reason = "It has too many corners to list, but each of its parts is a product of single constraints."
-    return Split(region, True, tuple(sorted(counted.items())), total, reason, _frame(region, []))
+    return Split(region, True, tuple(sorted(counts.items())), total, reason, _frame(region, []))
 
 
 def _is_curved(node: TradeOff) -> bool:
-    """Whether a region is by definition no polygon: a named guarantee or mechanism whose curve is none."""
+    """Whether a region is not a polygon by definition: a named guarantee or mechanism with another curve."""
     return isinstance(node, Atom) and node.entry.group != "operation" and not isinstance(node.curve, Polygon)
 
 
@@ -219,7 +226,7 @@ def _lost(region: TradeOff) -> float:
 
 
 def _decide(region: TradeOff, polygon: Polygon, tolerance: float) -> Split:
-    """Peel with the masses taken as right to rounding, then with the errors that the deltas allow; compare forward."""
+    """Peel with masses right up to rounding, then with the errors that the deltas allow; compare the product's deltas."""
     total = max(0.0, float(polygon.q_inf))
     slack = max(_EQUAL, 1e3 * tolerance)
     outcome = Peeled((), [], "", sure=False)

@@ -1,4 +1,4 @@
-"""A list of (epsilon, delta) statements that one mechanism satisfies all at once."""
+"""A list of (epsilon, delta) statements that one mechanism satisfies at the same time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
 
-MOST = 40
-LONGEST = 4000
+MOST = 40  # statements of a list
+LONGEST = 4000  # characters of its text
 _REGION = re.compile(r"(?!(?:log|sqrt|inf)\b)[A-Za-z_(]")
 
 
@@ -38,7 +38,7 @@ class Constraint:
 
     @property
     def region(self) -> TradeOff:
-        """Its region: ``tv(delta)`` where epsilon is 0."""
+        """Its region: ``tv(delta)`` if epsilon is 0."""
         return TV(self.delta) if self.epsilon == 0 else DP(self.epsilon, self.delta)
 
     def __str__(self) -> str:
@@ -59,14 +59,14 @@ class Constraints:
     items: tuple[Constraint, ...]
 
     def __post_init__(self) -> None:
-        """Check that there are some, and not too many."""
+        """Check the number of statements."""
         if not 1 <= len(self.items) <= MOST:
-            msg = f"A list of statements holds from 1 to {MOST} of them, got {len(self.items)}."
+            msg = f"A list holds 1 to {MOST} statements, got {len(self.items)}."
             raise DomainError(msg)
 
     @classmethod
     def of(cls, *pairs: tuple[float, float]) -> Constraints:
-        """Return the list of some pairs (epsilon, delta)."""
+        """Return the list of pairs (epsilon, delta)."""
         return cls(tuple(Constraint(*pair) for pair in pairs))
 
     @classmethod
@@ -76,14 +76,14 @@ class Constraints:
         ``dp(0.6, 0.05)``, ``tv(0.2)`` and ``dptv(0.6, 0.05, 0.2)`` may stand for pairs, and ``&`` for ``;``.
         """
         if len(text) > LONGEST:
-            msg = f"A list of statements is written in at most {LONGEST} characters, got {len(text)}."
+            msg = f"A list of statements has at most {LONGEST} characters, got {len(text)}."
             raise DomainError(msg)
         pieces = [piece.strip() for piece in text.replace("&", ";").split(";")]
         return cls(tuple(one for piece in pieces if piece for one in _piece(piece)))
 
     @property
     def text(self) -> str:
-        """The list as it is written in a field or a link."""
+        """The list as written in a field or a link."""
         return "; ".join(str(item) for item in self.items)
 
     @cached_property
@@ -92,7 +92,7 @@ class Constraints:
         return reduce(and_, (item.region for item in self.items))
 
     def composed(self, k: int) -> TradeOff:
-        """Return what k such mechanisms promise together: f tensored k times, which some mechanism attains."""
+        """Return what k such mechanisms promise together: f composed k times, which some mechanism attains."""
         return self.region if k == 1 else self.region**k
 
 

@@ -1,7 +1,7 @@
 """How hard to work: the width of a bracket, the time, memory and operations allowed, and the listener for progress.
 
 The settings live in a context variable, so a page or a script sets them once around a whole computation and no
-function has to pass them on.
+function needs to pass them on.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ def effort(
     work : float, optional
         Operations of lattices (points of their transforms) after which the computation stops with a `BudgetError`.
         Unlike a deadline it refuses the same questions on every machine; about 10^7 are done in a second.
+
+    Yields
+    ------
+    Effort
+        The settings in effect.
     """
     now = current()
     changed = replace(

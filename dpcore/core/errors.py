@@ -1,4 +1,4 @@
-"""The errors: every message names the value and what is allowed."""
+"""Errors, whose messages name the value and what is allowed."""
 
 
 class DpcoreError(ValueError):

@@ -28,7 +28,7 @@ _Number = TypeVar("_Number", float, "FloatArray")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: what it is called, what it may be, and what it means.
+    """A parameter: its name, its domain and its meaning.
 
     Parameters
     ----------

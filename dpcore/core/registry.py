@@ -50,7 +50,7 @@ RESERVED: Final = ("log", "sqrt", "inf", "union")
 RELATIONS: Final = ("any", "substitution", "add/remove")
 
 
-def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
+def unknown(what: str, name: Any, choices: Iterable[str], owner: str = "") -> str:
     """Return the sentence that answers a wrong name with the nearest one, or with all of them.
 
     Parameters
@@ -59,7 +59,7 @@ def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
         The kind of thing: "parameter", "column".
     name : object
         The wrong name.
-    known : iterable of str
+    choices : iterable of str
         The right names.
     owner : str, optional
         The owner of the names.
@@ -74,7 +74,7 @@ def unknown(what: str, name: Any, known: Iterable[str], owner: str = "") -> str:
     >>> unknown("parameter", "epsilo", ["epsilon", "delta"], "dp")
     "dp has no parameter 'epsilo'; did you mean epsilon?"
     """
-    names = list(known)
+    names = list(choices)
     near = difflib.get_close_matches(str(name), names, 1, cutoff=0.5)
     whose = f"{owner} has no" if owner else "There is no"
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}."

@@ -40,7 +40,7 @@ def sum_up(terms: Iterable[tuple[float, int]]) -> float:
 
 def log_keep(deltas: Iterable[tuple[float, int]]) -> float:
     r"""Return \sum n log(1 - delta) over the pairs (delta, n): the log probability that no mechanism fails."""
-    return math.fsum(-math.inf if delta == 1 else copies * math.log1p(-delta) for delta, copies in deltas)
+    return math.fsum(-math.inf if delta >= 1 else copies * math.log1p(-delta) for delta, copies in deltas)
 
 
 def failure(deltas: Iterable[tuple[float, int]]) -> float:

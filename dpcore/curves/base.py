@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from decimal import ROUND_CEILING, Decimal, localcontext
-from math import expm1, fsum, inf, isfinite, log1p, nextafter
+from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpcore.engine.contour_local import Local
-    from dpcore.engine.contour_table import Factor, Outline
+    from dpcore.engine.contour_outline import Outline
+    from dpcore.engine.contour_table import Factor
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -202,14 +203,6 @@ def largest_loss(parts: Iterable[tuple[float, int]]) -> float:
         if Decimal(repr(total)) < decimal:
             total = nextafter(total, inf)
     return max(total, rough)
-
-
-def mass_at_infinity(masses: Iterable[tuple[float, int]]) -> float:
-    """Return 1 - prod (1 - mass)^k without losing small masses; 1 if a mass is 1."""
-    pairs = list(masses)
-    if any(mass >= 1.0 for mass, _ in pairs):
-        return 1.0
-    return -expm1(fsum(k * log1p(-mass) for mass, k in pairs))
 
 
 def mirrored_delta(epsilon: FloatArray, delta_of_inverse: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpcore.engine.contour_table import Outline
+    from dpcore.engine.contour_outline import Outline
 
 
 _TRIALS = 60.0
@@ -348,9 +348,9 @@ class Erased(Curve):
         inner = self.base.log_mgf(s)
         if self.share == 0:
             return inner
-        kept, mark = inner + np.log1p(-self.share), np.log(self.share)
-        top = np.maximum(kept.real, mark)
-        return np.asarray(top + np.log(np.exp(kept - top) + np.exp(mark - top)), dtype=np.complex128)
+        rest, mark = inner + np.log1p(-self.share), np.log(self.share)
+        top = np.maximum(rest.real, mark)
+        return np.asarray(top + np.log(np.exp(rest - top) + np.exp(mark - top)), dtype=np.complex128)
 
     @property
     def mgf_rounding(self) -> float:

@@ -8,8 +8,9 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
+from dpcore.core.rounding import failure
 from dpcore.curves import duality
-from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mass_at_infinity
+from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
 from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 from dpcore.engine.sandwich import Sandwich
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.polygon import Polygon
     from dpcore.engine.contour_local import Local
-    from dpcore.engine.contour_table import Outline
+    from dpcore.engine.contour_outline import Outline
 
 _CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
@@ -92,8 +93,8 @@ class Sum(Curve):
         self.polygon, self.smooth = polygon, smooth
         self.symmetric = polygon.symmetric and smooth.symmetric
         self.exact, self.certified = smooth.exact, smooth.certified
-        self.q_inf = mass_at_infinity([(polygon.q_inf, 1), (smooth.q_inf, 1)])
-        self.p_inf = mass_at_infinity([(polygon.p_inf, 1), (smooth.p_inf, 1)])
+        self.q_inf = failure([(polygon.q_inf, 1), (smooth.q_inf, 1)])
+        self.p_inf = failure([(polygon.p_inf, 1), (smooth.p_inf, 1)])
         self.max_loss = largest_loss(((polygon.max_loss, 1), (smooth.max_loss, 1)))
         self.min_loss = -largest_loss(((-polygon.min_loss, 1), (-smooth.min_loss, 1)))
         self.work = polygon.size * smooth.work
@@ -167,8 +168,8 @@ class Certified(Curve):
         self._trimmed: dict[tuple[float, float], contour.Contour] = {}
         self._first: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
-        self.q_inf = mass_at_infinity([(curve.q_inf, k) for curve, k in parts])
-        self.p_inf = mass_at_infinity([(curve.p_inf, k) for curve, k in parts])
+        self.q_inf = failure([(curve.q_inf, k) for curve, k in parts])
+        self.p_inf = failure([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = largest_loss((curve.max_loss, k) for curve, k in parts)
         self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
         self.work = _CONTOUR if self.has_mgf else _LATTICE

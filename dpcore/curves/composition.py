@@ -14,7 +14,8 @@ import numpy as np
 
 from dpcore.core.errors import BudgetError
 from dpcore.core.registry import shown
-from dpcore.curves.base import Curve, FloatArray, largest_loss, mass_at_infinity
+from dpcore.core.rounding import failure
+from dpcore.curves.base import Curve, FloatArray, largest_loss
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
@@ -106,7 +107,7 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, P
 def _repeated(polygon: Polygon, k: int) -> Polygon:
     """Return k copies of a pair with one finite loss: its mass to the k, the rest at infinity."""
     p, q = np.exp(k * np.log1p(-polygon.p_inf)), np.exp(k * np.log1p(-polygon.q_inf))
-    rest = [mass_at_infinity([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
+    rest = [failure([(mass, k)]) for mass in (polygon.p_inf, polygon.q_inf)]
     return Polygon(k * polygon.loss, [p], [q], *rest, symmetric=polygon.symmetric, method="exact composition")
 
 
@@ -155,8 +156,8 @@ def _polygons(parts: Polygons) -> Curve | None:
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
-    at_plus = mass_at_infinity(plus)
-    at_minus = at_plus if minus == plus else mass_at_infinity(minus)
+    at_plus = failure(plus)
+    at_minus = at_plus if minus == plus else failure(minus)
     symmetric = all(p.symmetric for p, _ in parts)
     tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
     # most products without a lattice are recognised by their largest losses

@@ -94,7 +94,7 @@ class GaussianCurve(Curve):
         return float(ndtr(-self.mu / np.sqrt(2.0)))
 
 
-def _mills(x: FloatArray) -> FloatArray:
+def mills(x: FloatArray) -> FloatArray:
     """Return the Mills ratio Phi(-x) / phi(x)."""
     return np.asarray(np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2.0)), dtype=np.float64)
 
@@ -112,7 +112,7 @@ def _mills_difference(centre: FloatArray, half: float, x: FloatArray) -> FloatAr
     :math:`R(a) - R(b) = \int_a^b -R'(t)\,dt` with :math:`-R'(t) = 1 - tR(t) > 0`; where the two ratios share
     more than a digit the integral (Gauss-Legendre) is used, elsewhere the difference.
     """
-    first, second = _mills(np.maximum(-x, -1.0)), _mills(centre + half)
+    first, second = mills(np.maximum(-x, -1.0)), mills(centre + half)
     out = np.asarray(first - second, dtype=np.float64)
     close = second > 0.5 * first
     if np.any(close):
@@ -125,7 +125,7 @@ def _slope(t: FloatArray) -> FloatArray:
     """Return 1 - t R(t), by its continued fraction where the difference would lose digits."""
     large = t > 5.0
     out = np.empty_like(t)
-    out[~large] = 1.0 - t[~large] * _mills(t[~large])
+    out[~large] = 1.0 - t[~large] * mills(t[~large])
     if large.any():
         x = t[large]
         # R(x) = 1/(x + 1/(x + 2/(x + 3/(x + ...)))) and 1 - x R(x) = R(x) * 1/(x + 2/(x + ...))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from dpcore.core.effort import checkpoint
+from dpcore.curves.gaussian import mills
 from dpcore.curves.symmetric_noise import SymmetricNoise
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class NormalLaplaceCurve(SymmetricNoise):
     def _correction(self, x: FloatArray, log_factor: float | FloatArray) -> FloatArray:
         """Return a factor times S(x) - e^(g^2/2 - x)/2 = phi(z) (R(z) - R(z - g)/2 - R(z + g)/2) for z = x/g >= g."""
         g, z = self.spread, x / self.spread
-        ratio = _mills(z) - 0.5 * _mills(z - g) - 0.5 * _mills(z + g)
+        ratio = mills(z) - 0.5 * mills(z - g) - 0.5 * mills(z + g)
         return np.asarray(np.exp(log_factor - z * z / 2) / np.sqrt(2 * np.pi) * ratio, dtype=np.float64)
 
     def _loss_place(self, epsilon: FloatArray) -> FloatArray:
@@ -175,7 +176,7 @@ class NormalLaplaceCurve(SymmetricNoise):
         The squares z^2/2 of two places differ by s way / g^2: far out, subtracting them would leave mere rounding.
         """
         s, g = self.shift, self.spread
-        before, here = (_mills(g - z) + _mills(g + z) for z in (np.abs(way - s / 2) / g, (way + s / 2) / g))
+        before, here = (mills(g - z) + mills(g + z) for z in (np.abs(way - s / 2) / g, (way + s / 2) / g))
         return np.asarray(s / g * (way / g) + np.log(before / here), dtype=np.float64)
 
     def _loss_between(self, way: FloatArray) -> FloatArray:
@@ -202,10 +203,6 @@ class NormalLaplaceCurve(SymmetricNoise):
         with np.errstate(under="ignore"):
             back = np.exp(x - z * z / 2 - g * g / 2 + _log_mills(z + g))
         return np.asarray(back - ndtr(g - z), dtype=np.float64)
-
-
-def _mills(z: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.pi / 2) * erfcx(z / np.sqrt(2.0)), dtype=np.float64)
 
 
 def _log_mills(z: FloatArray) -> FloatArray:

@@ -177,9 +177,9 @@ def area(curve: Curve) -> tuple[float, bool]:
     1/2 is perfect privacy, 0 none. By symmetry twice the area between the curve and the diagonal, the curve replaced
     by the polygon of its tangents.
     """
-    known = getattr(curve, "area", None)
-    if known is not None:
-        return float(known), True
+    own = getattr(curve, "area", None)
+    if own is not None:
+        return float(own), True
     if isinstance(curve, Outer):
         return area(curve.outer)[0], False
     middle = overlap(curve)[0] / 2
@@ -193,8 +193,8 @@ def area(curve: Curve) -> tuple[float, bool]:
         total = 0.0
         for step in range(_AREA_ROUNDS):
             checkpoint(step / _AREA_ROUNDS)
-            found, cell, doubt = _between(*corners(curve, grid), middle, last, end)
-            before, total = total, max(total, found)
+            estimate, cell, doubt = _between(*corners(curve, grid), middle, last, end)
+            before, total = total, max(total, estimate)
             allowed = _AREA_ROUGH * total + 1e-15
             if doubt.sum() <= allowed or total - before <= 0.1 * allowed or grid.size > _MOST_TANGENTS:
                 break
@@ -206,10 +206,10 @@ def area(curve: Curve) -> tuple[float, bool]:
 def _between(
     epsilon: FloatArray, log_alpha: FloatArray, log_power: FloatArray, middle: float, last: float, end: float
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Return twice the area between the corners of `corners` and the diagonal, and what each of them may leave out.
+    """Return twice the area between the corners of `corners` and the diagonal, and how much each corner may leave out.
 
-    A curve touches each tangent somewhere between two corners, so that it cuts off no more of a corner than the triangle
-    with its two neighbours. Rows of the second array are the epsilons of the two tangents that meet there.
+    A curve touches each tangent somewhere between two corners, so it cuts off no more of a corner than the triangle with
+    its two neighbours. Rows of the second array are the epsilons of the two tangents that meet there.
     """
     alpha = np.concatenate(([middle], np.exp(log_alpha), [0.0]))
     beta = np.concatenate(([middle], 1.0 - np.exp(log_power), [1.0 - last]))
@@ -230,7 +230,7 @@ def _steps(alpha: FloatArray, beta: FloatArray) -> float:
 
 
 def _reach(curve: Curve) -> float:
-    """Return the epsilon beyond which delta hardly falls."""
+    """Return an epsilon beyond which delta hardly falls."""
     if math.isfinite(curve.max_loss):
         top = max(curve.max_loss, 1e-12)
         if top <= 1.0:

@@ -1,7 +1,7 @@
 r"""The k-fold randomized response: a binomial loss law, with every mass good to thirteen digits.
 
-One answer has the loss :math:`+\varepsilon` with P1-mass :math:`1/(1+e^{-\varepsilon})` and :math:`-\varepsilon` else.
-With i answers against, of k, the loss is :math:`(k-2i)\varepsilon` and
+One answer has the loss :math:`+\varepsilon` with P1-mass :math:`1/(1+e^{-\varepsilon})`, otherwise :math:`-\varepsilon`.
+With i of k answers against, the loss is :math:`(k-2i)\varepsilon` and
 
 .. math:: q_i = \binom{k}{i} \frac{e^{(k-i)\varepsilon}}{(1+e^{\varepsilon})^k}, \qquad p_i = q_{k-i}.
 
@@ -10,8 +10,8 @@ Differences of log-gamma lose nine digits at k = 10^6. The saddle-point form kee
 
 .. math:: \log q_i = s(k) - s(i) - s(k-i) - D(i, k\pi) - D(k-i, k(1-\pi)) + \tfrac12 \log\frac{k}{2\pi_0 i (k-i)},
 
-where :math:`\pi = 1/(1+e^\varepsilon)` and :math:`\pi_0 = 3.14\ldots` Both D depend on the mean through the deviation
-:math:`i - k\pi = (k \tanh(\varepsilon/2) - (k-2i))/2` alone, which is formed from a mean of about 32 digits.
+where :math:`\pi = 1/(1+e^\varepsilon)` and :math:`\pi_0 = 3.14\ldots` Both D depend on the mean only through the deviation
+:math:`i - k\pi = (k \tanh(\varepsilon/2) - (k-2i))/2`, which is computed from a mean of about 32 digits.
 
 References
 ----------
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-_CHUNK = 1 << 15
-_COUNT = COUNT.but(high=2**52)
+_CHUNK = 1 << 15  # masses at once: the working arrays stay in the processor's cache
+_COUNT = COUNT.but(high=2**52)  # above, k and its neighbours are not all doubles
 _LEAST_LOG = -746.0
 """Below this logarithm a mass is zero in double precision."""
 _LARGEST_EPSILON = 1e4
-"""From about 750 on, one answer against the truth has mass zero in double precision."""
+"""Any epsilon above about 750: one answer against the truth then has mass zero in double precision."""
 _STIRLING = np.array(
     [
         0.0,
@@ -98,8 +98,8 @@ def deviance(x: FloatArray, mean: FloatArray | float, deviation: FloatArray) -> 
         return np.where(near, close, x * np.log(x / mean) - deviation)
 
 
-class _Law(NamedTuple):
-    """A binomial law by its mean k pi (with the rest that one double cannot hold) and the mean of the complement."""
+class _Binomial(NamedTuple):
+    """A binomial law: its centre in two doubles, its mean k pi, the mean of the complement, and both end masses."""
 
     k: int
     centre: float
@@ -110,8 +110,8 @@ class _Law(NamedTuple):
     log_last: float
 
 
-def _law(epsilon: float, k: int) -> _Law:
-    """Prepare the law for one epsilon; its few numbers come from decimal arithmetic, so that none of them is rough."""
+def _law(epsilon: float, k: int) -> _Binomial:
+    """Return the law for one epsilon; its few numbers come from decimal arithmetic and are right to the last digit."""
     epsilon = min(epsilon, _LARGEST_EPSILON)
     with localcontext() as context:
         context.prec = 50 + (int(-log10(epsilon)) if 0.0 < epsilon < 1.0 else 0)
@@ -119,7 +119,7 @@ def _law(epsilon: float, k: int) -> _Law:
         centre = k * (odds - 1) / (odds + 1) / 2
         high = float(centre)
         mean = k / (odds + 1)
-        return _Law(
+        return _Binomial(
             k,
             high,
             float(centre - Decimal(high)),
@@ -130,7 +130,7 @@ def _law(epsilon: float, k: int) -> _Law:
         )
 
 
-def _log_mass(law: _Law, index: IntArray) -> FloatArray:
+def _log_mass(law: _Binomial, index: IntArray) -> FloatArray:
     """Return log q_i for an array of i in 0..k."""
     k = law.k
     i = np.clip(index, 1, max(1, k - 1)).astype(np.float64)
@@ -157,13 +157,13 @@ def _edge(log_mass: Callable[[IntArray], FloatArray], inside: int, outside: int,
         grid = np.unique(np.linspace(inside, outside, 34).astype(np.int64))
         if outside < inside:
             grid = grid[::-1]
-        reached = int(np.count_nonzero(log_mass(grid) >= level))
-        inside, outside = int(grid[max(0, reached - 1)]), int(grid[min(grid.size - 1, max(1, reached))])
+        count = int(np.count_nonzero(log_mass(grid) >= level))
+        inside, outside = int(grid[max(0, count - 1)]), int(grid[min(grid.size - 1, max(1, count))])
     return inside
 
 
 def window(epsilon: float, k: int, floor: float = 1e-320) -> tuple[int, int]:
-    """Return the first and last i whose P1-mass is at least `floor`, without listing the masses.
+    """Return the first and last i whose P1-mass is at least `floor`, without computing all masses.
 
     The P0-masses above `floor` are those of the mirrored indices, from k - last to k - first.
     """
@@ -173,7 +173,7 @@ def window(epsilon: float, k: int, floor: float = 1e-320) -> tuple[int, int]:
     return _edge(lambda i: _log_mass(law, i), mode, 0, level), _edge(lambda i: _log_mass(law, i), mode, k, level)
 
 
-def _checked(epsilon: float, k: int) -> _Law:
+def _checked(epsilon: float, k: int) -> _Binomial:
     return _law(LOSS_OR_INF.check(epsilon), _COUNT.check(k))
 
 
@@ -188,16 +188,18 @@ def binomial_masses(
         Privacy of one answer, in [0, inf].
     k : int
         Number of answers, at least 1.
-    floor : float, default 9.99989e-321
+    floor : float, default 1e-320
         Indices whose two masses are both below it are left out; each such mass is lost, so keep it tiny.
     full : bool, default False
         List all k + 1 indices instead; masses below the range of a double are zero.
 
     Returns
     -------
-    index : i, descending, so that the loss (k - 2 i) epsilon ascends. Without `full` it is one interval, or two when
-        P0 and P1 hardly overlap; it is its own mirror image under i -> k - i.
-    p, q : masses under P0 and P1, ``p[j] == q[n-1-j]``; relative error about 1e-13 for masses above 1e-300 (k to 10^9).
+    index : ndarray of int
+        i, descending, so that the loss (k - 2 i) epsilon ascends. Without `full` it is one interval, or two when P0 and P1
+        hardly overlap; it is its own mirror image under i -> k - i.
+    p, q : ndarray of float
+        Masses under P0 and P1, ``p[j] == q[n-1-j]``; relative error about 1e-13 for masses above 1e-300 (k to 10^9).
     """
     law = _checked(epsilon, k)
     k = law.k

@@ -25,6 +25,7 @@ from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
+from dpcore.engine.contour_outline import Outline, outline
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
 from dpcore.engine.contour_share import (
     KERNEL_D,
@@ -33,13 +34,13 @@ from dpcore.engine.contour_share import (
     LOG_HUGE,
     NOTHING,
     TINY,
-    Drawn,
+    LineCache,
     Share,
     tighten,
     tighten_short,
 )
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
-from dpcore.engine.contour_table import Branch, Factor, Outline, Product, crossings, mirrored, outline, saddle_table
+from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossings, mirrored, saddle_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-__all__ = ["Atomic", "Contour", "Factor", "delta_bounds"]
+__all__ = ["Atomic", "Contour", "Factor"]
 
 _WIDTH, _NARROW, _LONG = 4.0, 2.0, 6.0
 """Standard deviations of the tilted loss covered by one line, by one line of so many parts that rounding counts, and by one
@@ -62,7 +63,7 @@ _FARTHEST = 2.0**52
 """Lines counted on one branch. So far out nothing is left but Chernoff's bound, that of the last line for all."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
-"""Most nodes without smoothing: for nearly full precision, for the tolerance asked with digits in hand, and without."""
+"""Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""
 
 _CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
 """Short lines of similar node counts are evaluated together."""
@@ -71,7 +72,7 @@ _WORK, _LONGEST = 10_000_000, 1_000_000
 """Most evaluations of one part's transform spent on one line, and most nodes of it."""
 
 _HOPELESS = 4
-"""A refinement that would need this many times the nodes allowed is not begun."""
+"""A refinement that would need this many times the allowed nodes is not started."""
 
 _AIM = 0.3
 """Share of the tolerance that a smoothed line aims at: an epsilon is several times as wide as the deltas it comes from."""
@@ -83,55 +84,34 @@ _FINER = 3
 """Decades by which the accuracy of a refined line grows at most."""
 
 _BUCKETS = 4096
-"""Most lines kept during one question."""
+"""Most lines cached during one question."""
 
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
-_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))
-_SLACK = 1e-9  # of a tabulated log M, many times its error
-_LOG_TINY = -700.0
-
-
-def delta_bounds(
-    factors: Sequence[tuple[Factor, int]], epsilon: FloatArray, tolerance: float
-) -> tuple[FloatArray, FloatArray]:
-    """Bracket delta(eps) of a product; see `Contour`, which keeps its saddle points for further calls.
-
-    Parameters
-    ----------
-    factors : sequence of tuple of (Factor, int)
-        Parts and how often each occurs.
-    epsilon : ndarray of float
-        Values of eps, any real numbers, infinities included.
-    tolerance : float
-        Relative width asked, (upper - lower) <= tolerance * upper.
-
-    Returns
-    -------
-    Lower and upper bounds, certified whether or not the width asked was reached.
-    """
-    return Contour(factors, tolerance).delta_bounds(epsilon)
+_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
+_SLACK = 1e-9  # relative, of a tabulated log M: many times its error
+_LOG_TINY = -700.0  # logarithm below which a bound is too close to the smallest doubles for a contour
 
 
 class Contour:
-    """Privacy profile of a product of parts, each known by its moment generating function.
+    """Privacy profile of a product of parts, each described by its moment generating function.
 
     Parameters
     ----------
     factors : sequence of tuple of (Factor, int)
         Parts and how often each occurs, independent of each other.
     tolerance : float
-        Relative width asked of a bracket. It is reached unless eps sits on an atom of parts without decay
-        or the rounding of k log M forbids it; the bracket returned is certified all the same.
+        Relative width to aim at. It is reached unless eps is an atom of parts without decay or the rounding of k log M
+        forbids it; the bracket is certified in any case.
     exchanged : Contour, optional
-        The contour of the exchanged pairs where there is one; it shares its saddle points.
+        The contour of the exchanged pairs, if there is one; it shares its saddle points.
     """
 
     def __init__(
         self, factors: Sequence[tuple[Factor, int]], tolerance: float, exchanged: Contour | None = None
     ) -> None:
-        self.product = Product(factors)
+        self.product = TransformProduct(factors)
         self.tolerance = tolerance
         self._exchanged = exchanged
 
@@ -142,12 +122,12 @@ class Contour:
 
     @Lazy
     def _crossings(self) -> tuple[float, float]:
-        """Between which epsilons the kernel I serves; N below, D above."""
+        """Return the epsilons between which the kernel I is used; N below, D above."""
         return crossings(self.branches, symmetric=self.product.symmetric)
 
     @Lazy
     def _starts(self) -> list[tuple[float, float]]:
-        """Return where the counting of lines begins on each branch, and where it ends at the latest, in standard deviations."""
+        """Return where the lines of each branch start, and where they end at the latest, in standard deviations."""
         low, high = self._crossings
         ends = (high, math.inf), (low, high), (-math.inf, low)
         return [
@@ -161,7 +141,7 @@ class Contour:
 
     @Lazy
     def _width(self) -> float:
-        """Return the standard deviations covered by one line: at its ends the kernel is smaller and rounding weighs more."""
+        """Return the standard deviations covered by one line: at its ends the kernel is smaller and rounding matters more."""
         return _WIDTH if UNIT * self.product.rounding < 1e-3 * self.tolerance else _NARROW
 
     @Lazy
@@ -174,7 +154,7 @@ class Contour:
         return self.two_sided(epsilon)[0]
 
     def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
-        """Return bounds of delta and of 1 - delta, the latter with digits of its own where the kernel I serves."""
+        """Return bounds of delta and of 1 - delta; a small 1 - delta keeps its digits where the kernel I is used."""
         shape = np.shape(epsilon)
         eps = np.ravel(np.asarray(epsilon, dtype=np.float64))
         product = self.product
@@ -190,56 +170,58 @@ class Contour:
             upper[at] = np.minimum(upper[at], high * (1 + 4 * UNIT))
             rest_lower[at] = np.maximum(rest_lower[at], rest_low * (1 - 4 * UNIT))
             rest_upper[at] = np.minimum(rest_upper[at], rest_high * (1 + 4 * UNIT))
-        # masses that do not add up to 1 exactly may put the two formulas for delta a rounding error apart
+        # if masses do not add up to 1 exactly, the two formulas for delta may differ by a rounding error
         return (
             ((np.minimum(lower, upper) + 0.0).reshape(shape), np.maximum(lower, upper).reshape(shape)),
             (np.minimum(rest_lower, rest_upper).reshape(shape), np.maximum(rest_lower, rest_upper).reshape(shape)),
         )
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
-        """Return an upper bound of delta at epsilon >= 0 for almost nothing: Chernoff's, at the saddle points."""
+        """Return an upper bound of delta at epsilon >= 0 at almost no cost: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
         top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
         with np.errstate(over="ignore"):
             bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
-        grown = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
-        return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + grown, 1.0), dtype=np.float64)
+        tail = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
+        return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + tail, 1.0), dtype=np.float64)
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation of the whole profile."""
         return outline(self.branches, self.product, self._crossings)
 
     def expanded(self, grid: FloatArray) -> Local | None:
-        """Return the profile around an even grid of eps >= 0 inside the losses; None where short lines do not serve.
+        """Return the profile around an even grid of eps >= 0 inside the losses; None if short lines are not enough.
 
         Every value within half a step is on the line of its grid point, whose excess is bounded that far.
         """
         half = REACH * float(grid[-1] - grid[0]) / (grid.size - 1)
-        shares = [self._begun(bucket, index, grid[index]) for bucket, index in self._assign(grid, _LONG, self._drawn())]
+        assigned = self._assign(grid, _LONG, self._line_cache())
+        shares = [self._begun(bucket, index, grid[index]) for bucket, index in assigned]
         for share in shares:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not NOTHING or share.bucket.kind == KERNEL_N or not inside:
                 return None
         self._fill([share.bucket for share in shares])
         stretches = [Stretch(share.bucket.lines[0], share.eps, share.bucket.low, share.bucket.high) for share in shares]
-        found = expansions(stretches, half)
-        if found is None:
+        expanded = expansions(stretches, half)
+        if expanded is None:
             return None
+        series, errors = expanded
         facts = []
-        for share, (line, *_), error in zip(shares, stretches, found[1], strict=True):
+        for share, (line, *_), error in zip(shares, stretches, errors, strict=True):
             facts.append((line.c, line.log_scale, *share.margins(error), *share.base))
         columns = np.repeat(np.array(facts).T, [share.eps.size for share in shares], axis=1)
-        return Local(grid, np.concatenate(found[0], axis=1), columns)
+        return Local(grid, np.concatenate(series, axis=1), columns)
 
     def _all_above(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket 1 - e^eps M(-1): never above delta, and equal to it when all finite losses are above eps."""
         shift = self.product.log_finite0
         x = np.minimum(np.maximum(eps + shift, -800.0), 700.0)
         value = -np.expm1(x)
-        wobble = 4 * UNIT * np.abs(value)
+        margin = 4 * UNIT * np.abs(value)
         if shift:
-            wobble += UNIT * np.exp(x) * (2 * np.abs(x) + 8 * abs(shift))
-        return np.asarray(value - wobble, dtype=np.float64), np.asarray(value + wobble, dtype=np.float64)
+            margin += UNIT * np.exp(x) * (2 * np.abs(x) + 8 * abs(shift))
+        return np.asarray(value - margin, dtype=np.float64), np.asarray(value + margin, dtype=np.float64)
 
     def _simple_bounds(self, eps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bracket delta from the ends of the losses alone; exact outside the finite losses."""
@@ -252,7 +234,7 @@ class Contour:
         return np.minimum(np.maximum(lower, 0.0), 1.0), np.minimum(np.maximum(upper, 0.0), 1.0)
 
     def _base(self, kind: int, eps: FloatArray) -> Four:
-        """Bracket what the kernel is added to (delta_inf for D, 1 for -I, 1 - e^eps M(-1) for N), and 1 minus that."""
+        """Bracket the base to which the kernel is added (delta_inf for D, 1 for -I, 1 - e^eps M(-1) for N), and 1 minus it."""
         product = self.product
         if kind == KERNEL_I:
             return 1.0, 1.0, 0.0, 0.0
@@ -261,21 +243,21 @@ class Contour:
             return low, high, 1.0 - high, 1.0 - low
         x = eps + product.log_finite0
         value = np.exp(np.clip(x, -745.0, 700.0))
-        wobble = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + TINY
-        return *self._all_above(eps), value - wobble, value + wobble
+        margin = UNIT * value * (4 + 2 * np.abs(x) + 8 * abs(product.log_finite0)) + TINY
+        return *self._all_above(eps), value - margin, value + margin
 
     def _integrals(self, eps: FloatArray) -> tuple[Bounds, Bounds]:
         """Bracket delta and 1 - delta inside the finite losses by Chernoff's bound and, where that is wide, the contour."""
-        drawn = self._drawn()
-        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps, self._width, drawn)]
+        cache = self._line_cache()
+        shares = [self._begun(bucket, index, eps[index]) for bucket, index in self._assign(eps, self._width, cache)]
         work = [share for share in shares if share.todo is not None]
         self._fill([share.bucket for share in work])
-        for done, share in enumerate(work):
-            checkpoint(done / len(work))
+        for number, share in enumerate(work):
+            checkpoint(number / len(work))
             if share.bucket.lines and not share.bucket.lines[0].smoothing:
                 tighten_short(share)
             else:
-                self._long(share, drawn.room)
+                self._long(share, cache.room)
         out = np.empty((4, eps.size))
         for share in shares:
             low, high, rest_low, rest_high = share.base
@@ -299,7 +281,7 @@ class Contour:
         return Share(bucket, index, eps, base, least, most, todo)
 
     def _wholly_open(self, bucket: Bucket) -> bool:
-        """Whether Chernoff's bound alone is too wide everywhere in a bucket, and a short line is at hand or to be had."""
+        """Return whether Chernoff's bound alone is too wide everywhere in a bucket that has or can have a short line."""
         ends = [bucket.log_bound - bucket.c * bucket.low, bucket.log_bound - bucket.c * bucket.high]
         if not (min(ends) >= _LOG_TINY and max(ends) <= LOG_HUGE):
             return False
@@ -308,7 +290,7 @@ class Contour:
         return math.exp(min(ends)) > 1e-3 * self.tolerance * enough and line is not None and not line.smoothing
 
     def _fill(self, buckets: list[Bucket]) -> None:
-        """Find the first line of each bucket and the terms of the short ones, those of similar length together."""
+        """Compute the first line of each bucket and the terms of the short ones, those of similar length together."""
         lines = [line for bucket in buckets if (line := self._line(bucket, 0)) is not None]
         new = [line for line in lines if not line.smoothing and line.terms is None]
         least = 0
@@ -318,42 +300,42 @@ class Contour:
                 evaluate_terms(self.product, some, max(line.count for line in some))
             least = most
 
-    def _drawn(self) -> Drawn:
+    def _line_cache(self) -> LineCache:
         """Return the lines of this question.
 
-        Which nodes a line has depends on the values asked together: kept any longer it would make the last digits of an
+        The nodes of a line depend on all values of a question: cached any longer it would make the last digits of an
         answer depend on earlier questions.
         """
-        return shared(self, Drawn)
+        return shared(self, LineCache)
 
-    def _assign(self, eps: FloatArray, width: float, drawn: Drawn) -> list[tuple[Bucket, Index]]:
+    def _assign(self, eps: FloatArray, width: float, cache: LineCache) -> list[tuple[Bucket, Index]]:
         """Sort the values of eps into buckets of a width; return these with the places of their values.
 
-        A bucket covers its whole width whatever is asked of it, so that the same value of eps has the same line in every
-        question. That of a grid covers what is asked of it and a little more, and asked for more is made again in full.
+        A bucket always covers its whole width, so that the same value of eps has the same line in every question. The
+        bucket of a grid covers its values and a little more, and is made again in full if more is needed.
         """
-        if len(drawn.buckets) > _BUCKETS:
-            drawn.buckets.clear()
-            drawn.room = Room()
+        if len(cache.buckets) > _BUCKETS:
+            cache.buckets.clear()
+            cache.room = Room()
         order = None if (eps[1:] >= eps[:-1]).all() else np.argsort(eps, kind="stable")
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
-        found: list[tuple[Name, Bucket | None, Index]] = []
+        assigned: list[tuple[Name, Bucket | None, Index]] = []
         new: list[_Place] = []
         for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
-            for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new, drawn.buckets):
+            for name, bucket, part in self._sorted(kind, ascending[begin:end], width, new, cache.buckets):
                 index = slice(begin + part.start, begin + part.stop)
-                found.append((name, bucket, index if order is None else order[index]))
-        made = self._prepare(new)
-        drawn.buckets.update(made)
-        return [(bucket or made[name], index) for name, bucket, index in found]
+                assigned.append((name, bucket, index if order is None else order[index]))
+        buckets = self._prepare(new)
+        cache.buckets.update(buckets)
+        return [(bucket or buckets[name], index) for name, bucket, index in assigned]
 
     def _sorted(
-        self, kind: int, eps: FloatArray, width: float, new: list[_Place], known: dict[Name, Bucket]
+        self, kind: int, eps: FloatArray, width: float, new: list[_Place], buckets: dict[Name, Bucket]
     ) -> Iterator[tuple[Name, Bucket | None, slice]]:
-        """Yield the buckets of ascending values on one branch, each with its part of them; note in `new` those to be made."""
+        """Yield the buckets of ascending values on one branch, each with its part of them; add missing ones to `new`."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
         position = np.floor(np.minimum(steps / width, _FARTHEST)).astype(np.int64)
@@ -361,7 +343,7 @@ class Contour:
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
             name = kind, at, width
-            bucket = known.get(name)
+            bucket = buckets.get(name)
             if bucket is not None and (width != _LONG or bucket.low <= first <= last <= bucket.high):
                 yield name, bucket, slice(begin, end)
                 continue
@@ -372,12 +354,12 @@ class Contour:
             yield name, None, slice(begin, end)
 
     def _prepare(self, places: list[_Place]) -> dict[Name, Bucket]:
-        """Choose the line of each new bucket and evaluate M at all real points its certificate needs, in one call."""
+        """Choose the line of each new bucket and evaluate M at all real points of its certificate in one call."""
         if not places:
             return {}
         kinds = np.array([place.name[0] for place in places])
         columns = [
-            self._chosen(kind, [p for p in places if p.name[0] == kind]) for kind in dict.fromkeys(kinds.tolist())
+            self._positions(kind, [p for p in places if p.name[0] == kind]) for kind in dict.fromkeys(kinds.tolist())
         ]
         c, low, high, slope = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
         pole = c * (c + 1)
@@ -405,14 +387,14 @@ class Contour:
         return {place.name: bucket for place, bucket in zip(places, buckets, strict=True)}
 
     def _fine(self, bucket: Bucket, width: float) -> float:
-        """Return the accuracy of a line that costs little; 1 - delta may be asked to that, however small it is.
+        """Return the accuracy of a line that costs little; a small 1 - delta may need it in relative terms.
 
         At the ends of a wide line the kernel is smaller than in its middle by about e^(-width^2/8).
         """
         least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
         return least * (1.0 if bucket.kind == KERNEL_I else bucket.relative)
 
-    def _chosen(self, kind: int, places: list[_Place]) -> FloatArray:
+    def _positions(self, kind: int, places: list[_Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
         (start, end), top = self._starts[kind], float(branch.steps[-1])
@@ -436,25 +418,25 @@ class Contour:
         return min(1e10, max(1.0, base / kernel))
 
     def _line(self, bucket: Bucket, level: int, shrink: float = 1.0) -> Line | None:
-        """Return the nodes of one level: plain ones if they converge, else smoothed, finer from level to level."""
+        """Return the nodes of one level: plain ones if they converge, otherwise smoothed, finer from level to level."""
         if level < len(bucket.lines):
             return bucket.lines[level]
         product, relative = self.product, bucket.relative
         cap = self._cap
-        wanted = self.tolerance * relative
-        coarse = min(0.02 * wanted, 1e-2)
+        target = self.tolerance * relative
+        coarse = min(0.02 * target, 1e-2)
         if level == 0:
-            s = math.sqrt(min(_AIM * wanted * bucket.size / bucket.density, 0.1 / bucket.curvature))
+            s = math.sqrt(min(_AIM * target * bucket.size / bucket.density, 0.1 / bucket.curvature))
             line = (
                 plain_line(product, bucket, bucket.plan[0], _FINE_NODES)
-                # a loss far from normal can be much rarer than the saddle point estimate says: keep digits in hand
+                # a loss far from normal can be much rarer than its saddle point estimate: keep digits in reserve
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
                 or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
                 or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
                 or smooth_line(product, bucket, s, 0.05 * coarse, cap)
             )
         elif bucket.lines[-1].count < cap:
-            # the kernel may be much smaller than estimated: then the nodes left out, not the smoothing, are what is wide
+            # the kernel may be much smaller than estimated: then the omitted nodes, not the smoothing, make the bracket wide
             s = max(shrink, 0.1) * bucket.lines[-1].smoothing
             line = smooth_line(product, bucket, s, 0.05 * coarse * 0.1 ** min(level, _FINER), cap)
         else:
@@ -468,7 +450,7 @@ class Contour:
         bucket, level, shrink = share.bucket, 0, 1.0
         index = np.arange(share.eps.size)[share.todo]
         low, high = (np.broadcast_to(side, share.eps.shape) for side in share.base[:2])
-        # every line smooths by at most 0.7 of the one before until its nodes are as many as allowed, and `_LEVELS` suffice
+        # every line smooths by at most 0.7 of the one before until it has as many nodes as allowed, so `_LEVELS` suffice
         while index.size and level < _LEVELS and (line := self._line(bucket, level, shrink)) is not None:
             x = share.eps[index]
             kernel, correction, error = long_sums(self.product, line, x, room)
@@ -482,13 +464,13 @@ class Contour:
             upper = high[index] + share.most[index]
             width = (upper - low[index] - share.least[index]) / upper
             finer = np.minimum(0.7, 0.7 * self.tolerance / np.maximum(width, 1e-300))
-            # values that no line can serve do not keep the others from theirs
+            # values that no line can serve do not hold up the others
             open_ = (width > self.tolerance) & (line.count < _HOPELESS * self._cap * finer)
             index, shrink, level = index[open_], float(finer[open_].min(initial=1.0)), level + 1
 
 
 class _Place(NamedTuple):
-    """A bucket to be made: its kind, number and width, and which deviations it shall cover, from the branch's start."""
+    """A new bucket: its kind, number and width, and the deviations it covers, from the start of the branch."""
 
     name: Name
     first: float

@@ -1,7 +1,7 @@
-"""Atoms of a product, where they are few: what makes a bracket tight when eps lies on one of them.
+"""Atoms of a product, if there are few: they make a bracket tight when eps is one of them.
 
-Smoothing by a Gaussian part of mean s raises delta by E_1[psi(eps-L)] (`contour_plan`). For the losses a of known
-mass m_a that expectation is known, so any set of atoms sharpens both sides:
+Smoothing by a Gaussian part of mean s raises delta by E_1[psi(eps-L)] (`contour_plan`). The contribution of a loss a of
+known mass m_a to that expectation is known, so any set of atoms sharpens both sides:
 
     delta <= smoothed - sum_a m_a psi(eps-a)
     delta >= smoothed - E_1[bump(eps-L)] + sum_a m_a (bump - psi)(eps-a),          bump >= psi >= 0.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _UNIT = 2.0**-53
 _MOST = 100_000
-"""More atoms than this are left alone: each then carries little mass."""
+"""More atoms than this are ignored: each then has little mass."""
 
 _REACH = 9.0
 """Beyond this many standard deviations psi is below 1e-18 of its peak."""
@@ -33,22 +33,28 @@ _REACH = 9.0
 
 @runtime_checkable
 class Atomic(Protocol):
-    """A factor that can name its atoms."""
+    """A factor that knows its atoms."""
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
-        """Return finite losses of positive probability and their masses under P1 (none of them too large)."""
+        """Return finite losses of positive probability and their masses under P1, rounded down.
+
+        Returns
+        -------
+        tuple of (ndarray of float, ndarray of float)
+            The losses and their masses.
+        """
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Ascending losses, masses under P1 (rounded down) and how far the losses may be off."""
+    """Ascending losses, masses under P1 (rounded down) and the error of the losses."""
 
     loss: FloatArray
     mass: FloatArray
     blur: float
 
     def corrections(self, epsilon: FloatArray, s: float) -> tuple[FloatArray, FloatArray]:
-        """Return what to add to the lower bound and what to take off the upper bound at each epsilon."""
+        """Return the amounts to add to the lower bound and to subtract from the upper bound at each epsilon."""
         add, take = np.zeros(epsilon.size), np.zeros(epsilon.size)
         first = np.searchsorted(self.loss, epsilon - _REACH * s)
         last = np.searchsorted(self.loss, epsilon + _REACH * s)
@@ -76,7 +82,7 @@ def _psi(u: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def product_atoms(parts: Sequence[tuple[Factor, int]]) -> Atoms | None:
-    """Return the atoms of a product, or None when a part names none or there are too many."""
+    """Return the atoms of a product, or None if a part has none or there are too many."""
     scale = max(math.fsum(k * max(abs(part.min_loss), abs(part.max_loss)) for part, k in parts), 1e-300)
     if not math.isfinite(scale):
         return None
@@ -111,7 +117,7 @@ def _power(loss: FloatArray, mass: FloatArray, count: int, scale: float) -> _Law
 
 
 def _convolve(one: _Law | None, other: _Law | None, scale: float) -> _Law | None:
-    """Return the sums of two sets of atoms, or None when one is unknown or there are too many or none."""
+    """Return the sums of two sets of atoms, or None if one is unknown or there are too many or none."""
     if one is None or other is None or not 0 < one[0].size * other[0].size <= 16 * _MOST:
         return None
     loss, mass = _merge(np.add.outer(one[0], other[0]).ravel(), np.outer(one[1], other[1]).ravel(), scale)
@@ -119,7 +125,7 @@ def _convolve(one: _Law | None, other: _Law | None, scale: float) -> _Law | None
 
 
 def _merge(loss: FloatArray, mass: FloatArray, scale: float) -> _Law:
-    """Sort, and join atoms that differ by rounding alone."""
+    """Sort the atoms and join those that differ by rounding alone."""
     cell = np.round(loss / (16 * _UNIT * scale))
     order = np.argsort(cell, kind="stable")
     loss, mass, cell = loss[order], mass[order], cell[order]

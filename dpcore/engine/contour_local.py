@@ -2,9 +2,9 @@ r"""The profile of a product near the points of an even grid: Taylor series of t
 
 A short line gives the kernel as :math:`e^{\log m - c\varepsilon} S(\varepsilon)` with a finite sum
 :math:`S(\varepsilon) = \mathrm{Re} \sum_n t_n e^{-i y_n (\varepsilon - r)}`. Its derivatives are sums with the same phases, and
-what a series of order m leaves out within a distance h is at most :math:`\sum |t_n| (y_n h)^{m+1} / (m+1)!`, because
+the remainder of a series of order m within a distance h is at most :math:`\sum |t_n| (y_n h)^{m+1} / (m+1)!`, because
 :math:`|e^{i\theta} - \sum_{j \le m} (i\theta)^j/j!| \le |\theta|^{m+1}/(m+1)!`. A grid of four points per standard
-deviation so serves any number of values in between, each for a few multiplications, and knows its slopes.
+deviation thus serves any number of values in between, each with a few multiplications, and gives the slopes too.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-ORDER = 8
+ORDER = 8  # of the series; its remainder is part of the bounds
 _ORDERS = np.arange(1.0, ORDER + 1)[:, None, None]
 _TURNS = np.array([-1j, -1, 1j, 1])[np.arange(ORDER) % 4][:, None, None]  # powers of -i
 REACH = 0.55
-"""How far from a point of the grid its series serves, in steps."""
+"""Reach of a series around its point of the grid, in steps: slightly more than half, for rounding."""
 
-_ROUNDED, _TINY = 16 * UNIT, 1e-321
+_ROUNDED, _TINY = 16 * UNIT, 1e-321  # rounding of a gain, and an allowance for underflow
 _STEEPEST, _FARTHEST = 1e30, 600.0
-"""Largest exponent whose powers are doubles, and largest one in units of the reach: beyond, a series says nothing."""
+"""Largest exponent whose powers are doubles, and largest one in units of the reach: beyond, a series is useless."""
 
 
 class Stretch(NamedTuple):
-    """A short line, some points of it, and the ends between which it is asked."""
+    """A short line, some points of it, and the ends between which it is used."""
 
     line: Line
     epsilon: FloatArray
@@ -48,12 +48,12 @@ class Stretch(NamedTuple):
 def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArray], list[float]] | None:
     """Return the coefficients of S at the points of each line, a row per power, and the error within `half` of them.
 
-    None where the lines do not have equally many terms, and where their powers are no doubles. The real part of a product of complex numbers is the scalar
-    product of one with the other's conjugate, both as pairs of real numbers: real matrices serve.
+    None if the lines have different numbers of terms or their powers exceed doubles. The real part of a product of complex
+    numbers is the scalar product of one with the other's conjugate, both as pairs of real numbers, so real matrices suffice.
     """
     lines = [stretch.line for stretch in stretches]
-    found = [(line.terms, line.sizes, line.errors) for line in lines]
-    terms, sizes, errors = ([row for row in rows if row is not None] for rows in zip(*found, strict=True))
+    columns = [(line.terms, line.sizes, line.errors) for line in lines]
+    terms, sizes, errors = ([row for row in rows if row is not None] for rows in zip(*columns, strict=True))
     if len(terms) < len(lines) or len({(row.size, size.size) for row, size in zip(terms, sizes, strict=True)}) > 1:
         return None
     blocks = np.array(terms)
@@ -65,8 +65,8 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
     weight, left_out = _derivatives(blocks.reshape(count, -1), y, half)
     points = [stretch.epsilon.size for stretch in stretches]
     own = np.repeat(np.arange(count), points)
-    away = reference[own] - np.concatenate([stretch.epsilon for stretch in stretches])
-    fine, coarse = phases(away * step[own], rows, width)
+    distance = reference[own] - np.concatenate([stretch.epsilon for stretch in stretches])
+    fine, coarse = phases(distance * step[own], rows, width)
     turned = np.multiply(coarse.T[:, :, None], fine.T[:, None, :], order="C").reshape(own.size, -1).view(np.float64)
     ends = np.cumsum(points).tolist()
     series = [weight[:, at] @ turned[end - points[at] : end].T for at, end in enumerate(ends)]
@@ -74,32 +74,32 @@ def expansions(stretches: Sequence[Stretch], half: float) -> tuple[list[FloatArr
 
 
 def _derivatives(terms: ComplexArray, y: FloatArray, half: float) -> tuple[FloatArray, FloatArray]:
-    """Return the terms of every power over its factorial, as pairs of real numbers, and what the powers left out add."""
+    """Return the terms of every power over its factorial, as pairs of real numbers, and the contribution of omitted powers."""
     powers = np.cumprod(y / _ORDERS, axis=0)
-    left_out = (np.abs(terms) * y * powers[-1]).sum(axis=1) * (1.01 * half ** (ORDER + 1) / (ORDER + 1))
+    remainder = (np.abs(terms) * y * powers[-1]).sum(axis=1) * (1.01 * half ** (ORDER + 1) / (ORDER + 1))
     weight = np.empty((ORDER + 1, *terms.shape), dtype=np.complex128)
     weight[0] = terms
     np.multiply(terms * _TURNS, powers, out=weight[1:])
-    return weight.view(np.float64), left_out
+    return weight.view(np.float64), remainder
 
 
 def _errors(
     stretches: Sequence[Stretch], sizes: FloatArray, errors: FloatArray, y: FloatArray, half: float
 ) -> FloatArray:
-    """Bound the rounding of each series, and what the nodes of its line leave out.
+    """Bound the rounding of each series and the contribution of omitted nodes of its line.
 
     The terms of a node in all orders together are at most e^(y half) times that of order 0, and so are their errors.
     """
-    grown = np.exp(y[:, : sizes.shape[1]] * half)
-    larger = sizes * grown
-    weights = larger.sum(axis=1), (errors * grown).sum(axis=1), (larger * y[:, : sizes.shape[1]]).sum(axis=1)
+    growth = np.exp(y[:, : sizes.shape[1]] * half)
+    larger = sizes * growth
+    weights = larger.sum(axis=1), (errors * growth).sum(axis=1), (larger * y[:, : sizes.shape[1]]).sum(axis=1)
     bounds = []
     for stretch, total, exponent, phase in zip(stretches, *(weight.tolist() for weight in weights), strict=True):
         line, low, high = stretch.line, stretch.low, stretch.high
-        away = max(high - line.reference, line.reference - low)
+        distance = max(high - line.reference, line.reference - low)
         scale = abs(line.c) * max(abs(low), abs(high)) + abs(line.log_scale)
         more = UNIT * (4 * (ORDER + 1) + y.shape[1]) * total
-        bounds.append(rounding((total, exponent, phase), y.shape[1], away, scale) + more + line.cut)
+        bounds.append(rounding((total, exponent, phase), y.shape[1], distance, scale) + more + line.cut)
     return np.array(bounds)
 
 
@@ -143,8 +143,8 @@ class Local:
     series : ndarray of float
         Coefficients of S, a row per power.
     facts : ndarray of float
-        For each point c, log m, what S is too large by at most and too small by at most, and the bracket of what the
-        kernel is added to, for delta and for 1 - delta: eight rows.
+        For each point c, log m, the largest excess and shortfall of S, and the bracket of the base of the kernel, for delta
+        and for 1 - delta: eight rows.
     """
 
     def __init__(self, at: FloatArray, series: FloatArray, facts: FloatArray) -> None:
@@ -154,7 +154,7 @@ class Local:
         facts[2:4] += 2 * _ROUNDED * np.abs(series[0]) + _TINY
 
     def gains(self, alpha: FloatArray, epsilon: FloatArray) -> Bounds | None:
-        """Return bounds of 1 - delta - e^epsilon alpha, or None where the grid does not reach.
+        """Return bounds of 1 - delta - e^epsilon alpha, or None beyond the reach of the grid.
 
         Below 0 the gain is e^epsilon (1 - alpha - delta(-epsilon)), by symmetry. Delta is base + kernel, and 1 - delta - alpha
         comes from 1 - delta where that is small, from 1 - alpha where delta is. All roundings go outward.
@@ -162,9 +162,14 @@ class Local:
         Parameters
         ----------
         alpha : ndarray of float
-            false-positive rates inside (0, 1).
+            False-positive rates inside (0, 1).
         epsilon : ndarray of float
-            Of either sign, a column of ascending values close to each other for each alpha.
+            Values of either sign, a column of ascending neighbours for each alpha.
+
+        Returns
+        -------
+        tuple of (ndarray of float, ndarray of float) or None
+            Lower and upper bounds.
         """
         centre = epsilon[epsilon.shape[0] // 2]
         up = centre >= 0

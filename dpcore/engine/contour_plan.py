@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
+    from dpcore.engine.contour_table import ComplexArray, FloatArray, TransformProduct
 
 _ONE_SIDE = np.array([0.06, 0.15, 0.25, 0.4, 0.6, 1.0, 1.6])
 SPREAD = np.concatenate((np.zeros(1), _ONE_SIDE, -_ONE_SIDE))
-"""Where to look for the exponent c' of the excess bound, in multiples of the best one of a Gaussian, behind c itself; the
-small ones serve losses far from normal, whose M explodes soon beyond c."""
+"""Candidates for the exponent c' of the excess bound, in multiples of the best one of a Gaussian, c itself first; the small
+ones serve losses far from normal, whose M explodes soon beyond c."""
 
 _FINE, _SPARE = 1e-10, 0.05
-"""Beyond this accuracy the nodes left out are kept at a share of it: the size of the kernel may be less than estimated."""
+"""With a coarser accuracy the omitted nodes may use only this share of it: the kernel may be smaller than estimated."""
 
 _SHORTEST, _LONGEST = 1.04, 6.0
-"""Factors between the heights at which the decay is tried."""
+"""Factors between the heights at which the decay is evaluated."""
 
 
 def bump_weight(s: float) -> float:
@@ -57,7 +57,7 @@ class Bucket:
     `log_bound` is log(kappa(c) M(c)). `others` serve the excess bound with another exponent c': a row of c' - c, and one of
     the logarithm of kappa(c') M(c') / M(c) e^{-(c'-c) eps} at its largest. `size` estimates
     kernel(eps) / (M(c) e^{-c eps}) and `relative` how much larger delta is than the kernel.
-    `plan` keeps an accuracy with its period and excess, see `windows`. `lines` holds the levels of refinement made so far.
+    `plan` holds an accuracy with its period and excess, see `windows`. `lines` holds the levels of refinement so far.
     """
 
     kind: int
@@ -115,12 +115,12 @@ def windows(apart: FloatArray, ratio: FloatArray, target: FloatArray) -> tuple[F
     gap = np.abs(apart)
     half = apart.shape[1] // 2
     with np.errstate(all="ignore"):
-        known = np.isfinite(ratio) & (gap > 0)
+        usable = np.isfinite(ratio) & (gap > 0)
         need = np.maximum(np.logaddexp(0.0, ratio - np.log(target)[:, None]), 1e-3)
-        width = np.where(known, need / gap, np.inf)
+        width = np.where(usable, need / gap, np.inf)
         period = np.maximum(width[:, :half].min(axis=1), width[:, half:].min(axis=1))
         decay = gap * period[:, None]
-        images = np.where(known, np.exp(ratio - decay) / -np.expm1(-decay), np.inf)
+        images = np.where(usable, np.exp(ratio - decay) / -np.expm1(-decay), np.inf)
     return period, 1.01 * (images[:, :half].min(axis=1) + images[:, half:].min(axis=1))
 
 
@@ -148,8 +148,8 @@ class Line:
     chunks: dict[int, tuple[ComplexArray, FloatArray]] = field(default_factory=dict)
 
 
-def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> Line | None:
-    """Return nodes without smoothing that reach the relative accuracy asked, or None if `cap` nodes are too few."""
+def plain_line(product: TransformProduct, bucket: Bucket, accuracy: float, cap: int) -> Line | None:
+    """Return nodes without smoothing that reach the relative accuracy, or None if `cap` nodes are too few."""
     target = accuracy * bucket.size
     most = target if accuracy < _FINE else _SPARE * target
     period, excess = bucket.plan[1:] if accuracy == bucket.plan[0] else bucket.window(0.0, target)
@@ -157,7 +157,7 @@ def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> L
         return None
     step = 2 * math.pi / period
     y = math.sqrt(2 * -math.log(min(accuracy, 0.1)) / bucket.curvature)
-    # a normal law would need as much; a little more spares another trial
+    # a normal law would need as much; a little more saves another trial
     likely = 1.02 * math.sqrt(2 * max(0.0, -math.log(most * math.pi * y)) / bucket.variance)
     y = max(y, min(likely, cap * step))
     before = (0.0, 0.0)
@@ -167,24 +167,24 @@ def plain_line(product: Product, bucket: Bucket, accuracy: float, cap: int) -> L
         if cut <= most:
             count = max(8, math.ceil(y / step) + 2)
             return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, 0.0, bucket.log_m, 1.01 * cut, excess)
-        wanted = -math.log(most * math.pi * y)
-        before, y = (y, decay), y * _stride(before, (y, decay), wanted)
+        target_decay = -math.log(most * math.pi * y)
+        before, y = (y, decay), y * _stride(before, (y, decay), target_decay)
     return None
 
 
-def _stride(before: tuple[float, float], now: tuple[float, float], wanted: float) -> float:
-    """Return by which factor to go up where the decay is not yet the one wanted, as a power law through two points.
+def _stride(before: tuple[float, float], now: tuple[float, float], target: float) -> float:
+    """Return the factor by which to go up until the decay reaches the target, by a power law through two points.
 
     Near the axis the decay is a square; a normal law keeps to that, atoms make it level off.
     """
     power = 2.0
     if 0 < before[1] < now[1]:
         power = min(2.0, max(0.5, math.log(now[1] / before[1]) / math.log(now[0] / before[0])))
-    grown = (wanted / max(now[1], 1e-3 * wanted)) ** (1 / power)
-    return float(min(_LONGEST, max(_SHORTEST, 1.03 * grown)))
+    growth = (target / max(now[1], 1e-3 * target)) ** (1 / power)
+    return float(min(_LONGEST, max(_SHORTEST, 1.03 * growth)))
 
 
-def smooth_line(product: Product, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
+def smooth_line(product: TransformProduct, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
     """Return nodes with a Gaussian part of mean `s`, or of the smallest larger mean that `cap` nodes can afford."""
     target = accuracy * bucket.size
     period, excess = bucket.window(s, target)
@@ -193,8 +193,8 @@ def smooth_line(product: Product, bucket: Bucket, s: float, accuracy: float, cap
     step = 2 * math.pi / period
     decay, y = 0.0, 1 / s
     for _ in range(3):
-        wanted = max(1.0, decay - math.log(target * math.pi * y / 2))
-        y = math.sqrt(2 * wanted) / s
+        target_decay = max(1.0, decay - math.log(target * math.pi * y / 2))
+        y = math.sqrt(2 * target_decay) / s
         decay = product.log_decay(bucket.c, y)
     count = max(8, math.ceil(y / step) + 2)
     if count > cap:

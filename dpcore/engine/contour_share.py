@@ -25,7 +25,7 @@ TINY = 1e-321
 """Added outward where a product may have underflowed."""
 
 LOG_HUGE = 700.0
-"""Largest exponent of e that is taken."""
+"""Largest exponent of e that is evaluated."""
 
 NOTHING = np.zeros(0)
 """No bracket yet."""
@@ -35,7 +35,7 @@ KERNEL_D, KERNEL_I, KERNEL_N = 0, 1, 2
 
 
 @dataclass(slots=True)
-class Drawn:
+class LineCache:
     """The lines of one question by kind, number and width of their buckets, and the room left for their terms."""
 
     buckets: dict[Name, Bucket] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Drawn:
 
 @dataclass(slots=True)
 class Share:
-    """The values of one bucket: where they stand, what the kernel is added to, and what it adds at least and at most."""
+    """The values of one bucket: their places, the base of the kernel, and bounds of the kernel."""
 
     bucket: Bucket
     index: Index
@@ -55,7 +55,7 @@ class Share:
     todo: Index | None
 
     def margins(self, error: float) -> tuple[float, float]:
-        """Return by how much the sum of the short line may be too large and too small: the images only add to a kernel."""
+        """Return the largest excess and shortfall of the sum of the short line: the images only add to a kernel."""
         excess = self.bucket.lines[0].excess
         return (error, error + excess) if self.bucket.kind == KERNEL_I else (error + excess, error)
 

@@ -1,8 +1,8 @@
 """Trapezoidal sums along vertical lines of the complex plane, with bounds of their rounding errors.
 
-A line's sum at eps is Re sum_n a_n e^{-i n tau (eps - reference)} times e^{log_scale - c eps}; the terms a_n do not
-depend on eps, so all values of eps on a line share them. Rounding is bounded by the sizes of the terms times the error
-of their exponents, k log M above all.
+The sum of a line at eps is Re sum_n a_n e^{-i n tau (eps - reference)} times e^{log_scale - c eps}; the terms a_n do not
+depend on eps, so all values of eps on a line share them. Rounding is bounded by the sizes of the terms times the errors
+of their exponents, mainly of k log M.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.engine.contour_plan import Line
-    from dpcore.engine.contour_table import ComplexArray, FloatArray, Product
+    from dpcore.engine.contour_table import ComplexArray, FloatArray, TransformProduct
 
     _Number = float | FloatArray
 
@@ -28,30 +28,30 @@ UNIT = 2.0**-53
 _CHUNK = 1 << 15
 """Nodes evaluated at once: about 10 MB of temporaries."""
 
-_KEEP = 1 << 22
-"""Most terms of smoothed lines that are kept during one question: 64 MB."""
+_CACHED = 1 << 22
+"""Most terms of smoothed lines that are cached during one question: 64 MB."""
 
 _PRODUCTS = 1 << 15
 """Complex products of one pass of the Fourier sums: few enough for a library to compute them in one thread."""
 
-_LOOKS = 16
-"""Passes between two looks at the clock."""
+_CHECKPOINTS = 16
+"""Passes between two checkpoints."""
 
 _FEW = 1 << 10
 """Phases that are computed one by one."""
 
 
 class Room:
-    """How many terms of smoothed lines may still be kept."""
+    """The number of terms of smoothed lines that may still be cached."""
 
     def __init__(self) -> None:
-        self.left = _KEEP
+        self.left = _CACHED
 
 
-def evaluate_terms(product: Product, lines: Sequence[Line], count: int) -> None:
+def evaluate_terms(product: TransformProduct, lines: Sequence[Line], count: int) -> None:
     """Fill in the terms of short lines, `count` nodes each, in one pass.
 
-    More nodes than a line asked for do no harm: they belong to the same infinite sum.
+    More nodes than a line needs do no harm: they belong to the same infinite sum.
     """
     facts = np.array([(line.c, line.step, line.reference, line.log_scale) for line in lines])
     c, step, reference, log_scale = facts.T[:, :, None]
@@ -83,7 +83,9 @@ def _blocks(terms: ComplexArray) -> ComplexArray:
     return blocks.reshape(kinds, -1, width)
 
 
-def _smooth_terms(product: Product, line: Line, start: int, at_c: Sequence[float]) -> tuple[ComplexArray, FloatArray]:
+def _smooth_terms(
+    product: TransformProduct, line: Line, start: int, at_c: Sequence[float]
+) -> tuple[ComplexArray, FloatArray]:
     """Return kernel and correction terms of one chunk of a smoothed line, and the sums that bound their errors."""
     y = np.arange(start, min(start + _CHUNK, line.count)) * line.step
     z = np.asarray(line.c + 1j * y, dtype=np.complex128)
@@ -92,17 +94,17 @@ def _smooth_terms(product: Product, line: Line, start: int, at_c: Sequence[float
     weight = (line.step / math.pi) * (1 / np.abs(square) + bump)
     extra = (0.5 * line.smoothing**2) * square
     at_real = 0.5 * line.smoothing**2 * line.c * (line.c + 1)
-    # all nodes given up below this level together weigh less than half the bound of the nodes beyond the cut
+    # all nodes dropped below this level together weigh less than half the bound of the nodes beyond the cut
     floor = math.log(max(0.5 * line.cut / line.count, 1e-300)) - np.log(weight) - (extra.real - at_real)
-    power, error, done = product.pruned_exponent(z, at_c, floor)
+    power, error, complete = product.pruned_exponent(z, at_c, floor)
     error += 4 * np.abs(extra) + (4 * abs(line.reference)) * y + 10
     power += extra
     power -= line.log_scale + 1j * (line.reference * y)
     term = np.exp(power)
     size = np.abs(term) * weight
-    lost = 1.01 * float(size[~done].sum())
-    term[~done] = 0
-    size[~done] = 0
+    lost = 1.01 * float(size[~complete].sum())
+    term[~complete] = 0
+    size[~complete] = 0
     term *= line.step / math.pi
     if start == 0:
         term[0] *= 0.5
@@ -126,7 +128,7 @@ def short_sums(line: Line, epsilon: FloatArray) -> FloatArray:
         return _short_sums(line.terms, x * line.step)
     pieces = []
     for begin in range(0, x.size, at_once):
-        if begin % (_LOOKS * at_once) == 0:
+        if begin % (_CHECKPOINTS * at_once) == 0:
             checkpoint()
         pieces.append(_short_sums(line.terms, x[begin : begin + at_once] * line.step))
     return np.concatenate(pieces)
@@ -149,7 +151,7 @@ def short_error(line: Line, low: float, high: float) -> float:
 
 
 def long_sums(
-    product: Product, line: Line, epsilon: FloatArray, room: Room
+    product: TransformProduct, line: Line, epsilon: FloatArray, room: Room
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the kernel's sum, the correction's sum and their error, chunk by chunk along a smoothed line."""
     x = epsilon - line.reference
@@ -206,7 +208,7 @@ def _fourier(terms: ComplexArray, x: FloatArray, step: float, start: int) -> Flo
         fine, coarse = phases(part * step, *blocks.shape[1:])
         coarse *= np.exp(-1j * (start * step) * part)
         for row, block in zip(out, blocks, strict=True):
-            # einsum, not a matrix product: the threads of a linear algebra library cost more here than they save.
+            # einsum, not a matrix product: the threads of a linear algebra library cost more here than they save
             inner = np.einsum("bj,ab->aj", fine, block)
             row[first : first + 1024] = np.einsum("aj,aj->j", inner, coarse).real
     return out

@@ -22,9 +22,10 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
+from dpcore.core.rounding import log_keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -36,31 +37,40 @@ _STEP = 1e-20
 """Imaginary step of the derivative of log M on the real axis; small enough to leave no truncation error."""
 
 _FLOOR = 40.0
-"""A modulus below e^-40 of its value on the real axis is rounding noise and is kept at that level."""
+"""A modulus below e^-40 of its value on the real axis is rounding noise and is set to that level."""
 
+# The table only decides where to put a line: a coarser one costs nodes or width, never truth.
 _PER_DECADE = 8
+"""Exponents per power of ten in the table of saddle points."""
+
 _LARGEST_EXPONENT = 70.0
 """Decimal logarithm of the largest exponent: the square of c (c + 1) is a double."""
 
 _MANY_SLOW, _STRONGEST = 200, 100
-"""Parts with a costly bound of their decay beyond which only the strongest are asked for it, and how many."""
+"""Number of parts with a costly bound of their decay beyond which only the strongest are used, and how many."""
 
-_NEAR_ONE = -1e-4
-_HANDICAP, _BETWEEN = 1.0, 33
+_HANDICAP = 1.0
+"""Advantage in log size that N needs over the other kernels for eps >= 0, where it is the larger one of D and N."""
 
+_BETWEEN = 33
+"""Points of a cell in which a branch begins, to find the crossing of two branches there."""
 
 _LEAP, _SHARP = 1.5, 1.4
-"""Standard deviations between two exponents, and change of log phi'' there, from which more exponents are put between."""
+"""Standard deviations between two exponents, and change of log phi'' there, above which more exponents go between."""
 
-_ROUNDS, _PIECES, _MOST_LEAPS, _LEAST = 4, 6, 40, -150.0
+_ROUNDS, _PIECES, _MOST_LEAPS = 4, 6, 40
+"""Rounds of such refinement, pieces of a cell in each, and most cells: a table with more leaps is used as it is."""
+
+_LEAST = -150.0
+"""Logarithm of the integrand's size below which cells are not refined: such kernels are below 1e-65."""
 
 
 class Factor(Protocol):
     """One part of a product: masses at infinite loss, ends of the finite losses, and transform of the finite part.
 
-    The numbers must belong together: M(0) = 1 - q_inf and M(-1) = 1 - p_inf up to rounding. A factor may have
-    `cumulants(c)`, which returns log M and its derivative at real c for less than `log_mgf` does, with an error of a few
-    units of 2^-53 (1 + abs(c) R); not finite where M is not known.
+    The numbers must be consistent: M(0) = 1 - q_inf and M(-1) = 1 - p_inf up to rounding. A factor may have
+    `cumulants(c)`, which returns log M and its derivative at real c at a lower cost than `log_mgf`, with an error of a few
+    units of 2^-53 (1 + abs(c) R); not finite where M is unknown.
     """
 
     @property
@@ -80,23 +90,44 @@ class Factor(Protocol):
         """Upper end of the finite losses, or +inf."""
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) on any branch, for a 1-d array of any complex s (2-d, a line a row, where `takes_rows` is true).
+        """Return log M(s) on any branch.
 
-        Promised accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
+        Required accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
         the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding` (`mgf_rounding_at(c)`
-        where it grows with c, `mgf_rounding_along(s)` where it differs from node to node). -inf where M vanishes.
+        if it grows with c, `mgf_rounding_along(s)` if it differs from node to node).
+
+        Parameters
+        ----------
+        s : ndarray of complex
+            One dimension; two, with a line in each row, if the factor has a true `takes_rows`.
+
+        Returns
+        -------
+        ndarray of complex
+            log M(s), -inf where M vanishes.
         """
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return an upper bound of log(abs(M(c+iY))/M(c)) that holds for every abs(Y) >= y; 0.0 if none is known."""
+        """Return an upper bound of log(abs(M(c+iY))/M(c)) for every abs(Y) >= y; 0.0 always holds.
+
+        Parameters
+        ----------
+        c, y : float
+            Real part, and smallest size of the imaginary part.
+
+        Returns
+        -------
+        float
+            The bound, at most 0.
+        """
 
 
-class Product:
-    """Independent parts, each with its number of repetitions."""
+class TransformProduct:
+    """Independent parts, each with its number of repetitions, by their transforms."""
 
     def __init__(self, factors: Sequence[tuple[Factor, int]]) -> None:
         self.parts = tuple((factor, count) for factor, count in factors if count > 0)
-        self.log_finite1 = _log_finite((factor.q_inf, count) for factor, count in self.parts)
+        self.log_finite1 = log_keep((factor.q_inf, count) for factor, count in self.parts)
         self.log_finite0 = _log_finite0(self.parts)
         self.delta_inf = -math.expm1(self.log_finite1)
         self.symmetric = all(getattr(factor, "symmetric", False) for factor, _ in self.parts)
@@ -113,9 +144,9 @@ class Product:
         return total
 
     def cumulants(self, c: FloatArray) -> Bounds:
-        """Return log M(c) and its derivative, the mean of the loss tilted by c; not finite where M is not known.
+        """Return log M(c) and its derivative, the mean of the loss tilted by c; not finite where M is unknown.
 
-        For where to look and for bounds with a margin of a hundredth: no digit of an answer comes from here.
+        For saddle points and for bounds with a margin of a hundredth: no digit of an answer comes from here.
         """
         value, slope = np.zeros(c.size), np.zeros(c.size)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -152,12 +183,12 @@ class Product:
     def pruned_exponent(
         self, s: ComplexArray, at_c: Sequence[float], floor: FloatArray
     ) -> tuple[ComplexArray, FloatArray, NDArray[np.bool_]]:
-        """Return `exponent` along one line, and which nodes it is complete for.
+        """Return `exponent` along one line, and the nodes for which it is complete.
 
         No part exceeds its value at the real axis, so a node whose log(|M(s)|/M(c)) has fallen below its `floor` after
-        some of the parts needs no others: its entry is that partial value on top of log M(c), an upper bound.
+        some of the parts needs no others: its entry is that partial value plus log M(c), an upper bound.
         """
-        total, error, done = np.zeros_like(s), np.zeros(s.size), np.ones(s.size, dtype=np.bool_)
+        total, error, complete = np.zeros_like(s), np.zeros(s.size), np.ones(s.size, dtype=np.bool_)
         ratio = np.zeros(s.size)
         active = np.arange(s.size)
         nodes, size = s, np.abs(s)
@@ -174,13 +205,13 @@ class Product:
             if i % 4 == 3:
                 keep = ratio[active] >= floor[active]
                 if 4 * np.count_nonzero(keep) < 3 * active.size:
-                    done[active[~keep]] = False
+                    complete[active[~keep]] = False
                     active, nodes, size = active[keep], nodes[keep], size[keep]
                     if not active.size:
                         break
-        if not done.all():
-            total[~done] = ratio[~done] + math.fsum(k * at for (_, k), at in zip(self.parts, at_c, strict=True))
-        return total, error, done
+        if not complete.all():
+            total[~complete] = ratio[~complete] + math.fsum(k * at for (_, k), at in zip(self.parts, at_c, strict=True))
+        return total, error, complete
 
     def log_decay(self, c: float, y: float) -> float:
         """Bound log(abs(M(c+iY))/M(c)) for every abs(Y) >= y."""
@@ -191,9 +222,9 @@ class Product:
 
     @Lazy
     def _fading(self) -> tuple[tuple[Factor, int], ...]:
-        """Return the parts whose decay is counted: of very many with a costly bound the strongest.
+        """Return the parts whose decay counts: the strongest, if very many have a costly bound.
 
-        No part has a decay above 0, so that the others may be left out.
+        No part has a decay above 0, so the others may be left out.
         """
         slow = {place: k * scale for place, (f, k) in enumerate(self.parts) if (scale := getattr(f, "loss_scale", 0.0))}
         if len(slow) <= _MANY_SLOW:
@@ -202,7 +233,7 @@ class Product:
         return tuple(part for place, part in enumerate(self.parts) if place not in slow or place in strongest)
 
     def scales(self) -> tuple[float, float]:
-        """Return the smallest part's loss scale and the whole product's, for the range of exponents to tabulate."""
+        """Return the loss scales of the smallest part and of the whole product, for the range of the table."""
         smallest, whole = math.inf, 0.0
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
             scale = reach or getattr(factor, "loss_scale", 0.0)
@@ -216,9 +247,9 @@ class Product:
 
 
 def _cumulants(factor: Factor, c: FloatArray) -> Bounds:
-    """Return log M(c) and its derivative, the factor's own way where it has one."""
-    known = getattr(factor, "cumulants", None)
-    return _by_step(factor, c) if known is None else known(c)
+    """Return log M(c) and its derivative, by the factor's own method if it has one."""
+    own = getattr(factor, "cumulants", None)
+    return _by_step(factor, c) if own is None else own(c)
 
 
 def _by_step(factor: Factor, c: FloatArray) -> Bounds:
@@ -228,7 +259,7 @@ def _by_step(factor: Factor, c: FloatArray) -> Bounds:
 
 
 def _units(factor: Factor, s: ComplexArray) -> float | FloatArray:
-    """Return the rounding error of a factor's M at the nodes of lines, a line a row, in units of 2^-53 M(Re s)."""
+    """Return the rounding error of a factor's M at the nodes of lines, one per row, in units of 2^-53 M(Re s)."""
     along = getattr(factor, "mgf_rounding_along", None)
     at = getattr(factor, "mgf_rounding_at", None) if along is None else None
     units: float | FloatArray = getattr(factor, "mgf_rounding", 2.0) if along is None else along(s)
@@ -237,10 +268,10 @@ def _units(factor: Factor, s: ComplexArray) -> float | FloatArray:
 
 @dataclass(frozen=True)
 class Branch:
-    """Saddle points on one of the three intervals: `epsilon` (increasing) is where `c` is the minimum of phi.
+    """Saddle points on one of the three intervals: at `epsilon` (increasing) phi has its minimum at `c`.
 
     `steps` counts standard deviations of the tilted loss along the epsilon axis; `value` is phi at its minimum.
-    `log_m` is log M(c), and `slope` the one of epsilon in c between two nodes.
+    `log_m` is log M(c), and `slope` that of epsilon in c between two nodes.
     """
 
     c: FloatArray
@@ -251,7 +282,7 @@ class Branch:
     slope: FloatArray
 
 
-def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
+def saddle_table(product: TransformProduct) -> tuple[Branch, Branch, Branch]:
     """Tabulate the saddle points right of 0, between -1 and 0, and left of -1 (branches D, I and N)."""
     smallest, whole = product.scales()
     low = math.floor(_PER_DECADE * math.log10(1e-2 / max(whole, 1e-2)))
@@ -259,10 +290,10 @@ def saddle_table(product: Product) -> tuple[Branch, Branch, Branch]:
     grid, first, second = _exponents(low, high)
     if product.symmetric:
         grid = grid[:second]
-    found = (grid, *product.cumulants(grid))
-    right = _refined(product, *(row[:first] for row in found))
-    between = _branch(*(row[first:second] for row in found))
-    left = _exchanged(right) if product.symmetric else _refined(product, *(row[second:] for row in found))
+    table = (grid, *product.cumulants(grid))
+    right = _refined(product, *(row[:first] for row in table))
+    between = _branch(*(row[first:second] for row in table))
+    left = _exchanged(right) if product.symmetric else _refined(product, *(row[second:] for row in table))
     return right, between, left
 
 
@@ -282,8 +313,8 @@ def _exponents(low: int, high: int) -> tuple[FloatArray, int, int]:
     return grid, outer.size, outer.size + middle.size
 
 
-def _refined(product: Product, c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
-    """Return a branch with more exponents where epsilon leaps: a law of a narrow core and a rare far jump does that.
+def _refined(product: TransformProduct, c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
+    """Return a branch with more exponents where epsilon leaps, as for a law with a narrow core and a rare far jump.
 
     Exponents so far out that the kernel is below 1e-65 are not worth it.
     """
@@ -297,14 +328,14 @@ def _refined(product: Product, c: FloatArray, log_m: FloatArray, mean: FloatArra
             return branch
         shares = np.arange(1, _PIECES) / _PIECES
         more = (branch.c[leaps, None] + shares * (branch.c[leaps + 1] - branch.c[leaps])[:, None]).ravel()
-        found = (more, *product.cumulants(more))
+        cumulants = (more, *product.cumulants(more))
         order = np.argsort(np.concatenate((c, more)), kind="stable")
-        c, log_m, mean = (np.concatenate(pair)[order] for pair in zip((c, log_m, mean), found, strict=True))
+        c, log_m, mean = (np.concatenate(pair)[order] for pair in zip((c, log_m, mean), cumulants, strict=True))
     return _branch(c, log_m, mean)
 
 
 def _leaps(branch: Branch) -> NDArray[np.intp]:
-    """Return the cells of a branch that are longer than a standard deviation or so and whose ends differ in deviation."""
+    """Return the cells of a branch that span more than a standard deviation or so and whose ends differ in deviation."""
     value = branch.value if branch.c[0] > 0 else branch.value - branch.epsilon  # that of the exchanged pair
     far = np.flatnonzero((branch.steps[1:] - branch.steps[:-1] > _LEAP) & (np.maximum(value[:-1], value[1:]) > _LEAST))
     if not far.size:
@@ -326,9 +357,9 @@ def _exchanged(b: Branch) -> Branch:
 
 
 def _branch(c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
-    known = np.isfinite(log_m + mean)
-    if not known.all():
-        c, log_m, mean = c[known], log_m[known], mean[known]
+    finite = np.isfinite(log_m + mean)
+    if not finite.all():
+        c, log_m, mean = c[finite], log_m[finite], mean[finite]
     pole = c * (c + 1)
     epsilon = np.maximum.accumulate(mean - (2 * c + 1) / pole)
     value = log_m - c * epsilon - np.log(np.abs(pole))
@@ -339,10 +370,10 @@ def _branch(c: FloatArray, log_m: FloatArray, mean: FloatArray) -> Branch:
 
 
 def crossings(branches: tuple[Branch, Branch, Branch], *, symmetric: bool) -> tuple[float, float]:
-    """Return the epsilon below which N, and the one from which D has the lowest minimum of phi; I has it between.
+    """Return the epsilons below which N and above which D has the lowest minimum of phi; I has it between.
 
-    The minimum changes with epsilon at the rate -c, so that the three follow each other in this order. For eps >= 0 the
-    kernel N is the larger one of D and N: there it must be lower by `_HANDICAP`.
+    The minimum changes with epsilon at the rate -c, so the three follow each other in this order. For eps >= 0 the kernel
+    N is the larger one of D and N: there it must be lower by `_HANDICAP`.
     """
     d, i, n = branches
     high = _crossing(i, d)
@@ -353,13 +384,13 @@ def crossings(branches: tuple[Branch, Branch, Branch], *, symmetric: bool) -> tu
 
 
 def _end_of(n: Branch, other: Branch) -> float:
-    """Return up to which epsilon N is preferred to another branch."""
+    """Return the epsilon up to which N is preferred to another branch."""
     end = _crossing(n, other)
     return end if end <= 0 else max(0.0, _crossing(n, other, _HANDICAP))
 
 
 def _crossing(first: Branch, second: Branch, handicap: float = 0.0) -> float:
-    """Return about where the second branch, which falls more, comes below the first and its handicap."""
+    """Return about where the second branch, which falls faster, crosses the first plus its handicap."""
     epsilon, gap = second.epsilon, _gap(first, second, second.epsilon, handicap)
     at = int(np.argmax(gap <= 0))
     if at > 0 and math.isinf(gap[at - 1]):  # the first branch begins in this cell
@@ -380,88 +411,10 @@ def _gap(first: Branch, second: Branch, epsilon: FloatArray, handicap: float) ->
     return value - np.interp(epsilon, first.epsilon, first.value + handicap, left=-np.inf, right=np.inf)
 
 
-@dataclass(frozen=True)
-class Outline:
-    """A rough picture of a profile, for where to look and never for an answer.
-
-    Attributes
-    ----------
-    epsilon : ndarray of float
-        Where it is known, ascending.
-    kind : ndarray
-        The kernel used there, 0 for D, 1 for I, 2 for N.
-    kernel : ndarray of float
-        Its logarithm.
-    log_rate : ndarray of float
-        Logarithm of P0(L > epsilon), of P0(L <= epsilon) for N.
-    scale : ndarray of float
-        Standard deviation of the tilted loss.
-    delta_inf : float
-        Delta at infinity.
-    """
-
-    epsilon: FloatArray
-    kind: NDArray[np.int64]
-    kernel: FloatArray
-    log_rate: FloatArray
-    scale: FloatArray
-    delta_inf: float
-
-    @Lazy
-    def log_delta(self) -> FloatArray:
-        """Logarithm of delta."""
-        size = np.exp(self.kernel)
-        below = np.where(self.kind == 2, -np.expm1(np.minimum(self.epsilon, 0.0)), self.delta_inf)
-        delta = np.where(self.kind == 1, 1.0 - size, below + size)
-        return np.minimum.accumulate(np.log(np.minimum(np.maximum(delta, 1e-323), 1.0)))
-
-    @Lazy
-    def score(self) -> FloatArray:
-        """Logarithm of (1 - a)/a for a = P0(L > epsilon)."""
-        gap = np.log(-np.expm1(self.log_rate)) - self.log_rate
-        return np.maximum.accumulate(np.where(self.kind == 2, -gap, gap))
-
-
 def mirrored(branches: tuple[Branch, Branch, Branch]) -> tuple[Branch, Branch, Branch]:
     """Return the branches of the exchanged pair."""
     d, i, n = branches
     return _exchanged(n), _exchanged(i), _exchanged(d)
-
-
-def outline(branches: tuple[Branch, Branch, Branch], product: Product, between: tuple[float, float]) -> Outline | None:
-    """Return the saddle point approximation of the profile, a few per cent off; `between` are the `crossings`.
-
-    A kernel is about e^value / sqrt(2 pi phi''), and its logarithm falls with slope c; minus the slope of delta is
-    e^eps P0(L > eps).
-    """
-    ends = (max(between[1], product.min_loss), product.max_loss), between, (product.min_loss, between[0])
-    parts = [_lowest(branch, *end) for branch, end in zip(branches, ends, strict=True)][::-1]
-    eps, c, value, bend = (np.concatenate(row) for row in zip(*parts, strict=True))
-    kind = np.repeat((2, 1, 0), [part[0].size for part in parts])
-    bend = np.maximum(bend, 1e-300)
-    kernel = value - 0.5 * np.log(2 * np.pi * bend)
-    log_rate = kernel - eps + np.log(np.abs(c))
-    use = (log_rate < _NEAR_ONE) & (kernel < 0)
-    if not use.all():
-        kind, eps, kernel, log_rate, bend = kind[use], eps[use], kernel[use], log_rate[use], bend[use]
-    if eps.size < 2:
-        return None
-    return Outline(eps, kind, kernel, log_rate, np.sqrt(bend), product.delta_inf)
-
-
-def _lowest(b: Branch, low: float, high: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return epsilon, c, value and the slope of epsilon in c, behind each node, of a branch between two epsilons."""
-    first, last = np.searchsorted(b.epsilon, (low, high)).tolist()
-    use = slice(first, min(last, b.slope.size))
-    return b.epsilon[use], b.c[use], b.value[use], b.slope[use]
-
-
-def _log_finite(masses: Iterable[tuple[float, int]]) -> float:
-    """Return the logarithm of the product of (1 - mass)^count."""
-    pairs = list(masses)
-    if any(mass >= 1 for mass, _ in pairs):
-        return -math.inf
-    return math.fsum(count * math.log1p(-mass) for mass, count in pairs)
 
 
 def _log_finite0(parts: Sequence[tuple[Factor, int]]) -> float:
@@ -469,7 +422,7 @@ def _log_finite0(parts: Sequence[tuple[Factor, int]]) -> float:
     likely = [(factor.p_inf, count) for factor, count in parts if factor.p_inf < 0.5]
     rare = [(factor, count) for factor, count in parts if factor.p_inf >= 0.5 and factor.q_inf < 1]
     at = np.array([-1.0 + 0j])
-    return _log_finite(likely) + math.fsum(count * float(factor.log_mgf(at).real[0]) for factor, count in rare)
+    return log_keep(likely) + math.fsum(count * float(factor.log_mgf(at).real[0]) for factor, count in rare)
 
 
 def _total(losses: list[tuple[float, int]]) -> float:

@@ -3,11 +3,11 @@ r"""Exact products of small loss distributions, by listing every combination.
 A *part* is a triple of arrays (loss, p, q): finite losses and their masses under P0 and P1, not necessarily summing to
 one (mass at infinite losses is the caller's). In a product the losses add and the masses multiply, so the product of
 parts with :math:`m_1, m_2, \dots` atoms has :math:`m_1 m_2 \cdots` of them, and the k-fold power of one part
-:math:`\binom{k+m-1}{m-1}`. `count` says how many before anything is listed.
+:math:`\binom{k+m-1}{m-1}`. `count` returns the number in advance.
 
 Two sums of the same numbers in different order differ by rounding: r terms with partial sums up to H in size differ by
-at most (r - 1) H 2^-52. Losses closer than max(4, r) H 2^-52 are therefore one loss and are merged; a real difference
-of that size could not be told from rounding either, and moves any delta by no more than the rounding does.
+at most (r - 1) H 2^-52. Losses closer than max(4, r) H 2^-52 are therefore merged; a real difference of that size could
+not be distinguished from rounding, and moves no delta by more than rounding does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     Columns = tuple[Column, Column, Column]
 
 _UNSORTED = 4096
+"""Up to so many atoms it is cheaper to leave equal losses than to look for them."""
+
 _COUNT = COUNT.but(low=0)
-"""Up to so many atoms it is cheaper to let equal losses stand than to look for them."""
 
 
 def count(groups: Iterable[tuple[int, int]]) -> int:
@@ -44,7 +45,7 @@ def count(groups: Iterable[tuple[int, int]]) -> int:
 
 
 def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, size: float | None = None) -> Part:
-    """Sort atoms by loss and add up those whose losses agree to rounding; what is 0 to rounding becomes 0.
+    """Sort atoms by loss and add up those whose losses agree to rounding; a loss of 0 to rounding becomes 0.
 
     Parameters
     ----------
@@ -53,7 +54,12 @@ def merge(loss: FloatArray, p: FloatArray, q: FloatArray, terms: int = 4, *, siz
     terms : int, default 4
         How many numbers were added to form each loss.
     size : float, optional
-        Bound H of all partial sums; the largest loss in absolute value if left out.
+        Bound H of all partial sums; by default the largest loss in absolute value.
+
+    Returns
+    -------
+    Part
+        The merged atoms, losses ascending.
     """
     order = np.argsort(loss)
     loss, p, q = loss[order], p[order], q[order]
@@ -77,23 +83,23 @@ def product(parts: Sequence[Columns]) -> Part:
     loss, p, q = np.zeros(1), np.ones(1), np.ones(1)
     size, merged = 0.0, 1
     with np.errstate(under="ignore"):
-        for done, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: len(part[0]))):
+        for number, (more, more_p, more_q) in enumerate(sorted(parts, key=lambda part: len(part[0]))):
             size += float(np.max(np.abs(more), initial=0.0))
             effort.claim(80.0 * loss.size * len(more), f"A list of {loss.size * len(more)} combinations of losses")
             loss = np.add.outer(more, loss).ravel()
             p = np.multiply.outer(more_p, p).ravel()
             q = np.multiply.outer(more_q, q).ravel()
-            # Merging early keeps equal parts small; where nothing merges, a sort of every stage would be wasted.
-            if loss.size > max(_UNSORTED, 2 * merged) and done + 1 < len(parts):
+            # merging early keeps equal parts small; if nothing merges, sorting at every stage would be wasted
+            if loss.size > max(_UNSORTED, 2 * merged) and number + 1 < len(parts):
                 before = loss.size
                 loss, p, q = merge(loss, p, q, len(parts), size=size)
                 merged = 0 if loss.size < 0.75 * before else 32 * loss.size
-                effort.checkpoint(done / len(parts))
+                effort.checkpoint(number / len(parts))
     return merge(loss, p, q, len(parts), size=size)
 
 
 def few(parts: Sequence[Columns]) -> bool:
-    """Whether the parts have one number of atoms and so few combinations that they are listed before any is merged."""
+    """Return whether the parts have equally many atoms and so few combinations that all are listed before merging."""
     sizes = {len(part[0]) for part in parts}
     return len(sizes) == 1 and 0 < min(sizes) ** len(parts) <= _UNSORTED
 
@@ -107,8 +113,8 @@ def _equal(parts: Sequence[Columns]) -> Part:
     return merge(loss, p, q, len(parts), size=size)
 
 
-class Listed:
-    """The product of a `few` parts with ascending and distinct losses, and masses only as they are asked for."""
+class SmallProduct:
+    """The product of a `few` parts with ascending and distinct losses; masses are computed on demand."""
 
     def __init__(self, parts: Sequence[Columns]) -> None:
         self._parts = parts
@@ -173,11 +179,11 @@ def _starts(loss: FloatArray, same: float) -> IntArray:
 
 
 _SIGNED = 30.0
-"""Sum of losses up to which the exponential of half a sum is as exact as a product of masses (1e-14)."""
+"""Largest sum of losses for which the exponential of half a sum is as exact as a product of masses (1e-14)."""
 
 
 def signed(parts: Sequence[Columns]) -> bool:
-    """Whether a few symmetric parts are two-point ones, with losses small enough for `Signed`."""
+    """Return whether a few symmetric parts are two-point ones with losses small enough for `Signed`."""
     return len(parts[0][0]) == 2 and sum(_largest(parts)) <= _SIGNED
 
 
@@ -194,14 +200,14 @@ def _signs(count: int) -> FloatArray:
 
 def _joined(rows: FloatArray, join: np.ufunc) -> FloatArray:
     """Return all combinations of one value from each row."""
-    left: list[FloatArray] = []
+    odd: list[FloatArray] = []
     while len(rows) > 1:  # halves each round
         if len(rows) % 2:
-            left.append(rows[-1])
+            odd.append(rows[-1])
             rows = rows[:-1]
         rows = join(rows[::2, :, None], rows[1::2, None, :]).reshape(len(rows) // 2, -1)
     out = rows[0]
-    for row in left:
+    for row in odd:
         out = join(row[:, None], out).ravel()
     return np.asarray(out, dtype=np.float64)
 
@@ -216,7 +222,7 @@ def _log_poisson(mass: float, k: int) -> FloatArray:
 
 
 def _log_total(masses: FloatArray, k: int, infinite: float | None) -> float:
-    """Return the logarithm of what turns a product of Poisson masses into a multinomial mass."""
+    """Return the logarithm of the factor that turns a product of Poisson masses into a multinomial mass."""
     size = np.array([float(k)])
     total = k * fsum([*masses.tolist(), -1.0])
     if infinite is not None:
@@ -231,7 +237,7 @@ _POWER_ROUNDING, _DEVIATIONS = 1e3, 40.0
 def power_rounding(rounding: float, k: int) -> float:
     """Return the relative error of the masses of `power`, in units of 2^-53, from that of its part's masses.
 
-    With q_i (1 + t_i) for q_i, the sum put right, the mass of n_1, n_2, ... copies is off by the sum of (n_i - k q_i) t_i.
+    With q_i (1 + t_i) for q_i and the sum corrected, the mass of n_1, n_2, ... copies is off by the sum of (n_i - k q_i) t_i.
     """
     return _POWER_ROUNDING + _DEVIATIONS * sqrt(k) * rounding
 
@@ -243,9 +249,9 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tupl
     written as a product of Poisson masses with means k q_i, each to 1e-14. Relative error about 1e-13 (masses to
     1e-300).
 
-    Masses that are rounded do not sum to 1 exactly, and k copies would be off by k times that. Where the masses of P0 and
-    P1 at infinite losses are known, `infinite`, each sum is put right: what rounding leaves of it, weighed by how far the
-    numbers of copies are from their means, grows with the square root of k alone (`power_rounding`).
+    Rounded masses do not sum to 1 exactly, and k copies would be off by k times that. If the masses of P0 and P1 at infinite
+    losses are known, `infinite`, each sum is corrected: the remaining rounding, weighted by the deviations of the numbers of
+    copies from their means, grows only with the square root of k (`power_rounding`).
     """
     _COUNT.check(k)
     m = loss.size
@@ -253,22 +259,22 @@ def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tupl
         return (np.zeros(1), np.ones(1), np.ones(1)) if k == 0 else (loss, p, q)
     atoms = count([(m, k)])
     effort.claim(100.0 * min(atoms, 1e300), f"The list of {atoms} combinations of {k} copies of {m} losses")
-    left = np.full(1, k, dtype=np.int64)
+    remaining = np.full(1, k, dtype=np.int64)
     total = np.zeros(1)
     lost_p, lost_q = infinite or (None, None)
     log_p, log_q = np.full(1, _log_total(p, k, lost_p)), np.full(1, _log_total(q, k, lost_q))
     for i in range(m):
         table_p, table_q = _log_poisson(float(p[i]), k), _log_poisson(float(q[i]), k)
         if i == m - 1:
-            used = left
+            copies = remaining
         else:
-            width = left + 1
-            row = np.repeat(np.arange(left.size), width)
-            used = np.arange(row.size) - np.repeat(np.cumsum(width) - width, width)
-            left, total, log_p, log_q = left[row] - used, total[row], log_p[row], log_q[row]
-        total = total + used * loss[i]
-        log_p = log_p + table_p[used]
-        log_q = log_q + table_q[used]
+            width = remaining + 1
+            row = np.repeat(np.arange(remaining.size), width)
+            copies = np.arange(row.size) - np.repeat(np.cumsum(width) - width, width)
+            remaining, total, log_p, log_q = remaining[row] - copies, total[row], log_p[row], log_q[row]
+        total = total + copies * loss[i]
+        log_p = log_p + table_p[copies]
+        log_q = log_q + table_q[copies]
         effort.checkpoint(i / m)
     with np.errstate(under="ignore"):
         return merge(total, np.exp(log_p), np.exp(log_q), m, size=k * float(np.max(np.abs(loss))))

@@ -4,7 +4,7 @@ The parts are dealt into two halves A and B. With :math:`\delta_B` the profile o
 
 .. math:: \delta_{A \otimes B}(\varepsilon) = \sum_a q_a\, \delta_B(\varepsilon - L_a),
 
-and tail masses split the same way: a sum over one half of positive terms looked up in the other. Twenty parts are
+and tail masses split the same way: a sum over one half of positive terms looked up in the other. Twenty parts need
 2^10 look-ups per value instead of 2^20 combinations, forty parts 2^20 instead of 2^40.
 
 Reference: E. Horowitz and S. Sahni, "Computing partitions with applications to the knapsack problem", 1974.
@@ -20,7 +20,7 @@ import numpy as np
 from dpcore.core import effort
 from dpcore.core.lazy import Lazy
 from dpcore.engine import profile
-from dpcore.engine.enumeration import Listed, Signed, few, product, signed
+from dpcore.engine.enumeration import Signed, SmallProduct, few, product, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ class Halves:
         Triples (loss, p, q) of finite losses and masses; mass at infinite losses is the caller's: with all finite
         P1-masses adding to c, the profile of the whole is 1 - c + `delta`.
     symmetric : bool, default False
-        Whether every part is known to be its own mirror image.
+        Whether every part is its own mirror image.
 
     Notes
     -----
@@ -92,7 +92,7 @@ class Halves:
         effort.claim(100.0 * min(_most(sizes, dealt), 1e300), f"Half the list of combinations of {len(parts)} parts")
         first, second = ([parts[place] for place in half] for half in dealt)
         if few(first) and few(second):
-            kind = Signed if symmetric and signed(first) and signed(second) else Listed
+            kind = Signed if symmetric and signed(first) and signed(second) else SmallProduct
             smaller, larger = kind(first), kind(second)
             if larger.loss.size < smaller.loss.size:
                 smaller, larger = larger, smaller
@@ -102,7 +102,7 @@ class Halves:
             one, two = sorted((product(first), product(second)), key=lambda half: half[0].size)
             left, right = (one[0], one[2]), (two[0], two[2])
             self._p, self._other_p = np.ascontiguousarray(one[1][::-1]), two[1]
-        # Descending, so that the thresholds epsilon - L_a ascend and neighbouring look-ups share memory.
+        # descending, so that the thresholds epsilon - L_a ascend and neighbouring look-ups share memory
         self._loss, self._q = (np.ascontiguousarray(column[::-1]) for column in left)
         self._other_loss, self._other_q = right
 
@@ -116,7 +116,7 @@ class Halves:
 
     @staticmethod
     def count(sizes: Sequence[int]) -> int:
-        """Return the number of combinations in the larger half, for parts of the given numbers of atoms."""
+        """Return the number of combinations in the larger half, for parts with these numbers of atoms."""
         return _most(sizes, _deal(sizes))
 
     @Lazy
@@ -155,7 +155,7 @@ class Halves:
         other = self._other_loss
         if len(threshold) > 1:
             return other.searchsorted(threshold, side="right")
-        # Thresholds ascend along a row: a short stretch of the other half holds the places of a piece of one.
+        # thresholds ascend along a row: a short stretch of the other half contains the places of a piece of one
         first = int(other.searchsorted(threshold[0, 0]))
         last = int(other.searchsorted(threshold[0, -1], side="right"))
         return first + other[first:last].searchsorted(threshold, side="right")

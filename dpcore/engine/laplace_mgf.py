@@ -30,10 +30,10 @@ _SERIES_TERMS = ((0.04, 5), (0.25, 7), (_SERIES_RADIUS, 13))
 """(radius, terms): the first omitted term r^m / (2m+2)! is below 1e-17 of the leading 1/2."""
 
 _MIDDLE = -0.5 + 5e-7
-"""Least exponent told apart from -1/2 on the real axis: M is flat there, to the square of the difference."""
+"""Smallest exponent distinguished from -1/2 on the real axis: M is flat there, to the square of the difference."""
 
 _INVERSE_FACTORIALS = tuple((1 / math.factorial(2 * n), 1 / math.factorial(2 * n + 1)) for n in range(32))
-"""Of the even power series behind the coefficients; far more terms than double precision needs."""
+"""Coefficients of the even power series; far more terms than double precision needs."""
 
 
 @lru_cache(maxsize=1024)
@@ -63,7 +63,7 @@ def _log1p(w: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Return log(1+w) with an error of a few units in the last place of |log(1+w)|, -inf at w = -1."""
     real, imag = w.real, w.imag
     out = np.empty_like(w)
-    # |1+w|^2 - 1, clamped because rounding must not make the square of a modulus negative.
+    # |1+w|^2 - 1, clamped because rounding must not make the square of a modulus negative
     np.log1p(np.maximum(real * (2 + real) + imag * imag, -1.0), out=out.real)
     out.real *= 0.5
     np.arctan2(imag, 1 + real, out=out.imag)
@@ -101,7 +101,7 @@ def _by_expm1(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
 
 
 def _by_scaling(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
-    """Log M with e^{s eps0} taken out, which neither overflows nor loses a small M."""
+    """Log M with the factor e^{s eps0} split off, which neither overflows nor loses a small M."""
     twice = 2 * s + 1
     rest = np.exp(-eps0 * twice)
     rest *= s
@@ -125,8 +125,9 @@ def log_mgf(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
 
     Returns
     -------
-    Complex array of the same shape; relative error of a few units in the last place where M is near 1, absolute
-    error of a few units elsewhere (relative to M at the real part of s). -inf where M is 0.
+    ndarray of complex
+        Same shape; relative error of a few units in the last place where M is near 1, absolute error of a few units
+        elsewhere (relative to M at the real part of s). -inf where M is 0.
     """
     if s.real.min(initial=0.0) < -0.5:
         s = np.where(s.real < -0.5, -1 - s, s)  # the mirror image keeps the real part of z non-negative
@@ -165,9 +166,9 @@ def cumulants(c: NDArray[np.float64], eps0: float) -> tuple[NDArray[np.float64],
     width = 2.0 * up + 1.0
     fall = np.expm1(-eps0 * width)
     share = fall / width
-    grown = up * share
-    slope = eps0 + (share - (2.0 * eps0) * (up + up * fall)) / (width * (1.0 + grown))
-    return eps0 * up + np.log1p(grown), np.copysign(slope, c + 0.5)
+    excess = up * share
+    slope = eps0 + (share - (2.0 * eps0) * (up + up * fall)) / (width * (1.0 + excess))
+    return eps0 * up + np.log1p(excess), np.copysign(slope, c + 0.5)
 
 
 def _log_ratio(a: float, y: float, eps0: float) -> float:

@@ -1,12 +1,13 @@
-r"""Exact k-fold products of loss distributions whose losses are whole multiples of one step.
+r"""Exact k-fold products of loss distributions whose losses are integer multiples of one step.
 
 DP-TV regions (losses :math:`+\varepsilon, 0, -\varepsilon`), repeated randomized responses and every mixture of them
 with a common step live on a lattice: the losses of a product are again on it, and its masses are those of a sum of
-independent whole numbers. Small products are convolved directly, positive terms only; large ones come from the tilted
+independent integers. Small products are convolved directly, with positive terms only; large ones come from the tilted
 transforms of `dpcore.engine.lattice_windows`. Either way each mass has its own relative accuracy (about 1e-11 or better
-down to 1e-300; at a mass far below its neighbours, relative to them), which one plain Fourier transform, with its floor of 1e-16 of the largest mass, cannot give.
+down to 1e-300; for a mass far below its neighbours, relative to them), which a plain Fourier transform, with its floor of
+1e-16 of the largest mass, cannot give.
 
-The masses under P0 and under P1 are computed one by one and each set is normalised by its own total: one set derived
+The masses under P0 and under P1 are computed separately and each set is normalised by its own total: one set derived
 from the other would inherit a rounding error k times that of a single step.
 """
 
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     Stretch = tuple[int, FloatArray]
 
 _COUNT = COUNT.but(name="The number of copies", low=0)
-_DIRECT_WIDTH = 4000
-_ROUGH_WIDTH = 30_000
-_FEW_COPIES = 64
-_LEAST_LOG = -746.0
-_BLOCK = 256
-_SAME = 1e-13
+_DIRECT_WIDTH = 4000  # masses up to which products are convolved directly, in milliseconds
+_ROUGH_WIDTH = 30_000  # the same where neighbouring masses differ much and transforms are less exact: up to a second
+_FEW_COPIES = 64  # so few copies always count as rough
+_LEAST_LOG = -746.0  # below this logarithm a mass is zero in double precision
+_BLOCK = 256  # terms of one direct product: underflow is skipped block by block
+_SAME = 1e-13  # relative rounding of mirrored masses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,14 +51,14 @@ class LatticeMeasure:
     Attributes
     ----------
     index : ndarray of int
-        Distinct whole numbers, ascending.
+        Distinct integers, ascending.
     p, q : ndarray of float
         Masses under P0 and P1.
     step : float, default 1
         Distance of the lattice; measures of one product share it.
     p_inf, q_inf : float, optional
-        Masses at the infinite losses. Where given, the finite masses are taken to add up to exactly one minus
-        them; otherwise their sum counts, and a sum that is one up to rounding counts as one.
+        Masses at the infinite losses: the finite masses then add up to exactly one minus them. By default their sum
+        counts, and a sum that is one up to rounding counts as one.
     """
 
     index: IntArray
@@ -66,25 +67,6 @@ class LatticeMeasure:
     step: float = 1.0
     p_inf: float | None = None
     q_inf: float | None = None
-
-
-def lattice_power(index: IntArray, weight: FloatArray, k: int, floor: float = 1e-320) -> tuple[IntArray, FloatArray]:
-    """Return the law of a sum of k independent whole numbers.
-
-    Parameters
-    ----------
-    index, weight : ndarray of int or ndarray of float
-        Values and their probabilities; the weights are normalised to sum to one exactly.
-    k : int
-        Number of terms, from 0.
-    floor : float, default 9.99989e-321
-        Masses below it may be left out.
-
-    Returns
-    -------
-    index, mass : attained values in ascending order and their probabilities, relative error about 1e-11 above 1e-300.
-    """
-    return _sum_law([(np.asarray(index), np.asarray(weight, dtype=np.float64), k)], floor)
 
 
 def lattice_product(
@@ -113,7 +95,7 @@ def lattice_product(
 
 
 def _mirrors(measure: LatticeMeasure) -> bool:
-    """Tell whether exchanging P0 and P1 only changes the sign of the losses."""
+    """Return whether exchanging P0 and P1 only changes the sign of the losses."""
     index, p, q = measure.index, measure.p, measure.q
     return bool(np.array_equal(index, -index[::-1]) and np.allclose(p, q[::-1], rtol=_SAME, atol=0.0))
 
@@ -132,8 +114,11 @@ def _finite(parts: Sequence[tuple[FloatArray, float | None, int]]) -> float:
 
 
 def _sum_law(parts: Sequence[Weights], floor: float) -> tuple[IntArray, FloatArray]:
-    """Return the law of the sum of k copies of each part, values shifted and divided so that the lattice is full."""
-    used = []
+    """Return the law of the sum of k copies of each part, values shifted and divided so that the lattice is full.
+
+    The weights are normalised to sum to one exactly; the relative error of a mass is about 1e-11 above 1e-300.
+    """
+    varying = []
     base = 0
     for index, weight, k in parts:
         _COUNT.check(k)
@@ -145,16 +130,16 @@ def _sum_law(parts: Sequence[Weights], floor: float) -> tuple[IntArray, FloatArr
         values = np.asarray(index[positive], dtype=np.int64)
         base += int(k) * int(values[0])
         if values.size > 1:
-            used.append((values - values[0], weight[positive], int(k)))
-    step = reduce(gcd, (int(value) for values, _, _ in used for value in values), 0) or 1
-    used = [(values // step, weight, k) for values, weight, k in used]
-    start, mass = _masses(used, log(floor) if floor > 0 else _LEAST_LOG)
-    kept = np.flatnonzero(mass >= max(floor, 5e-324))
-    return base + step * (start + kept), mass[kept]
+            varying.append((values - values[0], weight[positive], int(k)))
+    step = reduce(gcd, (int(value) for values, _, _ in varying for value in values), 0) or 1
+    varying = [(values // step, weight, k) for values, weight, k in varying]
+    start, mass = _masses(varying, log(floor) if floor > 0 else _LEAST_LOG)
+    places = np.flatnonzero(mass >= max(floor, 5e-324))
+    return base + step * (start + places), mass[places]
 
 
 def _masses(parts: Sequence[Weights], level: float) -> Stretch:
-    """Choose the method: direct products while they are cheap, and longer where neighbouring masses differ much."""
+    """Choose the method: direct products if they are cheap, with a wider limit if neighbouring masses differ much."""
     if not parts:
         return 0, np.ones(1)
     width = lattice_windows.width(parts, level)
@@ -169,9 +154,9 @@ def _masses(parts: Sequence[Weights], level: float) -> Stretch:
 
 
 def _rough(parts: Sequence[Weights]) -> bool:
-    """Tell whether neighbouring masses may differ much: too few copies take two neighbouring values about equally often.
+    """Return whether neighbouring masses may differ much: too few copies take two neighbouring values about equally often.
 
-    The windows know a mass only relative to the largest near it.
+    The windows give a mass only relative to the largest one near it.
     """
     mixing = 0.0
     for index, weight, k in parts:
@@ -181,7 +166,7 @@ def _rough(parts: Sequence[Weights]) -> bool:
 
 
 def _direct(parts: Sequence[Weights]) -> Stretch:
-    """Convolve positive arrays; each result is scaled to the total one, so that roundings do not double each time."""
+    """Convolve positive arrays; each result is scaled to the total one, so that roundings do not double at every step."""
     start, total = 0, np.ones(1)
     with np.errstate(under="ignore"):
         for index, weight, k in sorted(parts, key=lambda part: int(part[0][-1]) * part[2]):
@@ -205,16 +190,16 @@ def _power(law: Stretch, k: int) -> Stretch:
 
 
 def _trimmed(start: int, mass: FloatArray) -> Stretch:
-    """Scale to the total one and cut off what is zero for every later product."""
-    kept = np.flatnonzero(mass > 1e-322)
-    low, high = int(kept[0]), int(kept[-1]) + 1
+    """Scale to the total one and cut off ends that are zero for every later product."""
+    support = np.flatnonzero(mass > 1e-322)
+    low, high = int(support[0]), int(support[-1]) + 1
     return start + low, np.asarray(mass[low:high] / mass.sum(), dtype=np.float64)
 
 
 def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
     """Convolve two positive arrays, block by block, without the products that underflow.
 
-    They cost a hundred times as much as others and are most of them where masses go down to 1e-300.
+    Those cost a hundred times as much as others, and are the majority where masses go down to 1e-300.
     """
     if a.size < b.size:
         a, b = b, a
@@ -224,8 +209,8 @@ def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
     out = np.zeros(a.size + b.size - 1)
     for start in range(0, a.size, _BLOCK):
         block = a[start : start + _BLOCK]
-        seen = np.flatnonzero(b * float(block.max()) > 1e-322)
-        if seen.size:
-            low, high = int(seen[0]), int(seen[-1]) + 1
+        relevant = np.flatnonzero(b * float(block.max()) > 1e-322)
+        if relevant.size:
+            low, high = int(relevant[0]), int(relevant[-1]) + 1
             out[start + low : start + block.size + high - 1] += np.convolve(block, b[low:high])
     return out

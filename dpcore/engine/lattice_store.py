@@ -1,4 +1,4 @@
-"""What is kept of lattices between questions: bounded in bytes for the whole process, the longest unused dropped first."""
+"""The cache of lattices between questions: bounded in bytes for the whole process, least recently used dropped first."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 MOST_BYTES = 48_000_000
-"""Enough for one fine lattice or a dozen coarse ones; more would be memory that no visitor of an app asked for."""
+"""Enough for one fine lattice or a dozen coarse ones; more would only fill the memory of the app."""
 
 _serials = count()
 
 
 class LatticeStore:
-    """Objects of known weight under the number of their owner and a name; it is safe to use from several threads.
+    """Objects with their sizes under the number of their owner and a name; safe to use from several threads.
 
-    An entry ends with its owner, or when the room is needed.
+    An entry ends with its owner, or when its room is needed.
 
     Parameters
     ----------
     most : int, default MOST_BYTES
-        Bytes all entries may weigh together; what is heavier alone is not kept.
+        Most bytes of all entries together; a larger object is not stored.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self.most = most
-        self.held = 0
+        self.size = 0
         # a finaliser may run in the middle of a call of the same thread
         self._lock = RLock()
         self._entries: OrderedDict[tuple[int, Hashable], tuple[object, int]] = OrderedDict()
 
     def owner(self, region: object) -> int:
-        """Return a number that no other owner has or had; when `region` is gone, so is what is kept under it."""
+        """Return a number that no other owner has or had; its entries disappear with `region`."""
         number = next(_serials)
         weakref.finalize(region, self.forget, number).atexit = False
         return number
 
     def get(self, owner: int, name: Hashable) -> object | None:
-        """Return what is kept, or None."""
+        """Return the object under a name, or None."""
         key = owner, name
         with self._lock:
             entry = self._entries.get(key)
@@ -51,16 +51,16 @@ class LatticeStore:
             self._entries.move_to_end(key)
             return entry[0]
 
-    def put(self, owner: int, name: Hashable, value: object, weight: int) -> None:
-        """Keep a value of so many bytes, in the place of an earlier one of this name."""
+    def store(self, owner: int, name: Hashable, value: object, weight: int) -> None:
+        """Store a value of so many bytes in place of an earlier one of this name."""
         key = owner, name
         with self._lock:
             self._drop(key)
             if weight > self.most:
                 return
             self._entries[key] = value, weight
-            self.held += weight
-            while self.held > self.most and self._entries:  # each round drops an entry
+            self.size += weight
+            while self.size > self.most and self._entries:  # each round drops an entry
                 self._drop(next(iter(self._entries)))
 
     def forget(self, owner: int) -> None:
@@ -72,7 +72,7 @@ class LatticeStore:
     def _drop(self, key: tuple[int, Hashable]) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self.held -= entry[1]
+            self.size -= entry[1]
 
 
 STORE = LatticeStore()

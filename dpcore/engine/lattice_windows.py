@@ -1,18 +1,18 @@
-r"""The law of a sum of many independent whole numbers, every mass with its own relative accuracy.
+r"""The law of a sum of many independent integers, every mass with its own relative accuracy.
 
-One Fourier transform knows each mass only to 1e-16 of the largest. Tilting moves the largest mass anywhere: with
+One Fourier transform gives each mass only to 1e-16 of the largest. Tilting moves the largest mass anywhere: with
 :math:`K(\theta) = \sum_r k_r \log E\,e^{\theta X_r}`, the law with masses proportional to :math:`m_j e^{\theta j}` has
 its mean at :math:`K'(\theta)` and
 
 .. math:: m_j = m^{(\theta)}_j \, e^{K(\theta) - \theta j} .
 
-A walk of tilts covers the whole law; each gives the masses within about four standard deviations of its mean, where
-the transform's floor is amplified by no more than e^9. At the two ends of the support, where a tilted law is no longer
-bell-shaped, the first thousand masses come from a recurrence with positive terms instead.
+A sequence of tilts covers the whole law; each gives the masses within about four standard deviations of its mean, where
+the floor of the transform is amplified by no more than e^9. At the two ends of the support, where a tilted law is no
+longer bell-shaped, the first thousand masses come from a recurrence with positive terms instead.
 
-What must not be lost is multiplied by k, so everything is formed around a mean: the exponent K and the logarithm of the
-transform are log1p of small sums in which the linear term, known exactly, is kept apart from
-:math:`e^y - 1 - y` and :math:`\sin z - z`.
+Errors are multiplied by k, so everything is centred at a mean: the exponent K and the logarithm of the transform are
+log1p of small sums in which the linear term, known exactly, is separate from :math:`e^y - 1 - y` and
+:math:`\sin z - z`.
 """
 
 from __future__ import annotations
@@ -37,33 +37,38 @@ if TYPE_CHECKING:
 _BITS = 26
 """Means are rounded to so many binary places: differences from them and k times them are then exact."""
 _REACH = 4.2
-"""Standard deviations to either side that one tilt is trusted for."""
+"""Standard deviations to either side for which one tilt is trusted: e^(4.2^2/2) = 7000 amplifies the floor to 1e-12."""
 _END = 1024
-"""Largest number of masses at an end of the support that come from the recurrence, while values are neighbours."""
+"""Largest number of masses at an end of the support that come from the recurrence, if values are neighbours."""
 _NOISE = 4e-15
-"""A tilted mass below this part of the largest is rounding: the transform of a value that is never taken."""
+"""A tilted mass below this share of the largest is rounding: the transform of a value that never occurs."""
 _CHUNK, _CELLS = 1 << 13, 1 << 20
+"""Nodes of a transform and numbers of a matrix at once, 8 MB."""
 _MANY_VALUES, _FEW_COPIES = 1 << 10, 10_000
-"""Parts of so many values and so few copies are transformed at once: the k-th power of a transform known to 1e-16 serves."""
+"""With more values and fewer copies a part is transformed at once: the k-th power of a transform right to 1e-16 is enough."""
 _GAPS = 12
+"""Differences of values whose damping is counted; fewer only leave out fewer nodes."""
 _WIDEST = 1 << 15
+"""Largest value of a part whose damping is counted: beyond it the count would cost more than it saves."""
 _TAIL = 55.0
 """Masses beyond the length of a transform wrap around; together they are below e^-55."""
-
-
 _PLACES = 1200
+"""Binary places of an exact mean: more than the 1074 of the smallest double."""
 _OVERLAP = 8
+"""Positions that two windows both compute, to be compared."""
 _OFTEN = 60.0
+"""Expected number of copies from which a value counts for the period: rarer ones hardly damp the peaks of the others."""
 _AGREE = 1e-10
+"""Relative difference of two windows, and of the total from one, above which none is trusted."""
 _IRREGULAR = "The law of this sum on a lattice is too irregular for the method of tilted transforms."
 
 
 class Irregular(BudgetError):
-    """Two tilts disagree about the same masses: a tilted law is not bell-shaped, and none of them can be trusted."""
+    """Two tilts disagree about the same masses: a tilted law is not bell-shaped, and neither can be trusted."""
 
 
 class _Part(NamedTuple):
-    """k copies of a whole number with values ``centre + offset`` (centre: a rounded mean, `slip`: mean - centre)."""
+    """k copies of an integer with values ``centre + offset`` (centre: a rounded mean, `slip`: mean - centre)."""
 
     offset: FloatArray
     weight: FloatArray
@@ -98,7 +103,7 @@ def _excess_sin(z: FloatArray) -> FloatArray:
 
 
 def _part(index: IntArray, weight: FloatArray, k: int) -> _Part:
-    """Prepare one part; its mean is found in whole numbers of 2^-1200, which hold every double exactly."""
+    """Return one part; its mean is computed in integer multiples of 2^-1200, which represent every double exactly."""
     fraction, power = np.frexp(weight)
     digits = np.ldexp(fraction, 53).astype(np.int64).tolist()
     shifts = (power.astype(np.int64) + (_PLACES - 53)).tolist()
@@ -170,7 +175,7 @@ class _Sum:
             return np.asarray(raw / raw.sum(), dtype=np.float64)
 
     def towards(self, target: float, start: _Tilt) -> _Tilt:
-        """Return a tilt whose mean is near `target` (counted from the centre), by Newton steps kept in a bracket."""
+        """Return a tilt whose mean is near `target` (counted from the centre), by Newton steps within a bracket."""
         tilt = start
         inner, outer = start.theta, float("inf") if target > start.mean else -float("inf")
         for _ in range(200):
@@ -194,7 +199,7 @@ class _Sum:
         return tilt.cumulant - tilt.theta * tilt.mean - log(max(1.0, 2.5 * tilt.sigma))
 
     def scale(self, tilt: _Tilt, position: IntArray) -> FloatArray:
-        """Return K(theta) - theta j, the logarithm of what a tilted mass at position j is multiplied with."""
+        """Return K(theta) - theta j, the logarithm of the factor of a tilted mass at position j."""
         return np.asarray(tilt.cumulant - tilt.theta * ((position - self.origin) - self.rest), dtype=np.float64)
 
     def window(self, tilt: _Tilt, low: int, high: int) -> FloatArray:
@@ -215,7 +220,7 @@ class _Sum:
         return values > _MANY_VALUES and copies <= _FEW_COPIES
 
     def _whole(self, theta: float, length: int, around: int) -> NDArray[np.complex128]:
-        """Return the transform at all nodes from those of the parts; what is beyond the length wraps around."""
+        """Return the transform at all nodes from those of the parts; values beyond the length wrap around."""
         total = np.ones(length // 2 + 1, dtype=np.complex128)
         for part in self.parts:
             place = np.rint(part.offset - part.offset[0]).astype(np.int64) % length
@@ -239,20 +244,18 @@ class _Sum:
             node = np.arange(start, min(transform.size, start + chunk))
             t = np.asarray(2.0 * pi / length * node, dtype=np.float64)
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
-            used = lost < _TAIL
-            if used.any():
-                transform[node[used]] = self._transform(theta, node[used], length, around)
+            relevant = lost < _TAIL
+            if relevant.any():
+                transform[node[relevant]] = self._transform(theta, node[relevant], length, around)
         return transform
 
-    def _length(self, tilt: _Tilt, kept: int) -> int:
-        """Return a length at which what wraps into the kept stretch is below e^-55, by Chernoff's bound."""
+    def _length(self, tilt: _Tilt, extent: int) -> int:
+        """Return a length at which the masses that wrap into a stretch of `extent` are below e^-55, by Chernoff's bound."""
         s = np.array([5.0, 8.0, 10.5, 14.0, -5.0, -8.0, -10.5, -14.0]) / tilt.sigma
         rise = self.cumulant(tilt.theta + s) - tilt.cumulant - s * tilt.mean
         distance = (rise + _TAIL) / np.abs(s)
         reach = max(float(distance[:4].min()), float(distance[4:].min()))
-        needed = int(min(self.span + 1, reach + kept + 2)) + 1
-        power = 1 << (needed - 1).bit_length()
-        return next((n for n in (5 * power // 8, 3 * power // 4) if n >= needed and n % 2 == 0), max(2, power))
+        return fast_length(int(min(self.span + 1, reach + extent + 2)) + 1)
 
     def _damping(self, theta: float) -> list[tuple[int, float]]:
         """Return pairs (gap g, rate a) with |E e^(itX)| <= exp(-sum of a sin^2(g t / 2)) under the tilt.
@@ -272,7 +275,7 @@ class _Sum:
         return [(gap, rate) for gap, rate in rates.items() if rate > 0.0]
 
     def _period(self, theta: float) -> int:
-        """Return the greatest common divisor of the differences between all values that are taken often.
+        """Return the greatest common divisor of the differences between all frequent values.
 
         If it is G > 1, the transform is large not only near t = 0 but near every multiple of 2 pi / G.
         """
@@ -285,8 +288,8 @@ class _Sum:
     def _transform(self, theta: float, node: IntArray, length: int, around: int) -> NDArray[np.complex128]:
         """Return E e^(-it (X - around)) under the tilt, at t = 2 pi node / length.
 
-        Near the peak at 2 pi m / G put t = 2 pi m / G + u. All values taken often have the phase of the commonest one
-        there, so that for one copy E e^(itX) is a phase known exactly times one plus a small sum in u.
+        Near the peak at 2 pi m / G put t = 2 pi m / G + u. All frequent values have the phase of the most frequent one
+        there, so for one copy E e^(itX) is an exactly known phase times one plus a small sum in u.
         """
         period = self._period(theta)
         peak = np.rint(node * period / length).astype(np.int64)
@@ -312,7 +315,7 @@ class _Sum:
         return np.asarray(np.exp(real) * np.exp(-1j * phase))
 
     def end_size(self, *, upper: bool) -> int:
-        """Return how many outermost masses the recurrence gives: those where few of the copies miss the end value."""
+        """Return how many outermost masses the recurrence gives: those where few copies differ from the end value."""
         part = max(self.parts, key=lambda part: part.k)
         gap = round(float(part.offset[-1] - part.offset[-2] if upper else part.offset[1] - part.offset[0]))
         inside = (self.span - self.origin if upper else self.origin) // 4
@@ -332,6 +335,12 @@ class _Sum:
         position = self.span - inward if upper else inward
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(np.log(total) + self.scale(start, position)))
+
+
+def fast_length(least: int) -> int:
+    """Return an even length of at least `least` with small prime factors, for a transform."""
+    power = 1 << max(1, (least - 1).bit_length())
+    return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), power)
 
 
 def _leading(distance: IntArray, weight: FloatArray, k: int, count: int) -> FloatArray:
@@ -362,7 +371,7 @@ def _leading(distance: IntArray, weight: FloatArray, k: int, count: int) -> Floa
 
 
 def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[_Tilt], bool]:
-    """Return the tilts beyond the middle one, outward, and whether the end of the support has to follow."""
+    """Return the tilts beyond the middle one, outward, and whether the end of the support must follow."""
     edge = float(law.span - law.origin if direction > 0 else -law.origin)
     end = law.end_size(upper=direction > 0)
     tilts: list[_Tilt] = []
@@ -378,7 +387,7 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
             following = law.towards(target, tilt)
             distance = direction * (following.mean - tilt.mean)
             allowed = _REACH * (tilt.sigma + following.sigma) + 2.0
-            # Between bell shapes the tilt changes by distance / variance; more means that something narrow is between.
+            # between bell shapes the tilt changes by distance / variance; more means that something narrow lies between
             turn = abs(following.theta - tilt.theta) * min(tilt.sigma, following.sigma)
             if 0.0 < distance <= 1.02 * allowed and turn <= 3.0 * _REACH:
                 break
@@ -392,7 +401,7 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
 
 
 def width(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> int:
-    """Return a bound of how many positions lie between the first and the last mass above e^level (Chernoff)."""
+    """Return a bound of the number of positions from the first to the last mass above e^level (Chernoff)."""
     law = _Sum(parts)
     theta = np.geomspace(1e-6, 700.0, 91)
     above = (law.cumulant(theta) - level) / theta
@@ -402,12 +411,12 @@ def width(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> in
     return int(up + down) + 1
 
 
-def _put(out: FloatArray, at: int, mass: FloatArray, shared: int) -> None:
-    """Write masses to their place; the first `shared` of them (the last, if negative) are there and must agree."""
+def _write(out: FloatArray, at: int, mass: FloatArray, shared: int) -> None:
+    """Write masses to their place; the first `shared` of them (the last, if negative) exist already and must agree."""
     place = slice(at, at + mass.size)
-    known, new = (out[place][:shared], mass[:shared]) if shared >= 0 else (out[place][shared:], mass[shared:])
-    largest = max(float(known.max(initial=0.0)), float(new.max(initial=0.0)))
-    if largest > 1e-300 and float(np.abs(known - new).max()) > _AGREE * largest:
+    old, new = (out[place][:shared], mass[:shared]) if shared >= 0 else (out[place][shared:], mass[shared:])
+    largest = max(float(old.max(initial=0.0)), float(new.max(initial=0.0)))
+    if largest > 1e-300 and float(np.abs(old - new).max()) > _AGREE * largest:
         raise Irregular(_IRREGULAR)
     out[place] = mass
 
@@ -420,14 +429,19 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
     parts : sequence of tuple of (ndarray of int, ndarray of float, int)
         Triples (values from 0 ascending, weights, k); the greatest common divisor of all values is one.
     level : float
-        Logarithm of the mass below which nothing is listed.
+        Logarithm of the smallest mass that is listed.
+
+    Returns
+    -------
+    tuple of (int, ndarray of float)
+        The first position and the masses from there on.
     """
     law = _Sum(parts)
     middle = law.tilt(0.0)
     down, low_end = _walk(law, level, -1, middle)
     up, high_end = _walk(law, level, 1, middle)
     tilts = [*reversed(down), middle, *up]
-    # A boundary between two tilts lies equally many of their own standard deviations from both.
+    # a boundary between two tilts lies equally many of their own standard deviations from both
     bounds = [
         law.origin + round(a.mean + law.rest + (b.mean - a.mean) * a.sigma / (a.sigma + b.sigma))
         for a, b in pairwise(tilts)
@@ -441,18 +455,18 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
     effort.claim(40.0 * (stop - start + 1), f"A lattice law of {stop - start + 1} losses")
     out = np.zeros(stop - start + 1)
     edges = [first, *[bound + 1 for bound in bounds], last + 1]
-    # Neighbours are both computed on a few positions, a small part of a standard deviation, and compared there.
+    # neighbours are both computed at a few positions, a small part of a standard deviation, and compared there
     shared = [0, *[max(1, min(_OVERLAP, int(0.2 * min(a.sigma, b.sigma)))) for a, b in pairwise(tilts)], 0]
     with np.errstate(under="ignore"):
         for n, tilt in enumerate(tilts):
             low, high = max(first, edges[n] - shared[n]), min(last, edges[n + 1] - 1 + shared[n + 1])
             if low <= high:
-                _put(out, low - start, law.window(tilt, low, high), 2 * shared[n])
+                _write(out, low - start, law.window(tilt, low, high), 2 * shared[n])
             effort.checkpoint((n + 1) / len(tilts))
         if lower:
-            _put(out, 0, law.end(tilts[0], lower, upper=False), -_OVERLAP)
+            _write(out, 0, law.end(tilts[0], lower, upper=False), -_OVERLAP)
         if upper:
-            _put(out, out.size - upper, law.end(tilts[-1], upper, upper=True)[::-1], _OVERLAP)
+            _write(out, out.size - upper, law.end(tilts[-1], upper, upper=True)[::-1], _OVERLAP)
     if abs(float(out.sum()) - 1.0) > _AGREE:
         raise Irregular(_IRREGULAR)
     return start, out

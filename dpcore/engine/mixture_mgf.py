@@ -5,21 +5,21 @@ With x standard normal under P0 and r(x) = 1 - q + q e^(mu x - mu^2/2) the likel
 .. math:: M(s) = E_0[r^{s+1}] = \int \varphi(x)\, r(x)^{s+1}\, dx .
 
 The integrand is analytic for \|Im x\| < pi/mu, so the path may run at height t above the real axis. There
-\|r^{iy}\| = e^{-y arg r} with arg r > 0: what would oscillate on the real axis has died out, and
+\|r^{iy}\| = e^{-y arg r} with arg r > 0: the oscillations of the real axis have died out, and
 
 .. math:: |M(c+iY)| \le e^{t^2/2} \int \varphi(x)\, |r(x+it)|^{c+1} e^{-y \arg r(x+it)}\, dx \quad (Y \ge y \ge 0),
 
 a bound of positive terms that falls with y (`log_decay`).
 
 Steps. With A = q e^(mu x - mu^2/2), B = 1 - q, 0 <= a, b <= pi/2 and a + b < pi,
-(B + A e^{i(a+b)})(B + A e^{i(a-b)}) has imaginary part 2 A sin(a) (B cos(b) + A cos(a)) >= 0, so that the arguments of r
-at the heights a + b and a - b (times 1/mu) never add up to less than 0. Both integrands, the one at height t and the positive
+(B + A e^{i(a+b)})(B + A e^{i(a-b)}) has imaginary part 2 A sin(a) (B cos(b) + A cos(a)) >= 0, so the arguments of r at the
+heights a + b and a - b (times 1/mu) never add up to less than 0. Both integrands, the one at height t and the positive
 one of the bound, are therefore bounded by a small multiple of M(c) in a strip of half width t around their paths
-whatever y >= 0 is, and the trapezoidal rule of step t/`_STEPS` misses at most e^(-2 pi `_STEPS`) of that: below 1e-17.
+for every y >= 0, and the trapezoidal rule of step t/`_STEPS` misses at most e^(-2 pi `_STEPS`) of that: below 1e-17.
 
-Trimming. The loss of a small q has a narrow core and rare far jumps; these make M explode before the core's own
-exponents are reached. With a factor Phi((cut - x)/w) under the integral, w = `TAPER`, the jumps beyond the cut are taken
-out (`trimmed_mixture`); the factor is entire, so everything above stays true for heights up to about w.
+Trimming. The loss of a small q has a narrow core and rare far jumps; these make M explode before the exponents of the
+core are reached. A factor Phi((cut - x)/w) under the integral, w = `TAPER`, removes the jumps beyond the cut
+(`trimmed_mixture`); the factor is entire, so everything above stays true for heights up to about w.
 """
 
 from __future__ import annotations
@@ -39,33 +39,34 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 ROUNDING = 64.0
-"""Rounding error of M(s) near the axis' middle, in units of 2^-53 M(Re s): three times the largest seen against 40 digits."""
+"""Rounding error of M(s) near the middle of the axis, in units of 2^-53 M(Re s): three times the largest seen against 40 digits."""
 
 TAPER = 0.35
 """Width of the soft cut of a trimmed law, in units of x."""
 
-_ROOM = 8.7
-_STEPS = 6.5
-_GRAIN = 2.0**-10
-_BLOCK, _FENCES = 128, (-1.5, 24.0)
-_CELLS = 1 << 18  # exponentials between two looks at the clock
-_TINY_STEP = 1e-12
+_ROOM = 8.7  # standard deviations around the peak: beyond, the normal weight is below 1e-16
+_STEPS = 6.5  # steps per height of a path: e^(-2 pi 6.5) is below 1e-17; fewer would lose digits of M
+_GRAIN = 2.0**-10  # steps are multiples of it, so that their products are exact
+_BLOCK, _FENCES = 128, (-1.5, 24.0)  # exponents at once, and the fences between which they share nodes
+_CELLS = 1 << 18  # exponentials between two checkpoints
+_TINY_STEP = 1e-12  # imaginary parts below it are steps of a derivative
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
 
 _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 """Heights of the paths of the bound, in units of 1/mu or of 1, whichever is smaller; below c = -1 only up to 1.2."""
 
-_STEEP = 8
-_LOST = 1e-16
-_SMALL = 1 << 15
-_OCTET, _EVEN = 8, 16
-_NONE, _MOST = 1e-12, 1e14  # a bend that is none, and an exponent beyond all
+_STEEP = 8  # number of these heights up to 1.2
+_LOST = 1e-16  # of M(c): what a quadrature of the bound may miss; no decay is below it
+_SMALL = 1 << 15  # complex products at once: few enough for a library to compute them in one thread
+_OCTET, _EVEN = 8, 16  # powers from one exponential, and points from which an even spacing is used
+_NO_BEND, _MOST = 1e-12, 1e14  # a bend that counts as none, and an exponent beyond any that is needed
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
+_CHECKPOINTS = 16  # pieces of a product between two checkpoints
 
 
 class _Path(NamedTuple):
-    """Nodes of a path at one height, and what depends on no exponent: log|r|, arg r, log|weight|, its argument.
+    """Nodes of a path at one height, and what does not depend on the exponent: log|r|, arg r, log|weight|, its argument.
 
     `flat` and `flat_weight` are log r and the logarithm of the weight below the nodes, on the real axis.
     """
@@ -79,7 +80,7 @@ class _Path(NamedTuple):
 
 
 class _Lines(NamedTuple):
-    """The integrand on vertical lines Re s = c: log|r| and arg r, one row of weights (relative to M(c)) a line, log M(c)."""
+    """The integrand on vertical lines Re s = c: log|r|, arg r, a row of weights (relative to M(c)) per line, and log M(c)."""
 
     size: FloatArray
     turn: FloatArray
@@ -91,7 +92,7 @@ def rounding(c: FloatArray, mu: float) -> FloatArray:
     """Return the rounding error of M(s) at Re s = c in units of 2^-53 M(c), beyond 4 abs(log M(s)).
 
     Where the integrand peaks, near x = (c + 1) mu, the exponents (c + 1) log r and -x^2/2 are of the size of x^2 and
-    nearly cancel: their own roundings stay.
+    nearly cancel, but their roundings remain.
     """
     return np.asarray(ROUNDING + 2.0 * (mu * np.maximum(c + 1.0, 0.0)) ** 2, dtype=np.float64)
 
@@ -106,7 +107,7 @@ def _bend(mu: float, q: float, c: float) -> float:
     r"""Return w such that the integrand grows at most like e^(w t^2/2) at height t.
 
     It is 1 from c = -1 on, where r is largest on the axis. Below, a smaller \|r\| counts more: w = 1 + \|c+1\| max (log r)'',
-    the maximum over all x that weigh anything.
+    the maximum over all x with a noticeable weight.
     """
     if c >= -1.0:
         return 1.0
@@ -115,7 +116,7 @@ def _bend(mu: float, q: float, c: float) -> float:
 
 
 def has_transform(mu: float, q: float) -> bool:
-    """Whether M is known to the right of 0, where the exponents of delta are."""
+    """Return whether M is known to the right of 0, where the exponents of delta are."""
     return _range(mu, q)[1] > 0.0
 
 
@@ -123,19 +124,19 @@ def _range(mu: float, q: float) -> tuple[float, float]:
     """Return the least and the largest c at which M is computed: beyond any exponent a delta above 1e-300 needs."""
     share = min(0.5, _share(_ROOM, mu, q))
     bend, square = mu * mu * share * (1.0 - share), mu * mu
-    lowest = -1.0 - (_STEEPEST - 1.0) / bend if bend > _NONE else -_MOST
-    return lowest, min(_FARTHEST / square, _PEAK / mu) - 1.0 if square > _NONE else _MOST
+    lowest = -1.0 - (_STEEPEST - 1.0) / bend if bend > _NO_BEND else -_MOST
+    return lowest, min(_FARTHEST / square, _PEAK / mu) - 1.0 if square > _NO_BEND else _MOST
 
 
 @lru_cache(maxsize=1024)
 def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
-    """Return where the integrand begins and ends: it peaks between 0 and (c + 1) mu, or where the cut pulls that."""
+    """Return where the integrand begins and ends: it peaks between 0 and (c + 1) mu, or nearer to the cut."""
     peak = (c + 1.0) * mu
     if peak > cut:
         peak = (cut + peak * TAPER**2) / (1 + TAPER**2)
     if peak < 0:
         low, high = peak, 0.0
-        # to a thousandth, or to a part of the room: a peak of -1e14 is one in name only where r hardly falls
+        # to a thousandth, or to a part of the room: with a nearly constant r a peak of -1e14 is not real
         for _ in range(max(10, math.frexp(peak)[1] + 3)):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if middle < peak * _share(middle, mu, q) else (low, middle)
@@ -144,7 +145,7 @@ def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
 
 
 def _height(mu: float, q: float, c: float, cut: float) -> float:
-    """Return the height of the path: twice it stays where r has a positive real part and the integrand is small."""
+    """Return the height of the path: up to twice of it r has a positive real part and the integrand is small."""
     return min(1.0 if cut == math.inf else TAPER, 0.75 / mu, math.sqrt(2.0 / _bend(mu, q, c)))
 
 
@@ -165,7 +166,7 @@ def _log_ratio(x: FloatArray, mu: float, q: float) -> FloatArray:
     """Return log r on the real axis."""
     rise = mu * x - mu * mu / 2
     up = np.log(q) + rise
-    # log(1 - q + q e^rise), written so that neither a large nor a small rise loses digits
+    # log(1 - q + q e^rise), in a form in which neither a large nor a small rise loses digits
     return np.where(
         rise > 1.0,
         up + np.log1p((1.0 - q) * np.exp(-np.maximum(up, -700.0))),
@@ -176,16 +177,16 @@ def _log_ratio(x: FloatArray, mu: float, q: float) -> FloatArray:
 def _turned_log_ratio(x: FloatArray, height: FloatArray | float, mu: float, q: float) -> tuple[FloatArray, FloatArray]:
     """Return log|r| and arg r at x + i height, from r - 1 without cancellation."""
     rise = mu * x - mu * mu / 2
-    grown = np.exp(rise)
+    growth = np.exp(rise)
     angle = mu * height
-    real = q * (np.expm1(rise) - 2.0 * grown * np.sin(angle / 2) ** 2)
-    imaginary = q * grown * np.sin(angle)
+    real = q * (np.expm1(rise) - 2.0 * growth * np.sin(angle / 2) ** 2)
+    imaginary = q * growth * np.sin(angle)
     return 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary), np.arctan2(imaginary, 1.0 + real)
 
 
 @lru_cache(maxsize=64)
 def _path(mu: float, q: float, height: float, low: float, high: float, cut: float) -> _Path:
-    """Return the nodes at a height; lines with the same height share them."""
+    """Return the nodes at a height, shared by all lines of that height."""
     step = _step(height)
     x = _nodes(step, (low, high))
     size, turn = _turned_log_ratio(x, height, mu, q)
@@ -199,7 +200,7 @@ def _path(mu: float, q: float, height: float, low: float, high: float, cut: floa
 
 @lru_cache(maxsize=256)
 def _lines(mu: float, q: float, lines: tuple[float, ...], cut: float = math.inf) -> _Lines:
-    """Return common nodes, weights and log M(c) for several c: the lowest path any of them needs serves all."""
+    """Return common nodes, weights and log M(c) for several c: the lowest path that any of them needs serves all."""
     height = min(_height(mu, q, c, cut) for c in lines)
     low, high = zip(*(_ends(mu, q, c, cut) for c in lines), strict=True)
     path = _path(mu, q, height, *_outward((min(low), max(high))), cut)
@@ -222,7 +223,7 @@ def _log_sum(exponent: FloatArray) -> FloatArray:
 
 
 def _outward(ends: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends rounded outward to multiples of 8, so that neighbouring c share what is computed on the nodes."""
+    """Return the ends rounded outward to multiples of 8, so that neighbouring c share their nodes."""
     return 8.0 * math.floor(ends[0] / 8.0), 8.0 * math.ceil(ends[1] / 8.0)
 
 
@@ -238,8 +239,8 @@ def _turned(log_size: FloatArray, angle: FloatArray) -> ComplexArray:
 def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
     """Return log M(s) at complex s; points on one vertical line share their nodes.
 
-    Rows of a 2-d array whose points have an equal spacing on a line of their own, as contours have, cost two small
-    tables of exponentials and one matrix product each.
+    Rows of a 2-d array with equally spaced points on a line each, as contours have them, cost two small tables of
+    exponentials and one matrix product each.
     """
     s = np.asarray(s, dtype=np.complex128)
     if s.ndim == 2 and s.shape[1] >= _EVEN and (s.real == s.real[:, :1]).all():
@@ -256,35 +257,35 @@ def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> Comp
 
 
 def _rows(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
-    """Return log M along lines, one a row; nan too far out."""
+    """Return log M along lines, one per row; nan too far out."""
     first, last = _range(mu, q)
-    known = (s.real[:, 0] >= first) & (s.real[:, 0] <= last)
-    if known.all():
+    inside = (s.real[:, 0] >= first) & (s.real[:, 0] <= last)
+    if inside.all():
         return _along(_lines(mu, q, tuple(s.real[:, 0].tolist()), cut), s.imag)
     out = np.full(s.shape, np.nan, dtype=np.complex128)
-    if known.any():
-        out[known] = _rows(s[known], mu, q, cut)
+    if inside.any():
+        out[inside] = _rows(s[inside], mu, q, cut)
     return out
 
 
 def _derivatives(s: ComplexArray) -> bool:
-    """Whether points are a tiny step off the real axis, where `_along` would lose the step in its rounding."""
+    """Return whether the points are a tiny step off the real axis, which `_along` would lose in its rounding."""
     return bool((s.imag != 0).any() and (np.abs(s.imag) < _TINY_STEP).all())
 
 
 def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
-    """Return log M at points of lines; M(c - iy) is the conjugate of M(c + iy), and M(c) is known already."""
+    """Return log M at points of lines; M(c - iy) is the conjugate of M(c + iy), and M(c) is already known."""
     below = y < 0
     value = _transform(lines, np.abs(y) if below.any() else y)
-    found = np.empty_like(value)
+    log_value = np.empty_like(value)
     with np.errstate(divide="ignore"):
-        np.log(value.real**2 + value.imag**2, out=found.real)  # a fraction of the time of the complex logarithm
-    found.real *= 0.5
-    np.arctan2(value.imag, value.real, out=found.imag)
-    found[y == 0] = 0.0
-    found.imag[below] *= -1.0
-    found.real += lines.log_total[:, None]
-    return found
+        np.log(value.real**2 + value.imag**2, out=log_value.real)  # a fraction of the time of the complex logarithm
+    log_value.real *= 0.5
+    np.arctan2(value.imag, value.real, out=log_value.imag)
+    log_value[y == 0] = 0.0
+    log_value.imag[below] *= -1.0
+    log_value.real += lines.log_total[:, None]
+    return log_value
 
 
 def _scattered(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
@@ -303,7 +304,7 @@ def cumulants(c: FloatArray, mu: float, q: float, cut: float = math.inf) -> tupl
     """Return log M(c) and its derivative, the mean of log r under the tilted law, at real c; nan too far out."""
     out = np.full((2, c.size), np.nan)
     order = np.argsort(c, kind="stable")
-    # what is steep needs small steps, what is tilted far a long range: neighbours share both
+    # a steep integrand needs small steps, a large tilt a long range: neighbours share both
     lowest, highest = _range(mu, q)
     fences = sorted((lowest, *(fence for fence in _FENCES if lowest < fence < highest)))
     ends = np.searchsorted(c[order], fences).tolist()
@@ -337,13 +338,13 @@ def _block(c: FloatArray, mu: float, q: float, cut: float) -> tuple[FloatArray, 
         weight -= top[:, None]
         np.exp(weight, out=weight)
         total = weight.sum(axis=1)
-        mean = np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they bring
+        mean = np.einsum("ij,j->i", weight, ratio)  # no BLAS: its threads cost more than they save
         out[:, part] = top + np.log(total * (step / math.sqrt(2 * math.pi))), mean / total
     return out[0], out[1]
 
 
 def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
-    """Return sum of weight e^(i y log r) for each y >= 0, one row a line."""
+    """Return the sum of weight e^(i y log r) for each y >= 0, one line per row."""
     n = y.shape[1]
     if n < _EVEN or not _even(y):
         pairs = zip(_phases(lines, y), lines.weight, strict=True)
@@ -378,39 +379,35 @@ def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
     eighths = -(-count // _OCTET)
     base = _phases(lines, step[:, None] * np.array([1.0, *range(0, eighths * _OCTET, _OCTET)]))
     out = np.empty((step.size, eighths, _OCTET, lines.size.size), dtype=np.complex128)
-    out[:, :, 0], power, done = base[:, 1:], base[:, :1, None], 1
-    while done < _OCTET:  # doubles: three rounds
-        np.multiply(out[:, :, :done], power, out=out[:, :, done : 2 * done])
-        power, done = power * power, 2 * done
+    out[:, :, 0], power, size = base[:, 1:], base[:, :1, None], 1
+    while size < _OCTET:  # doubles: three rounds
+        np.multiply(out[:, :, :size], power, out=out[:, :, size : 2 * size])
+        power, size = power * power, 2 * size
     return out.reshape(step.size, -1, lines.size.size)[:, :count]
 
 
-_LOOKS = 16
-"""Pieces of a product between two looks at the clock."""
-
-
 def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
-    """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they bring."""
+    """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they save."""
     rows = max(1, _SMALL // max(1, b.size))
     if rows >= a.shape[0]:
         return np.asarray(a @ b, dtype=np.complex128)
     pieces = []
     for i in range(0, a.shape[0], rows):
-        if i % (_LOOKS * rows) == 0:
+        if i % (_CHECKPOINTS * rows) == 0:
             checkpoint()
         pieces.append(a[i : i + rows] @ b)
     return np.concatenate(pieces)
 
 
 class _Bound(NamedTuple):
-    """The paths of the bound, one row a height: log|r|, arg r, log of weight and step."""
+    """The paths of the bound, one row per height: log|r|, arg r, log of weight and step."""
 
     size: FloatArray
     turn: FloatArray
     weight: FloatArray
 
     def every(self, stride: int) -> _Bound:
-        """Return some of the nodes."""
+        """Return every `stride`-th node."""
         return _Bound(*(np.ascontiguousarray(row[:, ::stride]) for row in self))
 
 
@@ -428,7 +425,7 @@ def _paths(mu: float, q: float, low: float, high: float, cut: float) -> tuple[_B
     return paths, paths.every(4)
 
 
-class _Tilt(NamedTuple):
+class _TiltedPaths(NamedTuple):
     """The paths of the bound for one c: (c + 1) log|r| + log weight on every fourth node, and log M(c)."""
 
     paths: _Bound
@@ -438,20 +435,20 @@ class _Tilt(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _tilt(mu: float, q: float, c: float, cut: float) -> _Tilt:
-    """Return what all heights y on one line share."""
+def _tilt(mu: float, q: float, c: float, cut: float) -> _TiltedPaths:
+    """Return the part of the bound that all y on one line share."""
     ends = _outward(_ends(mu, q, c, cut))
     paths, some = _paths(mu, q, *ends, cut)
     rows = slice(None if c >= -1.0 and cut == math.inf else _STEEP)
     path = _path(mu, q, _height(mu, q, c, cut), *ends, cut)
     log_total = float(_log_sum(((c + 1.0) * path.flat + path.flat_weight)[None])[0])
-    return _Tilt(paths, some.turn[rows], (c + 1.0) * some.size[rows] + some.weight[rows], log_total)
+    return _TiltedPaths(paths, some.turn[rows], (c + 1.0) * some.size[rows] + some.weight[rows], log_total)
 
 
 def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) -> float:
-    """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y: one of several paths, the best it seems.
+    """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y, by the best of several paths.
 
-    Which path is best is judged by every fourth node; the bound itself takes all nodes of that path.
+    Every fourth node decides which path is best; the bound itself uses all nodes of that path.
     """
     first, last = _range(mu, q)
     if y <= 0 or not first <= c <= last:

@@ -5,8 +5,8 @@ With atoms :math:`L_0 < \dots < L_{n-1}`, P1-masses :math:`q_i` and P1-mass :mat
 .. math:: \delta(\varepsilon) = q_\infty + \sum_{L_i > \varepsilon} q_i (1 - e^{\varepsilon - L_i}).
 
 The textbook difference "P1-sum minus :math:`e^\varepsilon` times P0-sum" loses all digits where the two sums are nearly
-equal. Here two numbers per atom are enough, and both come from recurrences without any subtraction, walked from the
-largest loss down with :math:`h_j = L_{j+1} - L_j`:
+equal. Here two numbers per atom are enough, and both come from recurrences without any subtraction, from the largest
+loss down with :math:`h_j = L_{j+1} - L_j`:
 
 .. math::
     S_j &= q_j + e^{-h_j} S_{j+1} = \sum_{i \ge j} q_i e^{L_j - L_i}, \\
@@ -46,7 +46,7 @@ _STRETCH = 1 << 15
 
 
 _CHAIN = 1024
-"""So many terms are added up in one chain: a relative error of 1.2e-13 if every rounding went one way, in fact 1e-15."""
+"""Terms added up in one chain: a relative error of 1.2e-13 if every rounding went one way, in practice 1e-15."""
 
 
 _NARROW = 4.0
@@ -54,7 +54,7 @@ _NARROW = 4.0
 
 
 class Tables(NamedTuple):
-    """What `delta_at` needs to know of a loss distribution with n atoms.
+    """The tables of a loss distribution with n atoms that `delta_at` needs.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def _grid(values: FloatArray) -> FloatArray:
 
 
 def _running(values: FloatArray) -> FloatArray:
-    """Return the running sums of a sequence, in short chains so that roundings do not pile up."""
+    """Return the running sums of a sequence, in short chains so that roundings do not accumulate."""
     if values.size <= _CHAIN:
         return np.asarray(values.cumsum(), dtype=np.float64)
     sums = np.cumsum(_grid(values), axis=1)
@@ -186,7 +186,7 @@ def _narrow_tables(loss: FloatArray, q: FloatArray, q_inf: float) -> Tables:
 
 
 def refuse_nan(threshold: FloatArray) -> None:
-    """Say that a threshold is not a number, if one is not."""
+    """Refuse thresholds that are not a number."""
     if np.isnan(threshold).any():
         msg = "A loss threshold must be a real number or an infinity, got nan."
         raise DomainError(msg)

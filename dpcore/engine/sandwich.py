@@ -1,13 +1,13 @@
-"""Certified delta of a product of curves known by their profiles alone, between two lattice products.
+"""Certified delta of a product of curves from their profiles alone, between two lattice products.
 
 Each curve is replaced by a lattice measure above and one below it (`sandwich_measure`); both products are computed by
 tilted transforms (`sandwich_fold`), whose error bounds widen the bracket. The width falls with the square of the step;
-from a coarse first step the needed one is predicted, and taken as long as the work stays within a bound. Steps divide the
-losses at which a profile has a corner, since a corner inside a cell costs a width proportional to the step.
+a coarse first step predicts the necessary one, which is used if its work stays within a bound. Steps divide the losses
+at which a profile has a corner, since a corner inside a cell costs a width proportional to the step.
 
-The steps are those of one fixed sequence, and which of them an epsilon takes follows from its own brackets and from
-counted work: no answer depends on the clock, on other epsilons or on earlier questions. Lattices are kept in a store that
-is bounded in bytes (`lattice_store`); whether one is still there changes the time of an answer, never the answer.
+The steps form one fixed sequence, and which of them an epsilon uses follows from its own brackets and from counted work:
+no answer depends on the clock, on other epsilons or on earlier questions. Lattices are cached in a store that is bounded
+in bytes (`lattice_store`); whether one is still there changes the time of an answer, never the answer.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 _COARSE, _COARSEST = 4096, 256
-"""Losses of the first lattice, and fewest where the profiles are dear."""
+"""Losses of the first lattice, and fewest if the profiles are expensive."""
 
 _FINEST = 1 << 19
-"""Most losses of one lattice measure: with its transforms about 250 MB while it is made."""
+"""Most losses of one lattice measure: with its transforms about 250 MB during its computation."""
 
 _WORK = 1e7
 """Most work for one epsilon, in points of a transform: a few seconds."""
@@ -48,12 +48,16 @@ _FIRST = 0.25
 """Largest share of the work that the first lattice may take."""
 
 _HOPELESS = 20.0
+"""Factor between the allowed and the necessary step above which the tolerance is given up."""
+
 _MODERATE = 1 << 16
+"""Losses of the lattice that is used then."""
+
 _STAGES = 20
 """Lattices tried for one epsilon: this bounds the loop."""
 
 _LEVELS = 10.0 ** -np.array([10.0, 20, 30, 40, 60, 80, 120, 160, 220, 270, 318])
-"""Deltas for which the ends of a lattice are chosen, one after the other."""
+"""Deltas for which the ends of a lattice are chosen, one after the other until the mass beyond them no longer matters."""
 
 
 class _Lattice:
@@ -76,18 +80,18 @@ class _Lattice:
         """Bytes it holds."""
         return self.inner.weight + self.outer.weight
 
-    def bounds(self, epsilon: FloatArray, tolerance: float) -> _Reached:
-        """Return (lower, upper) of delta and what it took."""
+    def bounds(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
+        """Return the brackets of delta and the work behind them."""
         above, below = self.outer.delta(epsilon, 0.05 * tolerance), self.inner.delta(epsilon, 0.05 * tolerance)
         upper = np.nan_to_num(np.minimum(above.value + above.error, 1.0), nan=1.0)
-        # an overflow means that nothing is known here
+        # after an overflow nothing is known here
         lower = np.nan_to_num(np.clip(below.value - below.error, 0.0, upper), nan=0.0)
         length = np.maximum(above.length, below.length)
-        return _Reached(lower, upper, above.points + below.points, length, above.cramped | below.cramped)
+        return _Brackets(lower, upper, above.points + below.points, length, above.cramped | below.cramped)
 
 
-class _Reached(NamedTuple):
-    """Brackets on one lattice; the points of the transforms made for each, the longest of them, and whether too short."""
+class _Brackets(NamedTuple):
+    """Brackets on one lattice; the points of the transforms behind each, the longest one, and whether it is too short."""
 
     lower: FloatArray
     upper: FloatArray
@@ -97,7 +101,7 @@ class _Reached(NamedTuple):
 
 
 class _Search:
-    """Where each epsilon stands: its bracket, the lattice to try next, and the work spent on it."""
+    """The state of each epsilon: its bracket, the lattice to try next, and the work spent on it."""
 
     def __init__(self, size: int) -> None:
         self.lower, self.upper = np.zeros(size), np.ones(size)
@@ -127,23 +131,23 @@ class Sandwich:
         self.count = sum(k for _, k in parts)
         self.infinite = float(-np.expm1(sum(k * np.log1p(-min(p.q_inf, 1.0 - 1e-16)) for p, k in parts)))
         self.cells = self._cells()
-        self._known_ends: dict[tuple[int, float], list[tuple[float, float]]] = {}
+        self._ends_cache: dict[tuple[int, float], list[tuple[float, float]]] = {}
         self._owner = STORE.owner(self)
 
     def _cells(self) -> int:
-        """Return the losses of the first lattice; refuse profiles so dear that even a coarse one would be too much."""
+        """Return the losses of the first lattice; refuse profiles so expensive that even a coarse one is too much."""
         each = _EACH * sum(profile.work for profile, _ in self.parts)
         cells = int(min(_COARSE, _FIRST * _WORK / each))
         if cells < _COARSEST:
             msg = (
                 f"A product of these regions needs about {_COARSEST * each:.2g} operations for a first coarse lattice; "
-                f"{_FIRST * _WORK:.2g} are allowed. Groups and intersections of composed regions are the dear ones."
+                f"{_FIRST * _WORK:.2g} are allowed. Groups and intersections of composed regions are the expensive ones."
             )
             raise BudgetError(msg)
         return cells
 
     def delta_bounds(self, epsilon: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
-        """Return the narrowest (lower, upper) reached for epsilons >= 0; wider than the tolerance where it must be."""
+        """Return the narrowest feasible (lower, upper) for epsilons >= 0; it may be wider than the tolerance."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         search = _Search(epsilon.size)
         for stage in range(_STAGES):
@@ -152,59 +156,59 @@ class Sandwich:
             for level, finer, index in search.groups():
                 effort.checkpoint(stage / _STAGES)
                 lattice = self._lattice(level, finer, tolerance)
-                reached = lattice.bounds(epsilon[index], tolerance)
-                effort.spend(lattice.work + float(np.sum(reached.points)))
-                self._keep(level, finer, tolerance, lattice)
-                self._advance(search, index, lattice, reached, tolerance)
+                brackets = lattice.bounds(epsilon[index], tolerance)
+                effort.spend(lattice.work + float(np.sum(brackets.points)))
+                STORE.store(self._owner, (level, finer, tolerance), lattice, lattice.weight)
+                self._advance(search, index, lattice, brackets, tolerance)
         return np.minimum(search.lower, search.upper), search.upper
 
     def _advance(
-        self, search: _Search, index: IntArray, lattice: _Lattice, reached: _Reached, tolerance: float
+        self, search: _Search, index: IntArray, lattice: _Lattice, brackets: _Brackets, tolerance: float
     ) -> None:
-        """Take over what a lattice reached, and choose the next one of each epsilon, or none."""
-        lower, upper = np.maximum(search.lower[index], reached.lower), np.minimum(search.upper[index], reached.upper)
+        """Adopt the brackets of a lattice, and choose the next one of each epsilon, or none."""
+        lower, upper = np.maximum(search.lower[index], brackets.lower), np.minimum(search.upper[index], brackets.upper)
         search.lower[index], search.upper[index] = lower, upper
-        search.spent[index] += lattice.work + reached.points
-        cramped = reached.cramped
+        search.spent[index] += lattice.work + brackets.points
+        cramped = brackets.cramped
         # very many copies: the product was longer than a transform may be, and a coarser lattice is the last one
         search.finer[index[cramped]] -= 2
-        short = ~cramped & self._too_short(search, index, lattice, reached, tolerance)
+        short = ~cramped & self._too_short(search, index, lattice, brackets, tolerance)
         rest = ~cramped & ~short
-        done = rest & ((upper - lower <= tolerance * upper) | search.settled[index])
+        finished = rest & ((upper - lower <= tolerance * upper) | search.settled[index])
         search.settled[index[cramped]] = True
-        more = np.flatnonzero(rest & ~done)
+        more = np.flatnonzero(rest & ~finished)
         if more.size:
             width = (upper - lower)[more] / upper[more]
-            steps = self._finer(lattice, reached, more, width, search.spent[index[more]], tolerance)
+            steps = self._finer(lattice, brackets, more, width, search.spent[index[more]], tolerance)
             search.finer[index[more]] += steps
-            done[more[steps == 0]] = True
-        search.open[index[done]] = False
+            finished[more[steps == 0]] = True
+        search.open[index[finished]] = False
 
     # ---- ranges and steps ------------------------------------------------------------------------------------
 
     def _ends(self, level: int, tolerance: float) -> list[tuple[float, float]]:
-        """Return the losses of each curve beyond which its mass does not matter at the deltas of a level."""
+        """Return the losses of each curve beyond which its mass does not matter for the deltas of a level."""
         key = (level, tolerance)
-        if key not in self._known_ends:
+        if key not in self._ends_cache:
             share = 1e-3 * tolerance / self.count
             highest = max(share * float(_LEVELS[level]), float(_LEVELS[-1]))
-            self._known_ends[key] = [
+            self._ends_cache[key] = [
                 (-reach(p.inverse(), 1e-2 * share, discounted=True), reach(p, highest, discounted=False))
                 for p, _ in self.parts
             ]
-        return self._known_ends[key]
+        return self._ends_cache[key]
 
     def _too_short(
-        self, search: _Search, index: IntArray, lattice: _Lattice, reached: _Reached, tolerance: float
+        self, search: _Search, index: IntArray, lattice: _Lattice, brackets: _Brackets, tolerance: float
     ) -> NDArray[np.bool_]:
-        """Return where the mass beyond the lattice is felt, and lower the level of the next one there."""
+        """Return where the mass beyond the lattice matters, and lower the level of the next one there."""
         cut = lattice.outer.infinite - self.infinite
         level = search.level[index]
-        short = (cut > 0.02 * tolerance * reached.upper) & (level < _LEVELS.size - 1) & ~reached.cramped
+        short = (cut > 0.02 * tolerance * brackets.upper) & (level < _LEVELS.size - 1) & ~brackets.cramped
         if short.any():
-            least = 0.1 * (reached.lower[short] - self.infinite * (1.0 - 1e-12))
-            wanted = np.searchsorted(-_LEVELS, -np.maximum(least, float(_LEVELS[-1])))
-            following = np.where(least > 0, np.maximum(wanted, level[short] + 1), level[short] + 2)
+            least = 0.1 * (brackets.lower[short] - self.infinite * (1.0 - 1e-12))
+            suitable = np.searchsorted(-_LEVELS, -np.maximum(least, float(_LEVELS[-1])))
+            following = np.where(least > 0, np.maximum(suitable, level[short] + 1), level[short] + 2)
             search.level[index[short]] = np.minimum(following, _LEVELS.size - 1)
             search.finer[index[short]] = 0
         return np.asarray(short, dtype=np.bool_)
@@ -212,7 +216,7 @@ class Sandwich:
     def _finer(
         self,
         lattice: _Lattice,
-        reached: _Reached,
+        brackets: _Brackets,
         at: IntArray,
         width: FloatArray,
         spent: FloatArray,
@@ -220,14 +224,14 @@ class Sandwich:
     ) -> IntArray:
         """Return by how many half octaves to lower the step: as predicted for the tolerance, or as allowed, or 0.
 
-        Widths that no allowed step would bring near the tolerance are not worked for, beyond a moderate lattice.
+        If no allowed step would come near the tolerance, a moderate lattice is the last one.
         """
-        work = lattice.work + reached.points[at]
-        least = np.maximum(lattice.longest / _FINEST, reached.length[at] / LONGEST)
+        work = lattice.work + brackets.points[at]
+        least = np.maximum(lattice.longest / _FINEST, brackets.length[at] / LONGEST)
         least = np.maximum(least, work / np.maximum(_WORK - spent, 1e-9))
-        needed = np.sqrt(0.5 * tolerance / width)
-        wanted = np.where(needed > least / _HOPELESS, np.clip(needed, 1.0 / 256.0, 0.7), lattice.longest / _MODERATE)
-        steps = np.ceil(-2.0 * np.log2(np.minimum(wanted, 1.0)) - 1e-9)
+        target = np.sqrt(0.5 * tolerance / width)
+        ratio = np.where(target > least / _HOPELESS, np.clip(target, 1.0 / 256.0, 0.7), lattice.longest / _MODERATE)
+        steps = np.ceil(-2.0 * np.log2(np.minimum(ratio, 1.0)) - 1e-9)
         allowed = np.floor(-2.0 * np.log2(np.minimum(least, 1.0)) + 1e-9)
         return np.minimum(steps, allowed).astype(np.int64)
 
@@ -256,17 +260,14 @@ class Sandwich:
     # ---- lattices --------------------------------------------------------------------------------------------
 
     def _lattice(self, level: int, finer: int, tolerance: float) -> _Lattice:
-        """Return the lattice of a level and a step: kept, or made again."""
+        """Return the lattice of a level and a step, from the store or computed again."""
         name = level, finer, tolerance
-        kept = STORE.get(self._owner, name)
-        return (
-            kept if isinstance(kept, _Lattice) else shared((self, *name), lambda: self._made(level, finer, tolerance))
-        )
+        stored = STORE.get(self._owner, name)
+        if isinstance(stored, _Lattice):
+            return stored
+        return shared((self, *name), lambda: self._new_lattice(level, finer, tolerance))
 
-    def _keep(self, level: int, finer: int, tolerance: float, lattice: _Lattice) -> None:
-        STORE.put(self._owner, (level, finer, tolerance), lattice, lattice.weight)
-
-    def _made(self, level: int, finer: int, tolerance: float) -> _Lattice:
+    def _new_lattice(self, level: int, finer: int, tolerance: float) -> _Lattice:
         ends = self._ends(level, tolerance)
         coarse = max(high - low for low, high in ends) / self.cells
         return _Lattice(self.parts, ends, self._snapped(coarse * 2.0 ** (-0.5 * finer)))

@@ -1,17 +1,17 @@
-r"""Delta of a product of lattice measures, by Fourier transforms tilted to the epsilon asked.
+r"""Delta of a product of lattice measures, by Fourier transforms tilted to the epsilon.
 
-With M_i(t) = sum q e^(tL) and the tilted laws q e^(tL) / M_i(t), whose k-fold convolution m is found by one transform,
+With M_i(t) = sum q e^(tL) and the tilted laws q e^(tL) / M_i(t), whose k-fold convolution m comes from one transform,
 
 .. math:: \delta(\varepsilon) = q_\infty + e^{\sum k_i\log M_i(t) - t\varepsilon}
           \sum_{L > \varepsilon} m_L\,e^{-t(L-\varepsilon)}(1 - e^{-(L-\varepsilon)}).
 
-At the saddle point t of the exponent the sum is over the middle of a bell, so that an error of 1e-16 in m is one of
-about 1e-16 in delta however small that is. One transform serves all epsilons near its own.
+At the saddle point t of the exponent the sum is over the middle of a bell, so an error of 1e-16 in m is one of about
+1e-16 in delta however small that is. One transform serves all epsilons near its own.
 
-Bounds used. A transform of length N of a law is taken to be right to u log2(N) at every frequency, z_i^k thereby to
-k u log2(N) |z|^(k-1); the mean over the frequencies bounds the error of each m. What lies outside the length and wraps
-around is bounded by Chernoff. The exponent and the weights e^(tL) of one step have roundings of a few u (1 + t|L|), k
-times over.
+Bounds. A transform of length N of a law is assumed right to u log2(N) at every frequency, and thus z_i^k to
+k u log2(N) |z|^(k-1); the mean over the frequencies bounds the error of each m. The mass outside the length, which wraps
+around, is bounded by Chernoff. The exponent and the weights e^(tL) of one step have roundings of a few u (1 + t|L|),
+k times.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dpcore.core import effort
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
 from dpcore.engine import profile
+from dpcore.engine.lattice_windows import fast_length
 from dpcore.engine.sandwich_measure import UNIT, Measure
 
 if TYPE_CHECKING:
@@ -35,32 +36,39 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 LONGEST = 1 << 20
-_BINS = 2048
-_TILTS = 240
-_REACH = 4.5
-_STRETCH = 4.0
-"""Standard deviations of the tilted loss whose epsilons share a window; it reaches `_REACH` to either side."""
+"""Longest transform: 96 MB and a tenth of a second or so; a longer product gets a coarser lattice."""
+
+_BINS, _TILTS = 2048, 240
+"""Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
+
+_STRETCH, _REACH = 4.0, 4.5
+"""Standard deviations of the tilted loss whose epsilons share a window, and its reach to either side."""
 
 _DOUBLES = 600.0
-"""A window ends where its tilt turns into e^600: factors beyond are no doubles, and those masses would be lost."""
+"""A window ends where its tilt amounts to e^600: larger factors exceed doubles, and those masses would be lost."""
 
 _LOST = 1e-280
 """Means of exponentials below this may have lost terms to underflow."""
 
-_KEPT = 32_000_000
-"""Bytes of windows kept by one product."""
+_CACHED = 32_000_000
+"""Bytes of windows cached by one product."""
 
 _HALVINGS = 80
-"""Times a tilt may be halved. The exponent is at most tilt times the largest loss of the product, which is at most cells
+"""Most halvings of a tilt. The exponent is at most tilt times the largest loss of the product, which is at most cells
 times copies times the step, and no tilt exceeds 30 over the step: 2^80 is beyond 30 x 2^19 cells x 10^9 copies."""
 
 _TAIL = 42.0
+"""Logarithm of the mass that may wrap around a transform: e^-42 is 6e-19."""
+
 _SPARE, _MOST_SPARE = 1e5, 1e3
+"""Factor of error that a smaller tilt than the saddle point may cost: the first over the copies, at most the second."""
+
 _SHORTER = 0.6
+"""Share of the length below which such a tilt is worth it."""
 
 
 class _Law(NamedTuple):
-    """A measure on the losses ``(first + i) h``, taken k times, with bins of it for the search of a tilt."""
+    """k copies of a measure on the losses ``(first + i) h``, with bins of it for the search of a tilt."""
 
     first: int
     mass: FloatArray
@@ -94,7 +102,7 @@ class _Window:
 
     def evaluate(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the finite part of delta and a bound of its error; in an empty window all of it is error."""
-        with np.errstate(over="ignore", invalid="ignore"):  # an overflow of the error says that nothing is known here
+        with np.errstate(over="ignore", invalid="ignore"):  # after an overflow of the error nothing is known here
             return self._evaluated(epsilon)
 
     def _evaluated(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -102,7 +110,7 @@ class _Window:
             lost = np.exp(self.exponent - self.tilt * epsilon) * (self.noise * self.length + self.outside)
             return np.zeros(epsilon.size), lost
         sums = profile.delta_at(epsilon, self.loss, self.table)
-        # half of the factor at a time: the whole of it may be no double where the product is one
+        # half of the factor at a time: the whole of it may exceed doubles although the product does not
         half = np.exp(0.5 * (self.exponent - self.tilt * self.reference))
         value = sums * half * half
         after = np.searchsorted(self.loss, epsilon, side="right")
@@ -116,7 +124,7 @@ class _Window:
 
 
 class Values(NamedTuple):
-    """Deltas, bounds of their errors, points of the transforms behind each, the longest, and whether that was too short."""
+    """Deltas, bounds of their errors, points of the transforms behind each, the longest one, and whether it is too short."""
 
     value: FloatArray
     error: FloatArray
@@ -125,7 +133,7 @@ class Values(NamedTuple):
     cramped: NDArray[np.bool_]
 
     def take(self, at: NDArray[np.intp], window: _Window, value: FloatArray, error: FloatArray) -> None:
-        """Take over what a window says of some of them."""
+        """Adopt the values of a window for some of them."""
         self.value[at], self.error[at] = value, error
         self.points[at] = self.length[at] = window.length
         self.cramped[at] = window.outside >= 1.0
@@ -159,8 +167,8 @@ class Fold:
     def delta(self, epsilon: FloatArray, tolerance: float) -> Values:
         """Return delta and a bound of its error, which is below tolerance times delta where roundings allow.
 
-        The epsilons of one stretch share a window; one that it serves badly gets a window of its own. Which it is follows
-        from the epsilon alone.
+        The epsilons of one stretch share a window; one for which it is not good enough gets its own. The choice depends on
+        the epsilon alone.
         """
         zeros = np.zeros((4, epsilon.size))
         out = Values(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(epsilon.size, dtype=np.bool_))
@@ -193,24 +201,26 @@ class Fold:
                 break
 
     def _shared_window(self, number: int) -> _Window:
-        """Return the window of a stretch of epsilons, made for its middle; a few are kept."""
+        """Return the window of a stretch of epsilons, tilted to its middle; a few are cached."""
         window = self._windows.get(number)
         if window is None:
             steps, mean = self._steps
             place = np.interp(0.0, mean, steps) + (number + np.array([0.0, 0.5, 1.0])) * _STRETCH
             low, middle, high = np.clip(np.interp(place, steps, mean), 0.0, self.top).tolist()
             window = self._window(middle, spare=True, low=low, high=high)
-            kept = {name: old for name, old in list(self._windows.items()) if name != number}
-            while kept and window.weight + sum(old.weight for old in kept.values()) > _KEPT:  # each round drops one
-                kept.pop(next(iter(kept)))
-            self._windows = {**kept, number: window}
+            others = {name: old for name, old in list(self._windows.items()) if name != number}
+            while (
+                others and window.weight + sum(old.weight for old in others.values()) > _CACHED
+            ):  # each round drops one
+                others.pop(next(iter(others)))
+            self._windows = {**others, number: window}
         return window
 
     def _numbers(self, epsilon: FloatArray) -> NDArray[np.int64]:
-        """Return the number of the stretch each epsilon is in, counted from 0 on."""
+        """Return the number of the stretch of each epsilon, counted from 0."""
         steps, mean = self._steps
-        away = np.interp(epsilon, mean, steps) - np.interp(0.0, mean, steps)
-        return np.floor(away / _STRETCH).astype(np.int64)
+        distance = np.interp(epsilon, mean, steps) - np.interp(0.0, mean, steps)
+        return np.floor(distance / _STRETCH).astype(np.int64)
 
     @Lazy
     def _steps(self) -> tuple[FloatArray, FloatArray]:
@@ -235,7 +245,7 @@ class Fold:
     def _start(self, epsilon: float, *, spare: bool) -> float:
         """Return the saddle point, or a smaller tilt if that shortens the transform and costs few digits.
 
-        With rare large losses the law tilted to its saddle point lives on them, far beyond epsilon.
+        With rare large losses the law tilted to its saddle point is concentrated on them, far beyond epsilon.
         """
         tilt, mean, cumulant = self._saddles
         saddle = float(np.exp(np.interp(epsilon, mean, np.log(tilt))))
@@ -259,20 +269,18 @@ class Fold:
             weights, logs = [], 0.0
             for law in self.laws:
                 at = np.arange(law.first, law.first + law.mass.size) * (theta * self.h)
-                # the largest term is made one, half of the factor at a time, so that nothing overflows or loses digits
+                # the largest term becomes one, half of the factor at a time, so that nothing overflows or loses digits
                 best = int(np.argmax(law.log_mass + at))
                 half, top = -0.5 * float(law.log_mass[best]), float(at[best])
                 raw = (law.mass * np.exp(half)) * np.exp(np.minimum(at - top + half, 700.0))
                 total = float(raw.sum())
                 weights.append(raw / total)
                 logs += law.k * (float(np.log(total)) + top - 2.0 * half)
-            # delta is at most one: a positive exponent says that the tilt, found with bins, went too far
+            # delta is at most one: a positive exponent means that the tilt, estimated from bins, is too large
             if logs - theta * epsilon <= 1.0:
                 return theta, weights, logs
             theta *= 0.5
-        msg = (
-            f"The losses of this product lie outside what doubles can hold: a lattice of step {self.h:.3g} has no tilt."
-        )
+        msg = f"The losses of this product are beyond the range of doubles: a lattice of step {self.h:.3g} has no tilt."
         raise BudgetError(msg)
 
     def _window(self, epsilon: float, *, spare: bool, low: float = np.inf, high: float = -np.inf) -> _Window:
@@ -294,9 +302,9 @@ class Fold:
         sigma = max(float(np.sqrt(sum(spreads))), 0.5)
         centre = sum(law.k * (law.first + mean_at) for law, mean_at in zip(self.laws, steps, strict=True))
         first = int(np.floor(min(centre - _REACH * sigma, lowest / h - 1.0)))
-        base, needed = self._stretch(theta, sigma, centre, weights, first)
-        length = _fast(min(needed, LONGEST, self.span + 2))
-        outside = 0.0 if length > self.span else (1.0 if needed > length else 2.0 * np.exp(-_TAIL))
+        base, extent = self._stretch(theta, sigma, centre, weights, first)
+        length = fast_length(min(extent, LONGEST, self.span + 2))
+        outside = 0.0 if length > self.span else (1.0 if extent > length else 2.0 * np.exp(-_TAIL))
         transform, noise = self._transform(weights, length)
         # position 0 of the transform is the sum of all first losses
         raw = np.fft.irfft(transform, length)
@@ -308,8 +316,8 @@ class Fold:
         loss = np.asarray(position * h, dtype=np.float64)
         reference, reach = float(epsilon), _DOUBLES / theta
         bottom = max(min(lowest, (centre - _REACH * sigma) * h), reference - reach)
-        seen = loss > bottom - h
-        loss, mass = loss[seen], mass[seen]
+        inside = loss > bottom - h
+        loss, mass = loss[inside], mass[inside]
         with np.errstate(under="ignore"):
             scaled = mass * np.exp(-theta * (loss - reference))
         return _Window(
@@ -330,7 +338,7 @@ class Fold:
     def _stretch(
         self, theta: float, sigma: float, centre: float, weights: list[FloatArray], low: int
     ) -> tuple[int, int]:
-        """Return the first position and the number of positions to tell apart: `low` and all but 2 e^-42 of the law."""
+        """Return the first position and the number of positions to resolve: from `low`, and all but 2 e^-42 of the law."""
         up, down = self._tail(theta, sigma, weights, 1.0), self._tail(theta, sigma, weights, -1.0)
         first = min(low, int(np.floor(centre - down)))
         return first, int(np.ceil(centre + up)) - first + 2
@@ -371,11 +379,11 @@ class Fold:
 
 
 def _law(measure: Measure, k: int, h: float) -> _Law:
-    used = np.flatnonzero(measure.mass > 0)
-    if used.size == 0:
+    support = np.flatnonzero(measure.mass > 0)
+    if support.size == 0:
         return _Law(measure.first, np.zeros(1), np.zeros(1), k, np.zeros(1), np.ones(1))
-    mass = measure.mass[used[0] : used[-1] + 1]
-    first = measure.first + int(used[0])
+    mass = measure.mass[support[0] : support[-1] + 1]
+    first = measure.first + int(support[0])
     width = max(1, -(-mass.size // _BINS))
     starts = np.arange(0, mass.size, width)
     bins = np.add.reduceat(mass, starts)
@@ -396,9 +404,9 @@ def _tilted(mass: FloatArray, exponent: FloatArray) -> FloatArray:
 
 
 def _log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
-    """Return log of the mean of e^exponent.
+    """Return the logarithm of the mean of e^exponent.
 
-    Where the largest exponents have next to no weight, what counts is far below them, and nothing of it may be lost: the
+    If the largest exponents have next to no weight, the terms that count are far below them, and none may be lost: the
     mean bounds a tail.
     """
     top = exponent.max(axis=-1, keepdims=True)
@@ -428,9 +436,3 @@ def _folded(weight: FloatArray, length: int) -> FloatArray:
     rows = -(-weight.size // length)
     padded = np.concatenate((weight, np.zeros(rows * length - weight.size)))
     return np.asarray(padded.reshape(rows, length).sum(axis=0), dtype=np.float64)
-
-
-def _fast(needed: int) -> int:
-    """Return an even length of at least `needed` with small prime factors."""
-    power = 1 << max(1, (needed - 1).bit_length())
-    return next((n for n in (5 * power // 8, 3 * power // 4) if n >= needed and n % 2 == 0), power)

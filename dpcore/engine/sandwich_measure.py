@@ -1,8 +1,8 @@
-r"""Two lattice measures around a curve that is known by its profile alone.
+r"""Two lattice measures around a curve, from its profile alone.
 
-In y = e^epsilon a profile is convex, and composing is monotone in it: with P1 masses q at the losses L of a factor,
-delta of a product is q_inf + sum q delta_rest(eps - L). So whatever lies above (below) the profile and has the form
-q_inf + sum q_j (1 - y e^(-jh))_+ with q_j >= 0 may stand in for the curve on the upper (lower) side. Both are given by
+In y = e^epsilon a profile is convex, and composition is monotone in it: with P1 masses q at the losses L of a factor,
+delta of a product is q_inf + sum q delta_rest(eps - L). So any function above (below) the profile of the form
+q_inf + sum q_j (1 - y e^(-jh))_+ with q_j >= 0 may replace the curve on the upper (lower) side. Both are defined by
 their values at the lattice points and are linear in y between them:
 
 * above: the profile itself at the lattice points ("connect the dots", Doroshenko et al. 2022);
@@ -10,8 +10,8 @@ their values at the lattice points and are linear in y between them:
   line stays under a tangent. Both are off by O(h^2), unless a corner of the profile lies inside a cell.
 
 The lower convex envelope of either set of values is again on its side of the profile, and repairs roundings. Values at
-negative losses are those of delta - (1 - y) = y delta_inverse(1/y), which keep their digits; the straight piece that is
-left out is one unit of mass at loss 0.
+negative losses are those of delta - (1 - y) = y delta_inverse(1/y), which keep their digits; the omitted straight piece
+is one unit of mass at loss 0.
 """
 
 from __future__ import annotations
@@ -28,23 +28,26 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-UNIT = 1.2e-16
-_WIDEST = 700.0  # largest exponent of e that is taken
+UNIT = 1.2e-16  # unit roundoff, rounded up
+_WIDEST = 700.0  # largest exponent of e that is evaluated
 _NARROW = 20.0
-"""A tangent is a chord so many times narrower than its cell."""
+"""A tangent is a chord so many times narrower than its cell: narrower ones are lowered more by rounding."""
 
-_SCALES = np.geomspace(1e-9, 1e6, 400)
+_SCALES = np.geomspace(1e-9, 1e6, 400)  # losses at which the ends of a lattice are sought, 27 per power of ten
 _CHUNK, _PATIENCE = 1 << 13, 2e5
 """Most values between two checkpoints, and most work: a tenth of a second."""
 
-_ATOM = 1e-6
-_ZOOM = 64
-_SCAN = 2048
+_CHECKPOINTS = 256
+"""Nodes of an envelope between two checkpoints, on average."""
+
+# Corners only decide the step of a lattice: a missed one widens the bracket.
+_ATOM = 1e-6  # smallest mass of a corner
+_SCAN, _ZOOM = 2048, 64  # cells of the first scan and of each zoom into a cell
 _MOST_KINKS = 8
 
 
 class Profile(Protocol):
-    """What is asked of a curve."""
+    """The part of a curve that is needed here."""
 
     @property
     def q_inf(self) -> float:
@@ -80,8 +83,8 @@ class Measure(NamedTuple):
 def values(profile: Profile, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (lower, upper) of delta - (1 - e^eps)_+, widened for roundings.
 
-    The allowance, 1e-15 (2 + |log value| / 2), covers a few units in the last place of the value, of the exponent it
-    comes from and of epsilon itself.
+    The allowance, 1e-15 (2 + |log value| / 2), covers a few units in the last place of the value, of its exponent and of
+    epsilon itself.
     """
     low, high = np.empty(epsilon.size), np.empty(epsilon.size)
     at_once = int(min(_CHUNK, max(16.0, _PATIENCE / profile.work)))
@@ -128,7 +131,7 @@ def pair(profile: Profile, h: float, low: float, high: float) -> tuple[Measure, 
     loss = np.asarray(np.arange(first, last + 1) * h, dtype=np.float64)
     below, above = values(profile, loss)
     effort.checkpoint()
-    # a lattice point is known to a unit in its last place only, which matters where the profile is steep
+    # a lattice point is right only to a unit in its last place, which matters where the profile is steep
     steep = np.abs(np.diff(above)) / h
     moved = 2.0 * UNIT * np.abs(loss) * np.maximum(np.append(steep, 0.0), np.append(0.0, steep))
     below, above = np.maximum(below - moved, 0.0), above + moved
@@ -145,14 +148,14 @@ def _outer(first: int, loss: FloatArray, above: FloatArray) -> Measure:
     return Measure(first, mass, float(above[-1]))
 
 
-def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, FloatArray]) -> Measure:
-    loss, below, _ = known
-    # what is certain: delta - (1 - y) >= p_inf y before the first loss, delta >= q_inf after the last; a line below
-    # that on its whole cell is replaced by it
+def _inner(profile: Profile, first: int, samples: tuple[FloatArray, FloatArray, FloatArray]) -> Measure:
+    loss, below, _ = samples
+    # delta - (1 - y) >= p_inf y before the first loss and delta >= q_inf after the last are certain; a line below that
+    # on its whole cell is replaced by it
     floor, ground = _limit(profile), _limit(profile.inverse()) * np.exp(np.minimum(loss, 0.0))
     if loss[1] - loss[0] > _WIDEST:
-        return _nothing(floor)  # a line over a cell whose ends differ by more than any double
-    left, right = _tangents(profile, known, floor)
+        return _infinite_only(floor)  # a line over a cell whose ends differ by more than any double
+    left, right = _tangents(profile, samples, floor)
     effort.checkpoint()
     least = np.where(loss > 0.0, floor, ground)
     least[loss == 0.0] = min(floor, float(ground[loss == 0.0][0]))
@@ -174,7 +177,7 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
         else:
             stop -= 1  # the tangent meets q_inf inside the last cell
     if start >= stop:
-        return _nothing(floor)
+        return _infinite_only(floor)
     value[start] = min(value[start], ground[start])
     value[stop] = floor
     node = np.concatenate(([-np.inf], loss[start : stop + 1]))
@@ -182,8 +185,8 @@ def _inner(profile: Profile, first: int, known: tuple[FloatArray, FloatArray, Fl
     return Measure(first + start, _masses(node, value, widen=-1.0)[1:], floor)
 
 
-def _nothing(rest: float) -> Measure:
-    """Return the measure of a pair that differs by its infinite losses alone."""
+def _infinite_only(rest: float) -> Measure:
+    """Return the measure of a pair that differs only by its infinite losses."""
     return Measure(0, np.ones(1) * (1.0 - rest), rest)
 
 
@@ -193,16 +196,16 @@ def _limit(profile: Profile) -> float:
 
 
 def _tangents(
-    profile: Profile, known: tuple[FloatArray, FloatArray, FloatArray], floor: float
+    profile: Profile, samples: tuple[FloatArray, FloatArray, FloatArray], floor: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return for each cell the values of a line under the profile at its left and right end.
 
-    The chord over y (1 -+ d), y the middle, is below the profile outside that stretch. Inside it exceeds it by at
-    most M = d (S_r - S_l) / 2, S the chords from the stretch to the ends of the cell, because these bound the slopes of
-    the profile at the ends of the stretch; so it is lowered by M. Every value is taken from the side of its bracket
-    that lowers the line.
+    The chord over y (1 -+ d), y the middle, is below the profile outside that stretch. Inside, the chord exceeds the
+    profile by at most M = d (S_r - S_l) / 2, S the chords from the stretch to the ends of the cell, because these bound
+    the slopes of the profile at the ends of the stretch; so the chord is lowered by M. Every value is the side of its
+    bracket that lowers the line.
     """
-    loss, _, above = known
+    loss, _, above = samples
     half = 0.5 * float(loss[1] - loss[0])
     to_left, to_right = -float(np.expm1(-half)), float(np.expm1(half))
     d = to_left / _NARROW
@@ -240,15 +243,15 @@ def _end(profile: Profile, low: float, high: float) -> tuple[float, float]:
 def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     """Return the masses of the convex envelope of the values at the nodes, plus the unit at loss 0.
 
-    Each is rounded up (widen = 1) or down (-1) by the roundings of the two slopes it is the difference of. The first
-    node is -inf and gets nothing; after the last one the function is constant.
+    Each is the difference of two slopes, rounded up (widen = 1) or down (-1) by their roundings. The first node is -inf
+    and gets nothing; after the last one the function is constant.
     """
-    kept = _envelope(node, value)
+    hull = _envelope(node, value)
     effort.checkpoint()
-    turn, slack = _turns(node[kept], value[kept])
+    turn, slack = _turns(node[hull], value[hull])
     mass = np.zeros(node.size)
-    mass[kept[1:-1]] = np.maximum(turn + widen * slack, 0.0)
-    i, j = kept[-2], kept[-1]
+    mass[hull[1:-1]] = np.maximum(turn + widen * slack, 0.0)
+    i, j = hull[-2], hull[-1]
     straight = [
         max(-math.expm1(min(float(x), 0.0)), 0.0) if node[i] < 0.0 < node[j] else 0.0 for x in (node[i], node[j])
     ]
@@ -257,29 +260,25 @@ def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
     return mass
 
 
-_LOOKS = 256
-"""One in so many nodes that are looked at is a look at the clock as well."""
-
-
 def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
-    """Return the nodes of the lower convex envelope: those above the chord of their neighbours go, again and again."""
+    """Return the nodes of the lower convex envelope: nodes above the chord of their neighbours are removed repeatedly."""
     bad = np.flatnonzero(_turns(node, value)[0] < 0.0) + 1
     if bad.size == 0:
         return np.arange(node.size)
     before, after = np.arange(-1, node.size - 1), np.arange(1, node.size + 1)
-    gone = np.zeros(node.size, dtype=bool)
+    removed = np.zeros(node.size, dtype=bool)
     todo = bad.tolist()
     while todo:  # a round either ends one entry or removes a node and adds two: at most three for each node
         j = todo.pop()
-        if j % _LOOKS == 0:
+        if j % _CHECKPOINTS == 0:
             effort.checkpoint()
         i, k = int(before[j]), int(after[j])
-        if gone[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
+        if removed[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
             continue
-        gone[j] = True
+        removed[j] = True
         after[i], before[k] = k, i
         todo += [i, k]
-    return np.flatnonzero(~gone)
+    return np.flatnonzero(~removed)
 
 
 def _turn(node: FloatArray, value: FloatArray, i: int, j: int, k: int) -> float:
@@ -295,7 +294,7 @@ def _turns(node: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]
     """Return the mass at each inner node and a bound of its rounding error."""
     gap = np.diff(node)
     drop = -np.diff(value)
-    with np.errstate(over="ignore"):  # beyond 709 a cell's other end counts for nothing
+    with np.errstate(over="ignore"):  # beyond 709 the other end of a cell has no effect
         left, right = (drop / -np.expm1(-gap))[:-1], (drop / np.expm1(gap))[1:]
     turn = left - right
     slack = 4.0 * UNIT * (np.abs(left) + np.abs(right))
@@ -313,8 +312,8 @@ def _turns(node: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def kinks(profile: Profile, low: float, high: float) -> list[tuple[float, float]]:
-    """Return (loss, mass) of the main corners of the profile, that is of the atoms of the loss, apart from 0."""
-    found: list[tuple[float, float]] = []
+    """Return (loss, mass) of the main corners of the profile, which are the atoms of the loss other than 0."""
+    corners: list[tuple[float, float]] = []
     for a, b in _heavy(profile, low, high, _SCAN):
         here: list[tuple[float, float]] = [(a, b)]
         for _ in range(2):
@@ -322,13 +321,13 @@ def kinks(profile: Profile, low: float, high: float) -> list[tuple[float, float]
         for x, y in here:
             place, mass = _crossing(profile, x, y)
             place = next((end for end in (profile.max_loss, profile.min_loss) if abs(end - place) <= 1e-7), place)
-            if mass > _ATOM and abs(place) > 1e-6 * (high - low) and all(abs(place - old) > 1e-7 for old, _ in found):
-                found.append((place, mass))
-    return sorted(found, key=lambda item: -item[1])[:_MOST_KINKS]
+            if mass > _ATOM and abs(place) > 1e-6 * (high - low) and all(abs(place - old) > 1e-7 for old, _ in corners):
+                corners.append((place, mass))
+    return sorted(corners, key=lambda item: -item[1])[:_MOST_KINKS]
 
 
 def _heavy(profile: Profile, low: float, high: float, cells: int) -> list[tuple[float, float]]:
-    """Return the stretches of four cells whose middle holds much more mass than what surrounds it."""
+    """Return the stretches of four cells with much more mass in the middle than around it."""
     step = (high - low) / cells
     loss = np.asarray(low + step * np.arange(-4, cells + 5), dtype=np.float64)
     _, above = values(profile, loss)
@@ -339,11 +338,11 @@ def _heavy(profile: Profile, low: float, high: float, cells: int) -> list[tuple[
     middle = two[3:-3]
     index = np.flatnonzero((middle > 12.0 * around) & (middle > _ATOM)) + 3
     best = sorted(index.tolist(), key=lambda i: -two[i])
-    chosen: list[int] = []
+    separate: list[int] = []
     for i in best:
-        if all(abs(i - j) > 2 for j in chosen):
-            chosen.append(i)
-    return [(float(loss[i - 1]), float(loss[i + 2])) for i in chosen[: 2 * _MOST_KINKS]]
+        if all(abs(i - j) > 2 for j in separate):
+            separate.append(i)
+    return [(float(loss[i - 1]), float(loss[i + 2])) for i in separate[: 2 * _MOST_KINKS]]
 
 
 def _crossing(profile: Profile, low: float, high: float) -> tuple[float, float]:
@@ -354,7 +353,7 @@ def _crossing(profile: Profile, low: float, high: float) -> tuple[float, float]:
     v = v + np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0)
     y = np.expm1(np.minimum(x - low, _WIDEST))
     if not (y[3] > y[2] and y[1] > y[0]):
-        return low, 0.0  # a cell wider than doubles can tell apart
+        return low, 0.0  # a cell too wide for doubles
     left, right = (v[1] - v[0]) / (y[1] - y[0]), (v[3] - v[2]) / (y[3] - y[2])
     if not right > left:
         return low, 0.0

@@ -11,7 +11,7 @@ with :math:`A` two unit atoms at 0 and 1 and :math:`U` uniform on (0, 1). Depths
 .. math:: 2^k e^{k\varepsilon_0/2}\,\mu^k = \sum_{j=0}^{k} \binom{k}{j} \varepsilon_0^j\, A^{k-j} * N_j
 
 with the cardinal B-splines :math:`N_j` (j uniforms added): atoms :math:`\binom ki` at depth i, and on every cell
-(m, m+1) a polynomial. Polynomials are kept by their Bernstein coefficients, where the B-spline recurrence
+(m, m+1) a polynomial. Polynomials are represented by their Bernstein coefficients, where the B-spline recurrence
 
 .. math:: j N_{j+1}(x) = x N_j(x) + (j + 1 - x) N_j(x - 1),
 
@@ -19,8 +19,8 @@ degree elevation, cutting a cell at a point and integration against exponentials
 non-negative numbers: nothing cancels, and no grid is involved.
 
 **Order.** The sum stops at the order J with P(Bin(k, ε0/(2+ε0)) > J) <= 1e-22. The hinge in δ is convex in t and
-U is smaller than A/2 in convex order, so the j-th term's share of δ falls with j: what is left out is relatively
-at most that tail (Chebyshev's sum inequality), at every ε.
+U is smaller than A/2 in convex order, so the share of the j-th term in δ falls with j: at every ε the omitted terms are
+at most that tail in relative terms (Chebyshev's sum inequality).
 
 **Rounding.** Each of the J steps, and each of the J cuts of a cell, costs a few units of roundoff u in relative
 terms; about 15 J u in all, 2e-12 for J = 1000 in the worst case.
@@ -53,25 +53,23 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-MAX_EPSILON = 500.0
-# Inside the top cell the density grows by exp(2 sqrt(k ε0)); this must stay inside the range of a double.
-MAX_REACH = 8e4
-_LEFT_OUT, _FAR = 1e-22, 9.75
+MAX_EPSILON = 500.0  # of ε0: the series of its exponential then has a thousand terms
+MAX_REACH = 8e4  # of k ε0: inside the top cell the density grows by exp(2 sqrt(k ε0)), which must stay a double
+_OMITTED, _FAR = 1e-22, 9.75  # tail left out of the order, and its normal quantile
 _EPSILON = POSITIVE.but(name="epsilon", high=MAX_EPSILON)
 _CELLS = COUNT.but(name="cells")
-_RENORMALISE = 8
-_BLOCK = 16384
-# A term this far below its cell's largest coefficient is past its peak; as a subnormal it would only be slow.
-_NEGLIGIBLE = 1e-290
-_CHUNK = 100_000
-_LN2_HIGH = float.fromhex("0x1.62e42feep-1")  # 32 bits: whole multiples below 2^20 are exact
+_RENORMALISE = 8  # steps between two rescalings of the cells, which keep their coefficients within doubles
+_BLOCK = 16384  # coefficients at once: they stay in the processor's cache
+_NEGLIGIBLE = 1e-290  # relative to the largest coefficient of a cell: past its peak, and slow as a subnormal
+_CHUNK = 100_000  # coefficients of the points evaluated at once
+_LN2_HIGH = float.fromhex("0x1.62e42feep-1")  # 32 bits: integer multiples below 2^20 are exact
 _LN2_LOW = 1.9082149292705877e-10
 
 
 class LaplacePower:
     r"""The k-fold Laplace mechanism: δ(ε), false positive rate and power, each to relative 1e-11.
 
-    Built once for a pair (ε0, k), then evaluated at any number of points. It is not to be changed.
+    Built once for a pair (ε0, k), then evaluated at any number of points; immutable.
 
     Parameters
     ----------
@@ -103,16 +101,16 @@ class LaplacePower:
         r"""Return :math:`\delta(\varepsilon) = \int_{t>\varepsilon} (1 - e^{\varepsilon - t})\,dP_1` for real ε.
 
         For ε < 0 by symmetry of the pair: δ(ε) = (1 - e^ε) + e^ε δ(-ε), two non-negative terms.
-        0 means no event betrays the neighbour beyond e^ε, 1 that some event betrays it surely.
+        0 means that no event reveals the neighbour beyond e^ε, 1 that some event reveals it for certain.
         """
-        given = _points(epsilon)
-        flat = np.abs(given).ravel()
+        points = _points(epsilon)
+        flat = np.abs(points).ravel()
         inside = self._above(np.zeros(1, dtype=np.int64), flat) > 0
         self._refuse_below(flat[inside])
-        tail = np.zeros(given.shape)
+        tail = np.zeros(points.shape)
         tail.reshape(-1)[inside] = self._in_chunks(self._hinge, flat[inside])
-        below = np.minimum(given, 0.0)
-        return np.asarray(np.where(given < 0, -np.expm1(below) + np.exp(below) * tail, tail), dtype=np.float64)
+        below = np.minimum(points, 0.0)
+        return np.asarray(np.where(points < 0, -np.expm1(below) + np.exp(below) * tail, tail), dtype=np.float64)
 
     def alpha(self, epsilon: ArrayLike, *, at_least: bool = False) -> FloatArray:
         """Return the false positive rate P0(L > ε), or P0(L >= ε) with `at_least`.
@@ -128,16 +126,16 @@ class LaplacePower:
     # ------------------------------------------------------------------ building
 
     def _set_masses(self, shift: IntArray) -> None:
-        """Integrate every cell against the exponentials; `shift` are the cells' binary exponents."""
+        """Integrate every cell against the exponentials; `shift` holds the binary exponents of the cells."""
         k, cells, rate = self.k, self.cells, self.epsilon
         self._moments = _moments(self.order, _series_length(rate))
         weight = _poisson(np.array([rate]), self._moments.shape[1])[0]
         mantissa, exponent = _exponentials(rate, k + 1)
-        seen = np.arange(k if self.complete else cells)
-        stored = np.minimum(seen, k - 1 - seen)
+        cell = np.arange(k if self.complete else cells)
+        stored = np.minimum(cell, k - 1 - cell)
         # e^(-ε0 m) and e^(-ε0 (k-1-m)) times the scale of the cell: P1 and P0 at its upper end, lower end
-        self._scale = np.ldexp(mantissa[seen], exponent[seen] + shift[stored])
-        self._null_scale = np.ldexp(mantissa[k - 1 - seen], exponent[k - 1 - seen] + shift[stored])
+        self._scale = np.ldexp(mantissa[cell], exponent[cell] + shift[stored])
+        self._null_scale = np.ldexp(mantissa[k - 1 - cell], exponent[k - 1 - cell] + shift[stored])
         even, odd = self._moments[:, ::2] @ weight[::2], self._moments[:, 1::2] @ weight[1::2]
         self._cosh = self._scale[:cells] * (self._coefficients @ even)
         self._sinh = self._scale[:cells] * (self._coefficients @ odd)
@@ -172,19 +170,19 @@ class LaplacePower:
         return np.asarray(np.minimum(total, 1.0), dtype=np.float64)
 
     def _exceeding(self, epsilon: ArrayLike, *, at_least: bool, null: bool) -> FloatArray:
-        given = _points(epsilon)
+        points = _points(epsilon)
         reach = 2.0 * self.k * self.epsilon
-        flat = np.clip(given, -reach, reach).ravel()
+        flat = np.clip(points, -reach, reach).ravel()
         self._refuse_below(flat)
         result = self._in_chunks(lambda part: self._mass_above(part, at_least, null), flat)
-        return result.reshape(given.shape)
+        return result.reshape(points.shape)
 
     def _mass_above(self, epsilon: FloatArray, at_least: bool, null: bool) -> FloatArray:
         nearest = self._nearest(epsilon)
         height = self._above(nearest, epsilon)
         tie = np.abs(height) <= 4 * 2.0**-53 * np.abs(epsilon)
-        counted = np.where(tie, nearest + at_least, nearest + (height > 0))
-        counted = np.clip(counted, 0, len(self._atoms))
+        atoms = np.where(tie, nearest + at_least, nearest + (height > 0))
+        atoms = np.clip(atoms, 0, len(self._atoms))
         cell, part = self._locate(epsilon, len(self._scale) - 1)
         part = np.where(tie, (cell < nearest).astype(np.float64), part)
         mirrored = cell >= self.cells
@@ -198,7 +196,7 @@ class LaplacePower:
         else:
             outer = self._scale[cell]
         inner = ((rows @ self._moments) * weight).sum(axis=1)
-        total = self._atom_sums[null][counted] + self._cell_sums[null][cell] + outer * part * inner
+        total = self._atom_sums[null][atoms] + self._cell_sums[null][cell] + outer * part * inner
         return np.asarray(np.minimum(total, 1.0), dtype=np.float64)
 
     def _above(self, index: IntArray, epsilon: FloatArray) -> FloatArray:
@@ -232,29 +230,29 @@ class LaplacePower:
 
 @lru_cache(maxsize=16)
 def laplace_power(epsilon: float, k: int, cells: int | None = None) -> LaplacePower:
-    """Return the k-fold Laplace mechanism, kept for the next caller."""
+    """Return the k-fold Laplace mechanism, cached for the next caller."""
     return LaplacePower(epsilon, k, cells)
 
 
 def cells_above(epsilon: float, k: int, lowest: float) -> int:
-    """Return how many top cells answer every ε with |ε| >= `lowest` for k steps of loss `epsilon`."""
+    """Return how many top cells cover every ε with |ε| >= `lowest` for k steps of loss `epsilon`."""
     epsilon, k = _checked(epsilon, k)
-    wanted = math.ceil((k * epsilon - lowest) / (2.0 * epsilon)) + 1 if lowest < k * epsilon else 1
-    return max(1, min((k + 1) // 2, wanted)) if lowest > 0 else (k + 1) // 2
+    cells = math.ceil((k * epsilon - lowest) / (2.0 * epsilon)) + 1 if lowest < k * epsilon else 1
+    return max(1, min((k + 1) // 2, cells)) if lowest > 0 else (k + 1) // 2
 
 
 def cost(k: int, cells: int, epsilon: float = MAX_EPSILON) -> float:
-    """Rough seconds to build `LaplacePower` and evaluate eight points; without ε0, of the dearest ε0."""
+    """Return roughly the seconds to build `LaplacePower` and evaluate eight points; without ε0, for the slowest ε0."""
     order = _likely_order(epsilon, k)
     width = min(cells, (order + 1) // 2)
-    grown = min(order, 2 * width)
-    elements = grown**3 / 6 + width * (order**2 - grown**2) / 2
+    growth = min(order, 2 * width)
+    elements = growth**3 / 6 + width * (order**2 - growth**2) / 2
     spread = 0.0 if order == k else float(min(cells, order)) * cells * order
     return 5e-4 + 7e-5 * order + 2e-8 * elements + 1e-10 * spread
 
 
 def reach(epsilon: float, k: int) -> bool:
-    """Whether doubles can hold the splines of k steps of loss `epsilon`."""
+    """Return whether doubles can represent the splines of k steps of loss `epsilon`."""
     return 0 < epsilon <= MAX_EPSILON and k * epsilon <= MAX_REACH
 
 
@@ -268,11 +266,11 @@ def _checked(epsilon: float, k: int) -> tuple[float, int]:
 
 
 def _points(epsilon: ArrayLike) -> FloatArray:
-    given = np.asarray(epsilon, dtype=np.float64)
-    if np.isnan(given).any():
+    points = np.asarray(epsilon, dtype=np.float64)
+    if np.isnan(points).any():
         msg = "epsilon must be a real number or infinite, got nan."
         raise DomainError(msg)
-    return given
+    return points
 
 
 def _likely_order(epsilon: float, k: int) -> int:
@@ -290,27 +288,27 @@ def _order(epsilon: float, k: int) -> int:
     low, high = -1, k  # more than low, at most high
     while high - low > 1:  # halves: one round for each binary digit of k
         middle = (low + high) // 2
-        low, high = (low, middle) if bdtrc(middle, k, share) <= _LEFT_OUT else (middle, high)
+        low, high = (low, middle) if bdtrc(middle, k, share) <= _OMITTED else (middle, high)
     return max(1, high)
 
 
 def _density(epsilon: float, k: int, order: int, cells: int) -> tuple[FloatArray, IntArray]:
     """Bernstein coefficients (cell, index) of the top cells of (A + ε0 U)^k, and their binary exponents.
 
-    Horner's scheme in A: r <- A r + W with W = C(k, j) ε0^j N_j, both symmetric about j/2, so that only
-    the upper half of their cells is kept; the remaining A^(k - J) is one product with a Toeplitz matrix.
+    Horner's scheme in A: r <- A r + W with W = C(k, j) ε0^j N_j, both symmetric about j/2, so only the upper half of
+    their cells is stored; the remaining A^(k - J) is one product with a Toeplitz matrix.
     """
     width = min(cells, (order + 1) // 2)
     claim(8.0 * (2 * width * order + 8 * cells * order), f"Laplace({epsilon:g}) composed {k} times")
-    # row m + 1 belongs to cell m; row 0 is the nothing above the top cell
+    # row m + 1 belongs to cell m; row 0 is the zero above the top cell
     term, total = np.zeros((width + 1, order)), np.zeros((width + 1, order))
     term[1, 0] = total[1, 0] = k * epsilon
     shift = np.zeros(2, dtype=np.int64)
     for j in range(1, order):
-        kept = len(shift) - 1
-        if j % 2 == 0 and kept < width:
+        stored = len(shift) - 1
+        if j % 2 == 0 and stored < width:
             for rows in (term, total):
-                rows[kept + 1, :j] = rows[kept, j - 1 :: -1]
+                rows[stored + 1, :j] = rows[stored, j - 1 :: -1]
             shift = np.append(shift, shift[-1])
         ratio = np.ldexp(1.0, shift[:-1] - shift[1:])
         _step(term[: len(shift)], total[: len(shift)], j, ratio, epsilon * (k - j) / (j * (j + 1.0)))
@@ -396,7 +394,7 @@ def _exponentials(rate: float, count: int) -> tuple[FloatArray, IntArray]:
 
 
 def _split(value: float) -> tuple[float, float]:
-    """Write value = high + low, with 26 bits in high: whole multiples of both below 2^26 are exact."""
+    """Write value = high + low, with 26 bits in high: integer multiples of both below 2^26 are exact."""
     mantissa, exponent = math.frexp(value)
     high = math.ldexp(round(math.ldexp(mantissa, 26)), exponent - 26)
     return high, value - high

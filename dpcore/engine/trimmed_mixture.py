@@ -1,4 +1,4 @@
-"""A subsampled Gaussian pair without its rare far jumps: a soft cut takes them out of the finite losses."""
+"""A subsampled Gaussian pair without its rare far jumps, which a soft cut removes from the finite losses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def trimmed_mass(mu: float, q: float, cut: float) -> tuple[float, float]:
-    """Return what a cut takes from P0 and from P1: Phi of a normal x smeared by the taper."""
+    """Return the masses that a cut removes from P0 and from P1: Phi of a normal x widened by the taper."""
     wide = math.hypot(1.0, TAPER)
     p, moved = float(ndtr(-cut / wide)), float(ndtr((mu - cut) / wide))
     return p, (1.0 - q) * p + q * moved
@@ -23,8 +23,8 @@ def trimmed_mass(mu: float, q: float, cut: float) -> tuple[float, float]:
 class Trimmed:
     r"""A subsampled Gaussian pair whose far jumps, at most a mass of P1, count as infinite losses; a `Factor`.
 
-    Leaving mass out of both sides lowers delta by no more than what is left out of P1, and calling it infinitely telling
-    raises delta by no more than that: k copies bracket the true product within 1 - (1 - mass)^k.
+    Removing mass from both sides lowers delta by at most the mass removed from P1, and counting it as infinite loss raises
+    delta by at most that: k copies bracket the true product within 1 - (1 - mass)^k.
     """
 
     mgf_rounding = ROUNDING
@@ -41,7 +41,7 @@ class Trimmed:
         self.max_loss, self.min_loss = math.inf, math.log1p(-share)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) of the losses that are left."""
+        """Return log M(s) of the remaining losses."""
         return log_mgf(s, self.mu, self.share, self.cut)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Cost", "cost", "parse", "pointer"]
 
 _SHORT = LONGEST_LIST
-"""No text this short is too large: every item takes more than one character."""
+"""A text this short is never too large: every item takes more than one character."""
 
 
 def parse(text: str) -> TradeOff:
@@ -26,11 +26,16 @@ def parse(text: str) -> TradeOff:
     text : str
         An expression of at most 64 kB, brackets at most 100 deep.
 
+    Returns
+    -------
+    TradeOff
+        The region.
+
     Raises
     ------
     ParseError
-        If the text is not an expression: one line with the reason, the place and what was expected; its two-line
-        picture is ``pointer(error)``.
+        If the text is not an expression: one line with the reason, the place and what was expected;
+        ``pointer(error)`` shows the place in two lines.
     DomainError
         If a value lies outside its domain, or `text` is not a text.
     BudgetError
@@ -45,5 +50,5 @@ def parse(text: str) -> TradeOff:
     if len(text) > _SHORT:
         check_cost(tree)
     region = build(tree, text)
-    _ = region.neighbours  # parts that speak of different relations are refused here, not at the first question
+    _ = region.neighbours  # raises here, not at the first question, if the parts have different relations
     return region

@@ -1,4 +1,4 @@
-"""From syntax tree to region: every name is looked up in the registry, nothing else can be called."""
+"""From syntax tree to region: names are looked up in the registry, and nothing else can be called."""
 
 from __future__ import annotations
 
@@ -33,16 +33,21 @@ def build(tree: Region, text: str = "") -> TradeOff:
     Parameters
     ----------
     tree : Region
-        What `parse_syntax` returned, with every unknown filled in.
+        What `parse_syntax` returns, with every unknown filled in.
     text : str, default ""
         The text it was read from, shown in errors.
+
+    Returns
+    -------
+    TradeOff
+        The region.
 
     Raises
     ------
     ParseError
         If a name or an argument is unknown, given twice or one too many; proposes the nearest name.
     DomainError
-        If a value is outside its domain; the words are those of the registry, the place is added as a note.
+        If a value is outside its domain; the message is that of the registry, the place is added as a note.
     """
     match tree:
         case CallNode():
@@ -63,8 +68,8 @@ def build(tree: Region, text: str = "") -> TradeOff:
 def _call(call: CallNode, text: str) -> TradeOff:
     """Build a named region from its arguments."""
     if not registry.knows(call.name):
-        known = [entry.name for entry in registry.entries()]
-        hint = nearest(call.name, known) or f"known names are {', '.join(sorted(known))}"
+        known_names = [entry.name for entry in registry.entries()]
+        hint = nearest(call.name, known_names) or f"known names are {', '.join(sorted(known_names))}"
         raise PlacedError(text, call.start, f"Unknown name {quoted(call.name)}", hint)
     entry = registry.lookup(call.name)
     if len(call.arguments) > len(entry.parameters) or any(argument.name is not None for argument in call.arguments):
@@ -78,7 +83,7 @@ def _check_names(call: CallNode, entry: Entry, text: str) -> None:
     """Refuse arguments that are unknown, given twice, out of order or one too many."""
     names = [parameter.name for parameter in entry.parameters]
     endless = any(parameter.kind == "regions" for parameter in entry.parameters)
-    seen: set[str] = set()
+    used: set[str] = set()
     named = False
     for index, argument in enumerate(call.arguments):
         named = named or argument.name is not None
@@ -94,23 +99,23 @@ def _check_names(call: CallNode, entry: Entry, text: str) -> None:
             if name not in entry.accepted:
                 hint = nearest(name, entry.accepted) or f"expected one of {', '.join(entry.accepted)}"
                 raise PlacedError(text, argument.start, f"{entry.name} has no argument {quoted(name)}", hint)
-        if name and name in seen:
+        if name and name in used:
             raise PlacedError(text, argument.start, f"{entry.name} is given {name} twice")
-        seen.add(name)
+        used.add(name)
 
 
 def _where(call: CallNode, entry: Entry) -> dict[str, int]:
-    """Return where each argument's value stands, by the name that an error of the registry starts with."""
+    """Return the position of each argument's value, by the name that an error of the registry starts with."""
     names = [parameter.name for parameter in entry.parameters]
-    found = dict(zip(names, (argument.value.start for argument in call.arguments), strict=False))
-    found.update((argument.name, argument.value.start) for argument in call.arguments if argument.name is not None)
-    return {**found, entry.name: call.end} if len(found) < len(names) else found
+    starts = dict(zip(names, (argument.value.start for argument in call.arguments), strict=False))
+    starts.update((argument.name, argument.value.start) for argument in call.arguments if argument.name is not None)
+    return {**starts, entry.name: call.end} if len(starts) < len(names) else starts
 
 
 def _placed(
     make: Callable[[], TradeOff], text: str, start: int, where: Callable[[], dict[str, int]] | None = None
 ) -> TradeOff:
-    """Run `make`; an error without a place leaves with a note that shows where it came from."""
+    """Run `make`; an error without a place gets a note that shows where it came from."""
     try:
         return make()
     except DpcoreError as error:

@@ -1,8 +1,8 @@
 """The names of the language as Python functions, each with the signature and the documentation of its entry.
 
-``dpcore.laplace`` is made here when it is first asked for, from the entry that the registry holds: a new mechanism is
-at once a function like the others. Type checkers and editors, which do not run the package, read the same signatures and
-texts in ``dpcore/__init__.pyi``, which ``make stub`` writes.
+``dpcore.laplace`` is made here on first use, from its entry in the registry, so a new mechanism is a function like the
+others. Type checkers and editors, which do not run the package, read the same signatures and texts in
+``dpcore/__init__.pyi``, which ``make stub`` writes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _constructors: dict[str, tuple[Entry, Constructor]] = {}
 
 
 class _LeftOut:
-    """The default of an argument in whose place another one may be given; shown as three dots."""
+    """The default of an argument that another one may replace; shown as three dots."""
 
     def __repr__(self) -> str:
         return "..."
@@ -49,7 +49,12 @@ def constructor(name: str) -> Constructor:
     Parameters
     ----------
     name : str
-        A name of the language; an unknown one is a `DomainError` that names the nearest.
+        A name of the language; an unknown one raises `DomainError` with the nearest name.
+
+    Returns
+    -------
+    callable
+        With the signature and the documentation of the entry.
     """
     entry = lookup(name)
     before = _constructors.get(name)
@@ -74,14 +79,14 @@ def _function(entry: Entry) -> Constructor:
 
 
 def signature(entry: Entry) -> Signature:
-    """Return the arguments of an entry with types and defaults, those of its other form behind them by name only."""
+    """Return the arguments of an entry with types and defaults; those of its other form follow, by name only."""
     arguments = [_argument(p, entry) for p in entry.parameters]
     arguments += [_argument(p, entry, by_name=True) for p in entry.also_accepts]
     return Signature(arguments, return_annotation="TradeOff")
 
 
 def signatures(entry: Entry) -> list[Signature]:
-    """Return the forms an entry is called in, each complete: one, or two where other parameters serve as well."""
+    """Return the complete signatures of an entry: one, or two if other parameters are accepted as well."""
     own = [_argument(p, entry, whole=True) for p in entry.parameters]
     other = [_argument(p, entry, whole=True, by_name=True) for p in entry.also_accepts]
     return [Signature(form, return_annotation="TradeOff") for form in (own, other) if form]
@@ -97,20 +102,25 @@ def _argument(parameter: Parameter, entry: Entry, *, whole: bool = False, by_nam
     entry : Entry
         The entry.
     whole : bool
-        Whether the other form of the entry is described apart: then what is needed has no default.
+        Whether the other form of the entry is described separately, so that a required argument has no default.
     by_name : bool
         Whether it is given by name only.
+
+    Returns
+    -------
+    inspect.Parameter
+        With its type and default.
     """
     kind = Argument.KEYWORD_ONLY if by_name else Argument.POSITIONAL_OR_KEYWORD
-    needed = LEFT_OUT if entry.also_accepts and not whole else Argument.empty
-    default = needed if parameter.required else parameter.default
+    missing = LEFT_OUT if entry.also_accepts and not whole else Argument.empty
+    default = missing if parameter.required else parameter.default
     if parameter.kind == "regions":
         return Argument(parameter.name, Argument.VAR_POSITIONAL, annotation=annotation(parameter))
     return Argument(parameter.name, kind, default=default, annotation=annotation(parameter))
 
 
 def annotation(parameter: Parameter) -> str:
-    """Return the type of a parameter as it is written in a signature."""
+    """Return the type of a parameter as written in a signature."""
     if isinstance(parameter, Choice):
         return f"Literal[{', '.join(json.dumps(choice) for choice in parameter.choices)}]"
     return ANNOTATIONS[parameter.kind]
@@ -136,7 +146,7 @@ def documentation(entry: Entry) -> str:
 
 
 def _result(entry: Entry) -> str:
-    """Say what the region is and for which neighbours; an operation has both from its parts where it says no more."""
+    """Say what the region is and for which neighbours; an operation takes both from its parts unless it says more."""
     operation = entry.group == "operation"
     exact = "exact where its parts are" if operation else "exact"
     kind = exact if entry.kind == "exact" else "an upper bound that contains the true one"
@@ -147,8 +157,8 @@ def _result(entry: Entry) -> str:
 def _described(parameter: Parameter, remark: str = "") -> str:
     default = "" if parameter.required else f", default {parameter.default!r}"
     stars = "*" if parameter.kind == "regions" else ""
-    named = ", ".join(part for part in (parameter.label, parameter.unit) if part and part != parameter.name)
-    notes = "; ".join(part for part in (named, remark) if part)
+    label = ", ".join(part for part in (parameter.label, parameter.unit) if part and part != parameter.name)
+    notes = "; ".join(part for part in (label, remark) if part)
     meaning = parameter.meaning[0].upper() + parameter.meaning[1:]
     text = f"{meaning} ({notes})." if notes else f"{meaning}."
     return f"{stars}{parameter.name} : {parameter.domain_words}{default}\n{_wrapped(text, 4)}"
@@ -168,7 +178,7 @@ def _wrapped(text: str, indent: int = 0) -> str:
 
 
 def example(entry: Entry) -> str:
-    """Return a session at the prompt that shows the first number the entry is checked against."""
+    """Return an interactive session that shows the first oracle of the entry."""
     oracle = entry.oracles[0]
     call = f"{entry.name}({', '.join(_code(value) for value in oracle.arguments)})"
     names = sorted(set(re.findall(r"[a-z_]+(?=\()", call)))
@@ -179,7 +189,7 @@ def example(entry: Entry) -> str:
 
 
 def _digits(oracle: Oracle) -> int:
-    """Return how many digits of an oracle's value are beyond doubt, six at most."""
+    """Return how many digits of an oracle's value are certain, at most six."""
     certain = math.log10(abs(oracle.value) / oracle.tolerance) if oracle.value and oracle.tolerance else math.inf
     return max(1, int(min(6.0, certain - 1.0)))
 

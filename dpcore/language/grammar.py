@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from dpcore.language.syntax import Region, Value
     from dpcore.language.tokens import Token
 
-DEEPEST = 100
-MOST_DIGITS = 30
+DEEPEST = 100  # brackets; part of the contract of the language, and far from Python's limit on recursion
+MOST_DIGITS = 30  # of an exponent or an integer
 FUNCTIONS = ("log", "sqrt")
 RESERVED = (*FUNCTIONS, "inf", "union")
 _AFTER_REGION = "'&', '*', '^'"
@@ -53,6 +53,11 @@ def parse_syntax(text: str, *, allow_unknown: bool = False) -> Region:
     allow_unknown : bool, default False
         Accept `?` in the place of an argument or an exponent.
 
+    Returns
+    -------
+    Region
+        The root of the tree.
+
     Raises
     ------
     ParseError
@@ -62,18 +67,18 @@ def parse_syntax(text: str, *, allow_unknown: bool = False) -> Region:
 
 
 def parse_number(text: str) -> float:
-    """Read a text as a NUMBER of the grammar, and nothing after it; an `int` if it was typed as plain digits.
+    """Read a whole text as a NUMBER of the grammar; an `int` if it was typed as plain digits.
 
     Raises
     ------
     ParseError
-        If the text is no number; names the reason, the place and what was expected.
+        If the text is not a number; names the reason, the place and what was expected.
     """
     parser = _Parser(text, allow_unknown=False)
-    found = parser.number()
+    number = parser.number()
     if parser.token.kind != "end":
         parser.unexpected("the end of the number")
-    return found.value
+    return number.value
 
 
 class _Parser:
@@ -134,26 +139,26 @@ class _Parser:
         return tree
 
     def expression(self) -> Region:
-        """Read the rules expression, product and power in one frame, to keep deep texts off the stack."""
+        """Read the rules expression, product and power in one frame, so that deep texts need less stack."""
         start = self.token.start
         parts: list[Region] = []
         while True:
             product_start = self.token.start
-            factors = [self.raised(self.atom())]
+            factors = [self.power(self.atom())]
             while self.accept("*"):
                 if self.token.kind == "*":
                     self.fail(self.token.start, "Unexpected '*'", "a power is written with '^' here, as in dp(1)^5")
-                factors.append(self.raised(self.atom()))
+                factors.append(self.power(self.atom()))
             parts.append(factors[0] if len(factors) == 1 else ProductNode(tuple(factors), product_start))
             if not self.accept("&"):
                 return parts[0] if len(parts) == 1 else IntersectionNode(tuple(parts), start)
 
-    def raised(self, base: Region) -> Region:
+    def power(self, base: Region) -> Region:
         if not self.accept("^"):
             return base
         token = self.token
         if token.kind == "?":
-            power = PowerNode(base, self.unknown(), base.start)
+            node = PowerNode(base, self.unknown(), base.start)
         elif token.kind != "number" or not token.text.isdecimal():
             self.unexpected("an integer from 1 in plain digits after '^'")
         elif len(token.text) > MOST_DIGITS:
@@ -161,10 +166,10 @@ class _Parser:
         elif int(token.text) < 1:
             self.fail(token.start, f"Unexpected exponent {token.text}", "expected an integer from 1")
         else:
-            power = PowerNode(base, int(self.take().text), base.start)
+            node = PowerNode(base, int(self.take().text), base.start)
         if self.token.kind == "^":
             self.fail(self.token.start, "Unexpected '^'", "write the inner power in brackets, as in (dp(1)^2)^3")
-        return power
+        return node
 
     def atom(self) -> Region:
         token = self.token

@@ -23,15 +23,25 @@ from dpcore.core.errors import DomainError, ParseError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST = 10**6
+MOST = 10**6  # values of one list
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LOGARITHMIC = re.compile(r"(?P<first>.+?)\.\.(?P<last>[^/]+)/\s*(?P<count>[0-9]{1,30})")
-_LONGEST_NUMBER = 60
-_DIGITS = 40
+_LONGEST_NUMBER = 60  # characters
+_DIGITS = 40  # of the ratio: 10^6 multiplications then still round to the right double
 
 
 def parse_list(text: str) -> NDArray[np.float64]:
     """Return the numbers that a text such as ``0:3:0.1`` stands for.
+
+    Parameters
+    ----------
+    text : str
+        See the forms above.
+
+    Returns
+    -------
+    ndarray of float
+        In the order of the text.
 
     Raises
     ------
@@ -47,7 +57,7 @@ def parse_list(text: str) -> NDArray[np.float64]:
 
 
 def _checked(text: object) -> str:
-    """Return the text, or say that it is none."""
+    """Return the text; raise if it is not one."""
     if not isinstance(text, str):
         msg = f"A list must be a text such as 0,0.5,1, got a value of type {type(text).__name__}."
         raise DomainError(msg)
@@ -106,7 +116,7 @@ def _scaled(value: Decimal, places: int) -> int:
 
 
 def _logarithmic(piece: str) -> list[float]:
-    """Multiply by a constant ratio in 40 digits: far below rounding error after 10^6 steps, so decades stay exact."""
+    """Multiply by a constant ratio in 40 digits: the error is far below rounding after 10^6 steps, so decades stay exact."""
     form = _LOGARITHMIC.fullmatch(piece)
     if form is None:
         msg = f"The list {_short(piece)} must have the form first..last/count, as in 1e-9..1e-2/8."

@@ -1,4 +1,4 @@
-"""Numbers that a person types, in a field, an option, a file or an expression: read here and nowhere else."""
+"""Numbers that a person types in a field, an option, a file or an expression; they are read only here."""
 
 from __future__ import annotations
 
@@ -20,60 +20,85 @@ _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
 def number(text: str) -> float | None:
     """Return the number that a text stands for, None if it stands for none.
 
-    Written as the language does (0.6, 1e-6, log(3), sqrt(2), 1/3, inf) or as Python does (-1, 1_000). What doubles
-    would turn into infinity or 0 is no number: nobody typed that.
+    It may be written as in the language (0.6, 1e-6, log(3), sqrt(2), 1/3, inf) or as in Python (-1, 1_000). A number that
+    would overflow to infinity or underflow to 0 is refused.
+
+    Parameters
+    ----------
+    text : str
+        As typed.
+
+    Returns
+    -------
+    float or None
+        None if the text is not a number.
 
     Examples
     --------
     >>> number("1/4"), number("-2"), number("1e400")
     (0.25, -2.0, None)
     """
-    typed = text.strip()
+    stripped = text.strip()
     try:
-        return parse_number(typed)
+        return parse_number(stripped)
     except DpcoreError:
         pass
     try:
-        value = float(typed)
+        value = float(stripped)
     except ValueError:
         return None
     meant = (
-        "n" in typed.lower() if not math.isfinite(value) else value != 0.0 or not re.search("[1-9]", _mantissa(typed))
+        "n" in stripped.lower()
+        if not math.isfinite(value)
+        else value != 0.0 or not re.search("[1-9]", _mantissa(stripped))
     )
     return value if meant else None
 
 
 def integer(text: str) -> int | None:
-    """Return the integer that a text stands for, to the last digit: 1000, 1 000, 1_000, 1000.0 or 1e3; None if none.
+    """Return the integer that a text stands for, to the last digit: 1000, 1 000, 1_000, 1000.0 or 1e3.
 
-    1.000 is refused: in half of the world it is one thousand.
+    1.000 is refused, because in half of the world it is one thousand.
+
+    Parameters
+    ----------
+    text : str
+        As typed.
+
+    Returns
+    -------
+    int or None
+        None if the text is not an integer.
 
     Examples
     --------
     >>> integer("1 000 000"), integer("1e23") == 10**23, integer("1.000")
     (1000000, True, None)
     """
-    typed = "".join(text.split()).replace("_", "")
-    value = number(typed)
-    if value is None or not math.isfinite(value) or _THOUSANDS.fullmatch(typed):
+    digits = "".join(text.split()).replace("_", "")
+    value = number(digits)
+    if value is None or not math.isfinite(value) or _THOUSANDS.fullmatch(digits):
         return None
-    exact = Decimal(typed) if _DECIMAL.fullmatch(typed) else Decimal(value)
+    exact = Decimal(digits) if _DECIMAL.fullmatch(digits) else Decimal(value)
     return int(exact) if exact == exact.to_integral_value() else None
 
 
 def read_value(parameter: Parameter, text: Any, name: str = "") -> Any:
-    """Return the number of a parameter that a text stands for; otherwise the sentence shows what was typed.
+    """Return the value of a parameter from what a person typed; the message of a refusal shows the text as typed.
 
     Parameters
     ----------
     parameter : Parameter
         A number or an integer.
     text : object
-        Any
-        As it was typed; what is no text, such as a number of a file, is checked as it is.
+        As typed; anything but a text, such as a number of a file, is checked as it is.
     name : str, default ""
-        Str, optional
-        What the sentence calls the parameter, such as the label of its field.
+        What the message calls the parameter, such as the label of its field.
+
+    Returns
+    -------
+    object
+        The checked value; raises `DomainError` otherwise.
     """
     try:
         return parameter.check(meant(parameter, text))
@@ -82,7 +107,7 @@ def read_value(parameter: Parameter, text: Any, name: str = "") -> Any:
 
 
 def meant(parameter: Parameter, text: Any) -> Any:
-    """Return the number that a text stands for; what stands for none is returned itself, for `check` to judge."""
+    """Return the number that a text stands for; anything else is returned unchanged, for `check` to judge."""
     if not isinstance(text, str):
         return text
     value = integer(text) if parameter.kind == "integer" else number(text)

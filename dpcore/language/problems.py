@@ -44,12 +44,12 @@ class PlacedError(ParseError):
 
     @property
     def pointer(self) -> str:
-        """The text, or an excerpt of it, and under it a caret at the place."""
+        """The text, or an excerpt of it, with a caret under the place."""
         return caret(self.text, self.start)
 
 
 def place(text: str, start: int) -> str:
-    """Name a position in words: the column, and the line if the text has several."""
+    """Return a position in words: the column, and the line if the text has several."""
     before = text[:start]
     column = start - (before.rfind("\n") + 1) + 1
     return f"line {before.count(chr(10)) + 1}, column {column}" if "\n" in text else f"column {column}"
@@ -58,12 +58,23 @@ def place(text: str, start: int) -> str:
 def caret(text: str, start: int) -> str:
     """Return at most 60 characters of the text around `start` and a caret below that character."""
     first = max(0, min(start - EXCERPT // 2, len(text) + 1 - EXCERPT))
-    shown = "".join(c if c.isprintable() else " " for c in text[first : first + EXCERPT])
-    return f"{shown}\n{' ' * (start - first)}^"
+    excerpt = "".join(c if c.isprintable() else " " for c in text[first : first + EXCERPT])
+    return f"{excerpt}\n{' ' * (start - first)}^"
 
 
 def pointer(error: DpcoreError) -> str:
-    """Return the two-line picture of where an error of `dpcore.language.parse` lies, or an empty text."""
+    """Return two lines that show the place of an error of `dpcore.language.parse`.
+
+    Parameters
+    ----------
+    error : DpcoreError
+        What was raised.
+
+    Returns
+    -------
+    str
+        The text and a caret under the place; empty if the error has no place.
+    """
     if isinstance(error, PlacedError):
         return error.pointer
     return next((note for note in getattr(error, "__notes__", ()) if note.endswith("^")), "")
@@ -74,8 +85,8 @@ def quoted(text: str, longest: int = 30) -> str:
     return repr(text if len(text) <= longest else text[:longest] + "...")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Propose the known name nearest to a misspelt one, as a question; empty if none is near."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """Return the candidate nearest to a misspelt name, as a question; empty if none is near."""
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
     close = get_close_matches(name[:EXCERPT].lower(), by_lower, n=1, cutoff=0.6)
     return f"did you mean {by_lower[close[0]]}?" if close else ""

@@ -24,7 +24,7 @@ class TextNode:
 
 @dataclass(frozen=True, slots=True)
 class UnknownNode:
-    """The mark `?`: a value still to be found."""
+    """The mark `?`: a value to solve for."""
 
     start: int = 0
 
@@ -113,14 +113,14 @@ def _fill_value(tree: Value, value: float) -> Value:
 
 
 def fill(tree: Region, value: float) -> Region:
-    """Write `value` in the place of every `?`; for an exponent it must be an integer."""
+    """Replace every `?` by `value`; for an exponent it must be an integer."""
     match tree:
         case CallNode(_, arguments):
             filled = tuple(replace(a, value=_fill_value(a.value, value)) for a in arguments)
             return replace(tree, arguments=filled)
         case PowerNode(base, exponent):
-            chosen = int(value) if isinstance(exponent, UnknownNode) else exponent
-            return replace(tree, base=fill(base, value), exponent=chosen)
+            power = int(value) if isinstance(exponent, UnknownNode) else exponent
+            return replace(tree, base=fill(base, value), exponent=power)
         case ProductNode(factors):
             return replace(tree, factors=tuple(fill(factor, value) for factor in factors))
         case IntersectionNode(parts):

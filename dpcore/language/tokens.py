@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpcore.core.errors import DomainError, ParseError
 from dpcore.language.problems import PlacedError, quoted
 
-LONGEST = 64 * 1024
+LONGEST = 64 * 1024  # characters; part of the contract of the language
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
       | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
@@ -36,7 +36,7 @@ class Token(NamedTuple):
 
 
 def checked(text: object) -> str:
-    """Return the text, or say that it is none or too long."""
+    """Return the text; raise if it is not a text, or too long."""
     if not isinstance(text, str):
         msg = f"An expression must be a text, got a value of type {type(text).__name__}."
         raise DomainError(msg)
@@ -47,15 +47,17 @@ def checked(text: object) -> str:
 
 
 def tokenise(text: str) -> list[Token]:
-    """Cut a text into tokens; the last one has the kind `end`."""
+    """Split a text into tokens; the last one has the kind `end`."""
     tokens = []
     start = 0
     while start < len(text):
         match = _TOKEN.match(text, start)
         if match is None:
-            found = text[start]
-            hint = _HINTS.get(found, "expected names of letters and digits, numbers, and the signs ( ) [ ] , = & * ^ /")
-            raise PlacedError(text, start, f"Unexpected {quoted(found)}", hint)
+            character = text[start]
+            hint = _HINTS.get(
+                character, "expected names of letters and digits, numbers, and the signs ( ) [ ] , = & * ^ /"
+            )
+            raise PlacedError(text, start, f"Unexpected {quoted(character)}", hint)
         kind = str(match.lastgroup)
         if kind != "space":
             tokens.append(Token(match.group() if kind == "sign" else kind, match.group(), start))

@@ -25,19 +25,41 @@ if TYPE_CHECKING:
 
 _COMPUTED_COLUMNS = ("scope", "label", "theorem", "delta", "epsilon", "epsilon_lower", "kind")
 COLUMNS = (*_COMPUTED_COLUMNS, "neighbours")
-MOST_ALONE = 200  # different rows whose own epsilon is listed
+MOST_ALONE = 200  # different rows whose own epsilon is listed: each is composed by itself
 _KINDS = {"exact": "exact", "upper": "upper bound"}
-_ITSELF = "It composes the regions of the rows themselves, so that nothing known about a release is given away."
+_ITSELF = "It composes the regions of the rows themselves, so nothing known about a release is lost."
 _COMPUTED = "Composing the regions themselves, which would be at least as good, was not possible here."
 
 
 def verdict(rows: pd.DataFrame) -> str:
-    """Name the best theorem of what `theorems` returned, say why, and what the others give away."""
+    """Name the best theorem, say why it is best, and how much more the others cost.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `theorems` returns.
+
+    Returns
+    -------
+    str
+        A few sentences.
+    """
     return " ".join(part for part in (headline(rows), reason(rows), gaps(rows)) if part)
 
 
 def headline(rows: pd.DataFrame) -> str:
-    """Name the best theorem and its epsilon."""
+    """Name the best theorem and its epsilon.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `theorems` returns.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     delta, top = outward(float(rows["delta"].iloc[0]), 6), best(rows)
     if top is None:
         return f"At δ = {delta} no theorem promises any ε; with a larger δ one may."
@@ -47,7 +69,18 @@ def headline(rows: pd.DataFrame) -> str:
 
 
 def reason(rows: pd.DataFrame) -> str:
-    """Say in a sentence why the best theorem is best."""
+    """Say in a sentence why the best theorem is best.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `theorems` returns.
+
+    Returns
+    -------
+    str
+        One or two sentences; empty if no theorem promises anything.
+    """
     top = best(rows)
     if top is None:
         return ""
@@ -75,30 +108,30 @@ def answers(ledger: Ledger, delta: Sequence[float]) -> pd.DataFrame:
     DataFrame
         `scope, label, theorem, delta, epsilon, epsilon_lower, kind, neighbours`. `scope` is ``best`` (the best theorem about all
         rows; `label` is its title), ``total`` (every theorem about all rows), ``row`` (each row alone) or ``cost``
-        (what each row adds to the total). The truth lies between `epsilon_lower` and `epsilon` where `kind` is
-        ``exact`` or ``upper``.
+        (what each row adds to the total). If `kind` is ``exact`` or ``upper``, the truth lies between `epsilon_lower`
+        and `epsilon`.
     """
     parts = []
     for place, one in enumerate(DELTA.array(delta).tolist()):
         checkpoint(place / max(1, len(delta)))
         parts += [_totals(ledger, one), _alone(ledger, one), _costs(ledger, one)]
-    found: pd.DataFrame = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    return found.assign(neighbours=ledger.neighbours)
+    table: pd.DataFrame = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    return table.assign(neighbours=ledger.neighbours)
 
 
 def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
     rows = theorems(ledger, delta)
-    found: pd.DataFrame = rows.assign(scope="total", label=rows["title"])[list(_COMPUTED_COLUMNS)]
+    table: pd.DataFrame = rows.assign(scope="total", label=rows["title"])[list(_COMPUTED_COLUMNS)]
     top = best(rows)
     if top is None:
-        return found
-    first: pd.DataFrame = found[found["theorem"] == top["theorem"]].assign(scope="best")
-    return pd.concat([first, found], ignore_index=True)
+        return table
+    first: pd.DataFrame = table[table["theorem"] == top["theorem"]].assign(scope="best")
+    return pd.concat([first, table], ignore_index=True)
 
 
 def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
     """Return the epsilon of each row alone, equal rows computed once."""
-    known: dict[str, tuple[float, float, str, str]] = {}
+    cache: dict[str, tuple[float, float, str, str]] = {}
     rows = []
     different = len({(str(release.region), release.count) for release in ledger.rows})
     if different > MOST_ALONE:
@@ -107,18 +140,18 @@ def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
         return pd.DataFrame(columns=list(_COMPUTED_COLUMNS))
     for release in ledger.rows:
         region = release.composed
-        if region.text not in known:
+        if region.text not in cache:
             try:
                 low, high = (float(bound[0]) + 0.0 for bound in region.epsilon_bounds([delta]))
-                known[region.text] = (high, low, kind_of(low, high, "upper"), region.theorem)
+                cache[region.text] = (high, low, kind_of(low, high, "upper"), region.theorem)
             except DpcoreError as error:
-                known[region.text] = (math.inf, 0.0, "none", str(error))
-        high, low, kind, theorem = known[region.text]
+                cache[region.text] = (math.inf, 0.0, "none", str(error))
+        high, low, kind, theorem = cache[region.text]
         rows.append(("row", release.label, theorem, delta, high, low, kind))
     return pd.DataFrame(rows, columns=list(_COMPUTED_COLUMNS))
 
 
 def _costs(ledger: Ledger, delta: float) -> pd.DataFrame:
-    found = costs(ledger, delta).rename(columns={"cost": "epsilon", "cost_lower": "epsilon_lower"})
-    listed: pd.DataFrame = found.assign(scope="cost", theorem="exact", delta=delta)[list(_COMPUTED_COLUMNS)]
-    return listed
+    table = costs(ledger, delta).rename(columns={"cost": "epsilon", "cost_lower": "epsilon_lower"})
+    rows: pd.DataFrame = table.assign(scope="cost", theorem="exact", delta=delta)[list(_COMPUTED_COLUMNS)]
+    return rows

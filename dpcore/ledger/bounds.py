@@ -17,13 +17,26 @@ __all__ = ["TITLES", "Total", "theorems", "total"]
 
 
 def total(ledger: Ledger, delta: float) -> Total:
-    """Return the smallest epsilon of a ledger at `delta` in [0, 1]: the regions themselves are composed."""
-    wanted = DELTA.check(delta)
-    key = (wanted, current().tolerance)
+    """Return the smallest epsilon of a ledger at one delta, by composing the regions themselves.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Its rows.
+    delta : float
+        By how much the whole ledger may exceed e^epsilon, in [0, 1].
+
+    Returns
+    -------
+    Total
+        A bracket of epsilon, its kind and the method.
+    """
+    target = DELTA.check(delta)
+    key = (target, current().tolerance)
     if key not in ledger.memory:
-        ledger.memory[key] = composed_total(ledger.region, wanted)
-    found: Total = ledger.memory[key]
-    return found
+        ledger.memory[key] = composed_total(ledger.region, target)
+    bracket: Total = ledger.memory[key]
+    return bracket
 
 
 def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
@@ -40,8 +53,8 @@ def theorems(ledger: Ledger, delta: float) -> pd.DataFrame:
     -------
     DataFrame
         `theorem, title, delta, epsilon, epsilon_lower, kind, note, neighbours`, one row per theorem; see
-        `dpcore.theorems.composition.theorem_table`, which says the same of an expression.
+        `dpcore.theorems.composition.theorem_table`, the same table for an expression.
     """
-    wanted = DELTA.check(delta)
-    rows = theorem_rows(ledger.factors, wanted, lambda: total(ledger, wanted))
+    target = DELTA.check(delta)
+    rows = theorem_rows(ledger.factors, target, lambda: total(ledger, target))
     return rows.assign(neighbours=ledger.neighbours)

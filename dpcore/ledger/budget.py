@@ -13,7 +13,7 @@ from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import settled
 from dpcore.ledger.bounds import total
-from dpcore.ledger.quick import About, ListContours
+from dpcore.ledger.quick import CopyEstimate, ListContours
 from dpcore.ledger.records import LARGEST_COUNT
 from dpcore.regions import gate
 from dpcore.words import grouped, outward
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from dpcore.ledger.records import Ledger
     from dpcore.regions.tradeoff import TradeOff
 
-MOST_MORE = 10**9
-_FINER = (1e-9, 1e-12)
-_LONG = 40  # different releases from which the search begins with an estimate
+MOST_MORE = 10**9  # copies of one release that are composed
+_FINER = (1e-9, 1e-12)  # tolerances tried if the usual bracket contains the budget
+_LONG = 40  # different releases from which an estimate saves more time than it takes
 _KINDS = {"exact": "exact", "upper": "upper bound", "lower": "at least"}
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent in all: (epsilon, delta)-differential privacy of the whole ledger.
+    """The limit for the whole ledger: (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class Spending:
     kind : str
         Of `spent`.
     fits : bool or None
-        True if the ledger certainly keeps within the budget, False if it certainly does not, None if the bracket
-        holds the budget itself.
+        True if the ledger certainly stays within the budget, False if it certainly does not, None if the bracket
+        contains the budget.
     """
 
     budget: Budget
@@ -75,7 +75,7 @@ class Spending:
 
     @property
     def left(self) -> float:
-        """How much epsilon is left at least; 0 if nothing is. What is left is not simply added: ask `more`."""
+        """How much epsilon is left at least, from 0. Epsilons do not simply add: use `more` to see what fits."""
         return max(0.0, self.budget.epsilon - self.spent)
 
     @property
@@ -89,7 +89,7 @@ class Spending:
             over = outward(self.spent_lower - self.budget.epsilon, 3, up=False)
             return f"The ledger spends {spent}: over the budget of ε = {budget} by at least {over}."
         if self.fits is None:
-            return f"The ledger spends {spent}; whether that is within ε = {budget} the bracket cannot tell."
+            return f"The ledger spends {spent}; the bracket is too wide to tell whether that is within ε = {budget}."
         if self.budget.epsilon == 0:
             return f"The ledger spends {spent}, the whole budget of ε = 0."
         share = outward(100 * self.spent / self.budget.epsilon, 3)
@@ -97,10 +97,25 @@ class Spending:
 
 
 def spending(ledger: Ledger, budget: Budget, whole: Total | None = None) -> Spending:
-    """Return how much of a budget a ledger spends; `whole` if its epsilon at the budget's delta is known already."""
-    found = total(ledger, budget.delta) if whole is None else whole
-    fits = True if found.upper <= budget.epsilon else False if found.lower > budget.epsilon else None
-    return Spending(budget, found.upper, found.lower, found.kind, fits)
+    """Return how much of a budget a ledger spends.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Its rows.
+    budget : Budget
+        The limit.
+    whole : Total, optional
+        The epsilon of the ledger at the budget's delta, if it is known already.
+
+    Returns
+    -------
+    Spending
+        The ledger beside its budget.
+    """
+    bracket = total(ledger, budget.delta) if whole is None else whole
+    fits = True if bracket.upper <= budget.epsilon else False if bracket.lower > budget.epsilon else None
+    return Spending(budget, bracket.upper, bracket.lower, bracket.kind, fits)
 
 
 # ---- how many more -------------------------------------------------------------------------------------------
@@ -115,16 +130,16 @@ class More:
     row : int
         Counted from 1.
     count : int
-        The largest number of further releases with which the ledger certainly keeps within the budget.
+        The largest number of further releases with which the ledger certainly stays within the budget.
     kind : str
         ``exact`` if one more certainly does not fit; ``lower`` if that could not be decided, or if `count` is the
         largest number tried.
     over : bool
         Whether the ledger is over the budget already.
     delta : float
-        That of the ledger with `count` more, at the budget's epsilon; not above the budget's.
+        Delta of the ledger with `count` more, at the budget's epsilon; not above the budget's.
     delta_next : float
-        With one further release, the lower side; 0 if `count` is the largest number tried.
+        The lower side of delta with one further release; 0 if `count` is the largest number tried.
     """
 
     row: int
@@ -147,13 +162,18 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
     row : int
         Which one, counted from 0.
     budget : Budget
-        What may be spent in all.
+        The limit.
+
+    Returns
+    -------
+    More
+        The number, its kind, and the deltas that prove it.
     """
     ledger.check(row)
     search = _CopySearch(ledger, row, budget)
-    guess = search.guessed()
+    guess = search.estimate()
     likely = guess is not None and 0 < guess <= search.most and search.gap(guess) <= 0
-    start = (0.0, 0.0) if likely else search.bounds(0)  # where many fit, none does
+    start = (0.0, 0.0) if likely else search.bounds(0)  # if many fit, so do none
     if start[1] > budget.delta:
         sure = start[0] > budget.delta
         return More(row + 1, 0, "exact" if sure else "lower", over=True, delta=start[1], delta_next=start[0])
@@ -169,11 +189,11 @@ class _CopySearch:
 
     def __init__(self, ledger: Ledger, row: int, budget: Budget) -> None:
         self.ledger, self.row, self.budget = ledger, row, budget
-        self.known: dict[int, tuple[float, float]] = {}
+        self.cache: dict[int, tuple[float, float]] = {}
 
     @property
     def most(self) -> int:
-        """The largest number that is tried: 10^9 copies of one release are the most that is composed."""
+        """The largest number to try: at most 10^9 copies of one release are composed."""
         counts = {node.text: count for node, count in self.ledger.factors}
         release = self.ledger.rows[self.row]
         each = [
@@ -187,39 +207,39 @@ class _CopySearch:
         return self.ledger.with_count(self.row, release.count + extra).region if extra else self.ledger.region
 
     def bounds(self, extra: int) -> tuple[float, float]:
-        """Return (lower, upper) of delta at the budget's epsilon with so many more."""
-        if extra not in self.known:
-            checkpoint(min(0.95, len(self.known) / 40))
-            self.known[extra] = self.asked(extra)
-        return self.known[extra]
+        """Return (lower, upper) of delta at the budget's epsilon with `extra` more releases."""
+        if extra not in self.cache:
+            checkpoint(min(0.95, len(self.cache) / 40))
+            self.cache[extra] = self.computed_bounds(extra)
+        return self.cache[extra]
 
-    def asked(self, extra: int) -> tuple[float, float]:
+    def computed_bounds(self, extra: int) -> tuple[float, float]:
         region = self.region(extra)
-        found = gate.delta_bounds(region, np.array([self.budget.epsilon]))
-        low, high = (float(bound[0]) + 0.0 for bound in settled(found, "upper", exact=region.curve.exact))
+        sides = gate.delta_bounds(region, np.array([self.budget.epsilon]))
+        low, high = (float(bound[0]) + 0.0 for bound in settled(sides, "upper", exact=region.curve.exact))
         return low, high
 
     def gap(self, extra: int) -> float:
-        """Return log(delta / budget): at most 0 where it fits. A budget of 0 leaves only the sign."""
+        """Return log(delta / budget), at most 0 if it fits; with a budget of 0 only the sign counts."""
         upper = self.bounds(extra)[1]
         if upper <= self.budget.delta:
             return math.log(max(upper, 1e-300) / self.budget.delta) if self.budget.delta > 0 else -1.0
         return math.log(upper / self.budget.delta) if self.budget.delta > 0 else 1.0
 
-    def guessed(self) -> int | None:
-        """Return about how many fit, found without certificate; None for short lists, where a search is quick enough."""
+    def estimate(self) -> int | None:
+        """Return about how many fit, without certificate; None for short lists, for which a search is quick enough."""
         ledger, release = self.ledger, self.ledger.rows[self.row]
         if len(ledger.factors) < _LONG or release.group or not 0 < self.budget.delta < 1 or self.budget.epsilon == 0:
             return None
         one = [(node, count // release.count) for node, count in ledger.parts(self.row)]
         if not ListContours.knows(ledger.factors):
             return None
-        rough = About(ledger.factors, one, self.budget.delta, self.budget.epsilon)
-        found = rough.count(self.most)
-        added = {node.text: count * found for node, count in one}
+        rough = CopyEstimate(ledger.factors, one, self.budget.delta, self.budget.epsilon)
+        estimate = rough.count(self.most)
+        added = {node.text: count * estimate for node, count in one}
         parts = [(node, count + added.get(node.text, 0)) for node, count in ledger.factors]
-        quick = ListContours.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(found))
-        return None if quick is None else found + quick.most(one, -found, self.most - found)
+        quick = ListContours.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(estimate))
+        return None if quick is None else estimate + quick.most(one, -estimate, self.most - estimate)
 
     def enclosed(self, most: int, guess: int | None) -> tuple[int, int | None]:
         """Return a number that fits and a larger one that does not; None if the largest allowed one fits."""
@@ -229,14 +249,14 @@ class _CopySearch:
                 return self._below(guess)
             fits, step = guess, 1
         while fits < most:
-            tried = min(most, fits + step)
-            if self.gap(tried) > 0:
-                return fits, tried
-            fits, step = tried, step * 4
+            extra = min(most, fits + step)
+            if self.gap(extra) > 0:
+                return fits, extra
+            fits, step = extra, step * 4
         return fits, None
 
     def _below(self, fails: int) -> tuple[int, int]:
-        """Return a number that fits below one that does not; 0 fits, as was looked at before."""
+        """Return a number that fits below one that does not; 0 is known to fit."""
         step = 1
         while fails - step > 0:
             if self.gap(fails - step) <= 0:
@@ -245,26 +265,26 @@ class _CopySearch:
         return 0, fails
 
     def narrowed(self, fits: int, fails: int) -> tuple[int, int]:
-        """Shrink to two neighbours: false position on log delta, halving where it moves one end only."""
+        """Shrink to two neighbours: false position on log delta, and halving in every third round."""
         turn = 0
         while fails - fits > 1:
             a, b = self.gap(fits), self.gap(fails)
             guess = fits + (fails - fits) * (-a / (b - a))
             middle = (fits + fails) // 2 if turn % 3 == 2 else math.floor(guess + 0.5)
-            tried = min(max(middle, fits + 1), fails - 1)
-            fits, fails = (tried, fails) if self.gap(tried) <= 0 else (fits, tried)
+            extra = min(max(middle, fits + 1), fails - 1)
+            fits, fails = (extra, fails) if self.gap(extra) <= 0 else (fits, extra)
             turn += 1
         return fits, fails
 
     def settled(self, fits: int, fails: int) -> tuple[int, str, float]:
-        """Return the largest number, whether it is certain, and delta after one more; finer brackets where needed."""
+        """Return the largest number, whether it is certain, and delta after one more, with finer brackets if needed."""
         while True:
             low, high = self.bounds(fails)
             for tolerance in _FINER:
                 if low > self.budget.delta or high <= self.budget.delta:
                     break
                 with effort(tolerance=min(tolerance, current().tolerance)):
-                    low, high = self.known[fails] = self.asked(fails)
+                    low, high = self.cache[fails] = self.computed_bounds(fails)
             if low > self.budget.delta:
                 return fits, "exact", low
             if high > self.budget.delta:
@@ -272,37 +292,65 @@ class _CopySearch:
             fits, fails = fails, fails + 1
 
 
-def more_words(ledger: Ledger, found: More, budget: Budget) -> str:
-    """Say how many more fit."""
-    name = ledger.name(found.row - 1)
+def more_words(ledger: Ledger, answer: More, budget: Budget) -> str:
+    """Say how many more fit.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Its rows.
+    answer : More
+        What `more` returns.
+    budget : Budget
+        The limit.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    name = ledger.name(answer.row - 1)
     name = name[0].lower() + name[1:]
     goal = f"(ε, δ) = ({budget.epsilon:.6g}, {outward(budget.delta, 6)})"
-    if found.over:
-        sure = "is over" if found.kind == "exact" else "cannot be shown to keep within"
+    if answer.over:
+        sure = "is over" if answer.kind == "exact" else "cannot be shown to stay within"
         return f"None of {name}: the ledger {sure} the budget {goal} as it is."
-    if found.count == 0:
-        last = "one more would break it" if found.kind == "exact" else "whether one more fits could not be decided"
+    if answer.count == 0:
+        last = "one more would break it" if answer.kind == "exact" else "whether one more fits could not be decided"
         return f"No more of {name} fits into {goal}: {last}."
-    if found.delta_next == 0.0 and found.kind == "lower":
-        return f"At least {grouped(found.count)} more of {name} fit into {goal}; larger numbers were not tried."
+    if answer.delta_next == 0.0 and answer.kind == "lower":
+        return f"At least {grouped(answer.count)} more of {name} fit into {goal}; larger numbers were not tried."
     last = (
         "one more would break it (exact)"
-        if found.kind == "exact"
+        if answer.kind == "exact"
         else "whether one more fits could not be decided (lower bound)"
     )
-    return f"{grouped(found.count)} more of {name} {'fits' if found.count == 1 else 'fit'} into {goal}; {last}."
+    return f"{grouped(answer.count)} more of {name} {'fits' if answer.count == 1 else 'fit'} into {goal}; {last}."
 
 
 def check_row(ledger: Ledger, text: str) -> int:
-    """Return the row (from 0) that a text names: its number from 1, or its label."""
-    wanted = text.strip()
-    if wanted.isdigit():
-        row = int(wanted) - 1
+    """Return the row that a text names.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Its rows.
+    text : str
+        A number from 1, or a label.
+
+    Returns
+    -------
+    int
+        The row, from 0; raises `DomainError` if the text names none, or several.
+    """
+    name = text.strip()
+    if name.isdigit():
+        row = int(name) - 1
         ledger.check(row)
         return row
-    found = [row for row, release in enumerate(ledger.rows) if release.label.strip() == wanted]
-    if len(found) != 1:
-        what = "no row is" if not found else f"{len(found)} rows are"
-        msg = f"{what.capitalize()} labelled {wanted[:60]!r}; name a row by its number from 1 to {len(ledger)}."
+    matches = [row for row, release in enumerate(ledger.rows) if release.label.strip() == name]
+    if len(matches) != 1:
+        what = "no row is" if not matches else f"{len(matches)} rows are"
+        msg = f"{what.capitalize()} labelled {name[:60]!r}; name a row by its number from 1 to {len(ledger)}."
         raise DomainError(msg)
-    return found[0]
+    return matches[0]

@@ -1,4 +1,4 @@
-"""How much each row costs: epsilon of the whole ledger less epsilon of the ledger without the row."""
+"""How much each row costs: epsilon of the whole ledger minus epsilon of the ledger without the row."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ NONE = RowCost(0.0, 0.0, "exact", "other rows of its group are worse, whatever t
 def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     """Tabulate what every row adds to epsilon at one delta.
 
-    The cost of a row is epsilon of all rows less epsilon of all others. It is never negative, and at most the epsilon of
-    the row itself where that is pure. Costs do not add up to the total, except by the basic theorem (without groups),
-    where they add up to the sum of all epsilons: two rows can hide behind each other, or make each other worse.
+    The cost of a row is epsilon of all rows minus epsilon of all others. It is never negative, and at most the row's own
+    epsilon if that is pure. Costs do not add up to the total: two rows can hide behind each other, or make each other
+    worse. Only by the basic theorem (without groups) do they add up to the sum of all epsilons.
 
     Parameters
     ----------
@@ -71,23 +71,23 @@ def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:
     delta : float
         By how much the whole ledger may exceed e^epsilon, in [0, 1].
     by : str, default "exact"
-        ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, each release with the statement
-        that it has in the whole list.
+        ``exact`` composes the regions themselves; ``basic`` uses the basic theorem, with the statement that each
+        release has in the whole list.
 
     Returns
     -------
     DataFrame
         `row, label, expression, count, group, cost, cost_lower, note, kind, theorem, neighbours`; rows are counted from 1. `kind` is
         ``exact``, ``upper`` (the truth lies between `cost_lower` and `cost`), ``approximate`` for long lists, or
-        ``none`` with cost inf where no epsilon reaches delta with or without the row.
+        ``none`` with cost inf if no epsilon reaches delta, with or without the row.
     """
-    wanted = DELTA.check(delta)
+    target = DELTA.check(delta)
     one_of("by", BY).check(by)
-    found = _by_basic(ledger, wanted) if by == "basic" else _by_regions(ledger, wanted)
+    row_costs = _by_basic(ledger, target) if by == "basic" else _by_regions(ledger, target)
     rows = [
         (row + 1, r.label, r.expression, r.count, r.group, one.upper, one.lower, one.note, one.kind)
         for row, r in enumerate(ledger.rows)
-        for one in (found[row],)
+        for one in (row_costs[row],)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS[:-2])).assign(theorem=by, neighbours=ledger.neighbours)
 
@@ -105,8 +105,8 @@ def _by_regions(ledger: Ledger, delta: float) -> list[RowCost]:
     for row, release in enumerate(ledger.rows):
         if row not in idle:
             kinds.setdefault((str(release.region), release.count, release.group), row)
-    known = _each(ledger, delta, whole, list(kinds.values()))
-    by_kind = dict(zip(kinds, known, strict=True))
+    row_costs = _each(ledger, delta, whole, list(kinds.values()))
+    by_kind = dict(zip(kinds, row_costs, strict=True))
     return [
         NONE if row in idle else by_kind[str(release.region), release.count, release.group]
         for row, release in enumerate(ledger.rows)
@@ -114,54 +114,54 @@ def _by_regions(ledger: Ledger, delta: float) -> list[RowCost]:
 
 
 def _idle(ledger: Ledger) -> set[int]:
-    """Return the rows of groups without which nothing changes."""
+    """Return the rows of groups that can be removed without changing anything."""
     idle: set[int] = set()
     for group, rows in ledger.groups.items():
         members = [ledger.member(row) for row in rows]
-        needed = essential(members, ledger.limit(group))
-        idle |= {row for place, row in enumerate(rows) if place not in needed}
+        places = essential(members, ledger.limit(group))
+        idle |= {row for place, row in enumerate(rows) if place not in places}
     return idle
 
 
 def _each(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[RowCost]:
-    """Return the cost of each of these rows, certified where that is not too much work."""
+    """Return the cost of each of these rows, certified if that is not too much work."""
     plain = not ledger.groups
     if plain and all(node.curve.gaussian_mu is not None for node, _ in ledger.factors):
         return _gaussian(ledger, delta, whole, rows)
     if plain and len(rows) * len(ledger.factors) > MOST_WORK:
         quick = ListContours.of(ledger.factors, delta, whole.upper)
         if quick is not None and quick.agrees:
-            gone = [[(node, -count) for node, count in ledger.parts(row)] for row in rows]
-            everything, *rest = quick.epsilons([[], *gone]).tolist()  # the same nodes for all, so that errors cancel
+            changes = [[(node, -count) for node, count in ledger.parts(row)] for row in rows]
+            everything, *rest = quick.epsilons([[], *changes]).tolist()  # the same nodes for all, so that errors cancel
             return [
                 _between(ledger, row, RowCost(everything - less, everything - less, "approximate", _QUICK))
                 for row, less in zip(rows, rest, strict=True)
             ]
-    found = []
+    row_costs = []
     for place, row in enumerate(rows):
         checkpoint(place / len(rows))
-        found.append(_certified(ledger, delta, whole, row))
-    return found
+        row_costs.append(_certified(ledger, delta, whole, row))
+    return row_costs
 
 
 def _certified(ledger: Ledger, delta: float, whole: Total, row: int) -> RowCost:
     fewer = ledger.without(row)
-    if _named(fewer.factors) == _named(ledger.factors):
+    if _counts(fewer.factors) == _counts(ledger.factors):
         return NONE
     rest = total(fewer, delta)
     if math.isinf(rest.upper):
         return RowCost(math.inf, math.inf, "none", "no ε reaches this δ, with or without the row")
     exact = whole.kind == rest.kind == "exact"
-    found = RowCost(whole.lower - rest.upper, whole.upper - rest.lower, "exact" if exact else "upper")
-    return _between(ledger, row, found)
+    cost = RowCost(whole.lower - rest.upper, whole.upper - rest.lower, "exact" if exact else "upper")
+    return _between(ledger, row, cost)
 
 
-def _named(parts: Factors) -> dict[str, int]:
+def _counts(parts: Factors) -> dict[str, int]:
     return {node.text: count for node, count in parts}
 
 
 def _between(ledger: Ledger, row: int, cost: RowCost) -> RowCost:
-    """Return the cost within its laws: never negative, and at most the row's own pure epsilon."""
+    """Return the cost clipped to what is possible: never negative, and at most the row's own pure epsilon."""
     release = ledger.rows[row]
     curve = release.region.curve
     most = math.inf
@@ -172,15 +172,15 @@ def _between(ledger: Ledger, row: int, cost: RowCost) -> RowCost:
 
 
 def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> list[RowCost]:
-    """Return the costs of Gaussian rows, all at once: without one, mu^2 falls by what it brings."""
+    """Return the costs of Gaussian rows, all at once: without a row, mu^2 falls by that of the row."""
 
     def square(parts: Factors) -> float:
         return math.fsum(count * node.curve.mu**2 for node, count in parts)  # type: ignore[attr-defined]  # all are Gaussian
 
     everything = square(ledger.factors)
-    left = np.sqrt(np.maximum(0.0, everything - np.array([square(ledger.parts(row)) for row in rows])))
-    left[left < 1e-8 * math.sqrt(everything)] = 0.0  # what rounding leaves of one single row
-    rest = epsilons_of(left, np.zeros_like(left), delta)
+    mus = np.sqrt(np.maximum(0.0, everything - np.array([square(ledger.parts(row)) for row in rows])))
+    mus[mus < 1e-8 * math.sqrt(everything)] = 0.0  # rounding of the difference, if there is only one row
+    rest = epsilons_of(mus, np.zeros_like(mus), delta)
     if math.isinf(whole.upper):
         sure = "no ε reaches this δ, with or without the row"
         return [RowCost(math.inf, math.inf, "exact" if one == 0 else "none", "" if one == 0 else sure) for one in rest]
@@ -193,27 +193,29 @@ def _gaussian(ledger: Ledger, delta: float, whole: Total, rows: list[int]) -> li
 def _by_basic(ledger: Ledger, delta: float) -> list[RowCost]:
     """Return the costs by the basic theorem: what a row adds to the sum."""
     try:
-        given = statements(ledger.factors, delta)
+        assigned = statements(ledger.factors, delta)
     except DpcoreError as error:
         return [RowCost(math.inf, math.inf, "none", str(error))] * len(ledger)
-    whole = _sum(given, delta)
-    taken = {node.text: step for (node, _), (step, _) in zip(ledger.factors, given.parts, strict=True)}
-    found = []
+    whole = _sum(assigned, delta)
+    step_by_text = {node.text: step for (node, _), (step, _) in zip(ledger.factors, assigned.parts, strict=True)}
+    row_costs = []
     for row, release in enumerate(ledger.rows):
         if math.isinf(whole):
-            found.append(RowCost(math.inf, math.inf, "none", "the failures of all rows exceed this δ"))
+            row_costs.append(RowCost(math.inf, math.inf, "none", "the failures of all rows exceed this δ"))
         elif not release.group:
-            own = sum_up((taken[node.text].epsilon, count) for node, count in ledger.parts(row))
-            found.append(RowCost(own, own, "upper"))
+            own = sum_up((step_by_text[node.text].epsilon, count) for node, count in ledger.parts(row))
+            row_costs.append(RowCost(own, own, "upper"))
         else:
             rest = ledger.without(row).factors
-            steps = [(taken.get(node.text) or steps_at(node, [given.share])[0], count) for node, count in rest]
+            steps = [
+                (step_by_text.get(node.text) or steps_at(node, [assigned.share])[0], count) for node, count in rest
+            ]
             less = whole - _sum(Statements(tuple(steps)), delta)
-            found.append(RowCost(max(0.0, less), max(0.0, less), "upper"))
-    return found
+            row_costs.append(RowCost(max(0.0, less), max(0.0, less), "upper"))
+    return row_costs
 
 
-def _sum(given: Statements, delta: float) -> float:
+def _sum(assigned: Statements, delta: float) -> float:
     """Return the sum of the epsilons if the sum of the deltas is within `delta`, else inf."""
-    epsilon = sum_up((epsilon, count) for epsilon, _, count in given.triples)
-    return math.inf if math.isinf(basic_epsilon(given.triples, delta)) else 0.0 if delta >= 1 else epsilon
+    epsilon = sum_up((epsilon, count) for epsilon, _, count in assigned.triples)
+    return math.inf if math.isinf(basic_epsilon(assigned.triples, delta)) else 0.0 if delta >= 1 else epsilon

@@ -24,23 +24,23 @@ COLUMNS = (
 )  # fmt: skip
 MORE_COLUMNS = ("filter", "title", "unit", "spent", "limit", "left", "cost", "more", "may", "note", *FACTS)
 ASSUMPTION = (
-    "The number holds for a list of strengths fixed beforehand: which query is asked with which entry of the list, in which "
-    "order, and whether to stop early may depend on earlier answers; the strengths and how many there are may not."
+    "The number holds for a list of strengths fixed beforehand. Which query uses which entry of the list, in which order, and "
+    "whether to stop early may depend on earlier answers; the strengths and their number may not."
 )
 CHOICE = (
-    "A filter stays valid whatever is chosen after seeing answers, strengths and numbers included. Choose one filter before "
-    "the first release; what only another one lets pass does not count."
+    "A filter stays valid even if strengths and numbers of releases are chosen after seeing answers. Choose one filter before "
+    "the first release; a release that only another filter would allow does not count."
 )
-_EVERY = 500
+_EVERY = 500  # rows between two reports of progress
 
 
 def filter_table(
     ledger: Ledger, budget: Budget, *, order: float | None = None, each: float | None = None
 ) -> pd.DataFrame:
-    """Run every filter over the rows in their order: what each costs, and how many of its releases may follow.
+    """Run every filter over the rows in their order: what each row costs, and how many of its releases are allowed.
 
-    Each filter is alone in charge: what it refuses is not released and costs nothing. Parallel groups are not used, every
-    row counts in full, which is safe.
+    Each filter is run on its own: what it refuses is not released and costs nothing. Parallel groups are ignored and
+    every row counts in full, which is safe.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def filter_table(
     DataFrame
         `row, label, expression, count, filter, cost, fits, spent, limit, left, note, kind, theorem, neighbours`, a row
         for every filter and row of the ledger. `cost` is that of one release in the filter's unit, `fits` how many of
-        `count` may follow, `spent` and `left` hold after these; `cost` is inf where the filter knows no price.
+        `count` are allowed, `spent` and `left` are stated after these; `cost` is inf if the filter has no price.
     """
     neighbours, rows = ledger.neighbours, []
     for one in filters(budget, order=order, each=each):
@@ -85,12 +85,12 @@ def filter_table(
 def may_release(
     ledger: Ledger, row: int, budget: Budget, *, order: float | None = None, each: float | None = None
 ) -> pd.DataFrame:
-    """Say for every filter whether one more release like those of a row may follow all that the ledger holds.
+    """Say for every filter whether the ledger may be followed by one more release like those of a row.
 
     Parameters
     ----------
     ledger : Ledger
-        What was released, all of it counted.
+        What was released; every row counts.
     row : int
         The row (from 0) whose expression is to be released once more.
     budget, order, each : Budget or float
@@ -100,7 +100,7 @@ def may_release(
     -------
     DataFrame
         `filter, title, unit, spent, limit, left, cost, more, may, note, kind, theorem, neighbours`. `more` is how many such releases fit, -1 for
-        any number; `may` whether one does. A filter without a price for what the ledger holds says so in `note`.
+        any number; `may` whether one does. If a filter has no price for a row of the ledger, `note` says so.
     """
     ledger.check(row)
     rows = []
@@ -127,24 +127,50 @@ def may_release(
 
 
 def may_words(ledger: Ledger, row: int, answers: pd.DataFrame) -> str:
-    """Say which filters let one more release of a row pass."""
+    """Say which filters allow one more release of a row.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        What was released.
+    row : int
+        The row, from 0.
+    answers : DataFrame
+        What `may_release` returns.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     name = ledger.name(row)
     name = name[0].lower() + name[1:]
-    held = [f"the {_short(r)} ({_count(int(r['more']))})" for _, r in answers[answers["may"]].iterrows()]
-    if not held:
-        return f"No: no filter lets one more of {name} follow what the ledger holds."
-    return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(held)}."
+    names = [f"the {_short(r)} ({_count(int(r['more']))})" for _, r in answers[answers["may"]].iterrows()]
+    if not names:
+        return f"No: no filter allows one more of {name} after this ledger."
+    return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(names)}."
 
 
 def filter_words(row: pd.Series) -> str:
-    """Say what one filter has spent, what one more release costs, and how many fit; `row` is one of `may_release`."""
+    """Say what one filter has spent, what one more release costs, and how many fit.
+
+    Parameters
+    ----------
+    row : Series
+        A row of `may_release`.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     name, unit = f"**{row['title']}**", row["unit"]
     if math.isinf(float(row["cost"])):
         return f"{name}: no answer. {row['note']}"
     spent, limit = outward(float(row["spent"]), 4), outward(float(row["limit"]), 4, up=False)
-    said = f"{name}: {unit} spent is {spent} of {limit}; one more costs {outward(float(row['cost']), 3)}"
-    said += f": {_count(int(row['more']))}" if row["may"] else ": it does not fit"
-    return f"{said} ({row['note']})." if row["note"] else f"{said}."
+    sentence = f"{name}: {unit} spent is {spent} of {limit}; one more costs {outward(float(row['cost']), 3)}"
+    sentence += f": {_count(int(row['more']))}" if row["may"] else ": it does not fit"
+    return f"{sentence} ({row['note']})." if row["note"] else f"{sentence}."
 
 
 def _short(row: pd.Series) -> str:
@@ -161,7 +187,7 @@ def _either(names: list[str]) -> str:
 
 
 class _Prices:
-    """The prices of one filter, each different release asked once."""
+    """The prices of one filter, each different release computed once."""
 
     def __init__(self, one: Filter) -> None:
         self.filter = one
@@ -175,15 +201,15 @@ class _Prices:
             try:
                 self._known[release.region.text] = self.filter.price(parts), ""
             except DpcoreError as error:
-                if time.monotonic() > current().ends_at:  # nothing is known about the row: the whole question ends
+                if time.monotonic() > current().ends_at:  # out of time, not a verdict about the row
                     raise
                 self._known[release.region.text] = None, str(error)
         return self._known[release.region.text]
 
 
 def _row_note(one: Filter, spent: Price, count: int, fits: int) -> str:
-    said = "" if fits == count else "does not fit" if fits == 0 else f"only {grouped(fits)} of {grouped(count)} fit"
-    return "; ".join(part for part in (said, _delta_note(one, spent)) if part)
+    refusal = "" if fits == count else "does not fit" if fits == 0 else f"only {grouped(fits)} of {grouped(count)} fit"
+    return "; ".join(part for part in (refusal, _delta_note(one, spent)) if part)
 
 
 def _delta_note(one: Filter, spent: Price) -> str:

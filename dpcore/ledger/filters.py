@@ -1,17 +1,18 @@
 r"""Privacy filters: rules that say before each release whether it may follow, valid under full adaptivity.
 
-The theorems of `dpcore.ledger.bounds` speak of a list of strengths that was fixed before the first answer was seen. Who
-chooses strengths or numbers on the way needs a filter: it adds up a cost of each release and lets the next one pass only
-if the sum, the new release included, stays within a limit that the budget (epsilon, delta) fixes. These rules are valid
-whatever depends on earlier answers:
+The theorems of `dpcore.ledger.bounds` assume a list of strengths that was fixed before the first answer was seen. If
+strengths or counts are chosen on the way, a filter is needed: it adds up the costs of all releases and lets the next one
+pass only if the sum, including the new release, stays within a limit fixed by the budget (epsilon, delta). These rules
+are valid whatever depends on earlier answers:
 
 * **basic**: the sums of epsilon_i and of delta_i;
 * **Rényi**: the sum of the divergences of one order, fixed before the first release;
 * **concentrated**: the sum of rho_i, where :math:`D_a\le\rho_i a` for every order a;
 * **Gaussian**: the sum of :math:`\mu_i^2`.
 
-One filter has to be chosen before the first release: passing what any of several would let pass is no filter. Adding up
-whole regions and stopping when the product leaves the budget is none either; the guide has proofs and a counterexample.
+One filter must be chosen before the first release: letting through what any of several filters accepts is not a valid
+filter. Composing whole regions and stopping when the product leaves the budget is not valid either; the guide has proofs
+and a counterexample.
 
 References: Rogers, Roth, Ullman, Vadhan (2016); Feldman, Zrnic (2021); Smith, Thakurta (2022),
 arXiv:2210.17520; Whitehouse, Ramdas, Rogers, Wu (2023); arXiv:2602.06756 for the limits of general trade-off functions.
@@ -49,22 +50,22 @@ if TYPE_CHECKING:
 TITLES = {"basic": "Basic filter", "rdp": "Rényi filter", "zcdp": "Concentrated filter", "gdp": "Gaussian filter"}
 UNITS = {"basic": "ε", "rdp": "D", "zcdp": "ρ", "gdp": "μ²"}
 PART = 1e-3  # of the budget's delta, for every release of unbounded loss that enters the basic filter
-_DOWN = 1 - 2.0**-50
+_DOWN = 1 - 2.0**-50  # four units in the last place: limits are rounded down
 _TYPED = Fraction(1, 2**52)  # a decimal number and the double next to it differ by half of this
-_HALVINGS = 60
-_EXACT_HALVINGS = 16  # of the exact Rényi region, each some hundredths of a second
-_ORDERS = 1.0 + np.geomspace(1e-2, 1e5, 281)
+_HALVINGS = 60  # down to neighbouring doubles
+_EXACT_HALVINGS = 16  # of the exact Rényi region, each some hundredths of a second; they leave 1e-6 of the limit
+_ORDERS = 1.0 + np.geomspace(1e-2, 1e5, 281)  # forty per decade, 6 % apart
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What releases cost a filter, exactly: `amount` of its unit, and delta where the filter counts it."""
+    """What releases cost in a filter, exactly: `amount` in its unit, and delta if the filter counts it."""
 
     amount: Fraction = Fraction(0)
     failing: Fraction = Fraction(0)
 
     def plus(self, other: Price, count: int) -> Price:
-        """Return the price together with `count` times another."""
+        """Return the sum of this price and `count` times another."""
         return Price(self.amount + count * other.amount, self.failing + count * other.failing)
 
 
@@ -77,9 +78,9 @@ class Filter:
     name, title : str
         ``basic``, ``rdp``, ``zcdp`` or ``gdp``, and as people read it.
     limit : float
-        The most that the costs of all releases may add up to, rounded down.
+        Limit for the sum of all costs, rounded down.
     limit_failing : float, default 0
-        The most that the deltas may add up to; 0 but for the basic filter.
+        Limit for the sum of the deltas; 0 except for the basic filter.
     order : float, default 0
         Of the Rényi filter; otherwise 0.
     each : float, default 0
@@ -103,7 +104,7 @@ class Filter:
         return UNITS[self.name]
 
     def price(self, parts: Factors) -> Price:
-        """Return what a release costs whose factors are `parts`; a DomainError says why it has no price here."""
+        """Return the price of a release with the factors `parts`; raises `DomainError` if it has none in this filter."""
         route = {"basic": self._basic, "rdp": self._renyi, "zcdp": _concentrated, "gdp": _gaussian}[self.name]
         total = Price()
         for node, count in parts:
@@ -123,13 +124,13 @@ class Filter:
         return counts == (None, None)
 
     def fits(self, spent: Price, price: Price) -> int | None:
-        """Return how many releases of one price still fit after what was spent; None if there is no end."""
+        """Return how many more releases of one price fit after `spent`; None if any number does."""
         counts = [
             _how_many(self.limit, spent.amount, price.amount),
             _how_many(self.limit_failing, spent.failing, price.failing),
         ]
-        found = [count for count in counts if count is not None]
-        return min(found) if found else None
+        finite = [count for count in counts if count is not None]
+        return min(finite) if finite else None
 
     def _basic(self, node: TradeOff) -> tuple[float, float]:
         curve = node.curve
@@ -151,7 +152,7 @@ def _concentrated(node: TradeOff) -> tuple[float, float]:
         msg = f"No rate of concentrated privacy is known for {_name(node)}."
         raise DomainError(msg)
     if rate.xi > 0:
-        # with two numbers the best order differs from path to path, and the best of many orders is no filter
+        # With two numbers the best order depends on the path, and the best of many orders is not a valid filter.
         msg = f"{_name(node)} is concentrated with ξ = {outward(rate.xi, 4)}; this filter adds up ρ alone."
         raise DomainError(msg)
     return up(rate.rho), 0.0
@@ -180,9 +181,9 @@ def _refuse_failures(node: TradeOff) -> None:
 
 
 def _how_many(limit: float, spent: Fraction, price: Fraction) -> int | None:
-    """Return the largest n with spent + n price <= limit, in exact arithmetic; None if there is none.
+    """Return the largest n with spent + n price <= limit, in exact arithmetic; None if there is no largest one.
 
-    Eighty times the double 0.1 is a little above 8: a sum that differs from the limit by the rounding of what was typed
+    Eighty times the double 0.1 is a little above 8: a sum that exceeds the limit only by the rounding of typed numbers
     counts as within it.
     """
     if math.isinf(limit):
@@ -212,11 +213,16 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
     budget : Budget
         (epsilon, delta) of everything that will ever be released.
     order : float, optional
-        Of the Rényi filter, above 1; by default the one at which most Gaussian noise fits into the budget. It is
-        fixed by the budget alone, never by what is released.
+        Of the Rényi filter, above 1; by default the order at which the most Gaussian releases fit into the budget. It
+        depends on the budget alone, never on what is released.
     each : float, optional
         Delta that the basic filter grants every release of unbounded loss, by default a thousandth of
         the budget's delta.
+
+    Returns
+    -------
+    tuple of Filter
+        The basic, Rényi, concentrated and Gaussian filter.
 
     Examples
     --------
@@ -238,14 +244,14 @@ def filters(budget: Budget, *, order: float | None = None, each: float | None = 
 
 
 def best_order(epsilon: float, delta: float) -> float:
-    r"""Return the order a at which most Gaussian noise fits: where the largest divergence over a is largest.
+    r"""Return the order a at which the most Gaussian releases fit: where the largest divergence over a is largest.
 
     Gaussian noise has :math:`D_a=a\mu^2/2`. The order depends on the budget alone, so it is fixed before any release.
     """
     if not 0 < delta < 1:
         return 2.0
-    found = _closed_divergence(_ORDERS, epsilon, delta) / _ORDERS
-    return float(f"{_ORDERS[int(np.argmax(found))]:.3g}")
+    rates = _closed_divergence(_ORDERS, epsilon, delta) / _ORDERS
+    return float(f"{_ORDERS[int(np.argmax(rates))]:.3g}")
 
 
 def _closed_divergence(order: np.ndarray, epsilon: float, delta: float) -> np.ndarray:
@@ -256,9 +262,9 @@ def _closed_divergence(order: np.ndarray, epsilon: float, delta: float) -> np.nd
 
 @lru_cache(maxsize=64)  # the exact region takes a quarter of a second
 def largest_divergence(order: float, epsilon: float, delta: float) -> float:
-    """Return a divergence with which (order, divergence)-RDP implies (epsilon, delta)-DP, the largest found.
+    """Return a divergence for which (order, divergence)-RDP implies (epsilon, delta)-DP, nearly the largest.
 
-    The closed form of Canonne, Kamath and Steinke gives a first one, the exact region of Rényi privacy a larger one.
+    The closed form of Canonne, Kamath and Steinke gives a first value, the exact region of Rényi privacy a larger one.
     """
     if delta >= 1:
         return math.inf
@@ -279,45 +285,45 @@ def largest_divergence(order: float, epsilon: float, delta: float) -> float:
 
 
 def largest_rho(epsilon: float, delta: float) -> float:
-    """Return the largest rho found with which rho-zCDP implies (epsilon, delta)-DP, by the best order."""
+    """Return nearly the largest rho for which rho-zCDP implies (epsilon, delta)-DP, by the best order."""
     if delta >= 1:
         return math.inf
     if delta <= 0:
         return 0.0
 
-    def held(rho: float) -> bool:
+    def holds(rho: float) -> bool:
         rows = zcdp_delta(rho, 0.0, epsilon)
         return float(rows.loc[rows["theorem"] == "zcdp_tight", "delta"].iloc[0]) <= delta
 
-    high = largest_mu(epsilon, delta) ** 2 / 2  # Gaussian noise of this mu is no more private than its rho says
-    return _largest(held, 0.0, high * (1 + 1e-9))
+    high = largest_mu(epsilon, delta) ** 2 / 2  # Gaussian noise has this rho, and a larger mu would miss the budget
+    return _largest(holds, 0.0, high * (1 + 1e-9))
 
 
 def largest_mu(epsilon: float, delta: float) -> float:
-    """Return the largest mu with which Gaussian privacy implies (epsilon, delta)-DP, rounded down."""
+    """Return the largest mu for which mu-GDP implies (epsilon, delta)-DP, rounded down."""
     if delta >= 1:
         return math.inf
     if delta <= 0:
         return 0.0
 
-    def held(mu: float) -> bool:
+    def holds(mu: float) -> bool:
         return mu == 0 or float(GaussianCurve(mu).delta_bounds(np.array([epsilon]))[1][0]) <= delta
 
     high = 1.0
-    while held(high):
+    while holds(high):
         high *= 2
-    return _largest(held, 0.0, high)
+    return _largest(holds, 0.0, high)
 
 
-def _largest(held: Callable[[float], bool], low: float, high: float, halvings: int = _HALVINGS) -> float:
-    """Return a number that holds, the largest found from `low` to `high`; 0, which always holds, where `low` does not."""
-    if held(high):
+def _largest(holds: Callable[[float], bool], low: float, high: float, halvings: int = _HALVINGS) -> float:
+    """Return nearly the largest number from `low` to `high` that holds; 0 always does."""
+    if holds(high):
         return high
-    if low > 0 and not held(low):
+    if low > 0 and not holds(low):
         low, high = 0.0, low
     for _ in range(halvings):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if held(middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
         if high - low <= 1e-15 * high:
             break
     return low

@@ -1,4 +1,4 @@
-r"""Parallel rows: releases about disjoint parts of the data, of which one person's data touch only a few.
+r"""Parallel rows: releases about disjoint parts of the data, only a few of which one person's data touch.
 
 Let the rows of a group have the trade-off functions :math:`f_1,\dots,f_n`, and let one person's data touch at most m
 of them: in all others the two neighbours are the same data. Put the rows in any order and let
@@ -38,7 +38,7 @@ ORDERED_AT = 1e-6  # the delta at whose epsilon rows are ordered; every order gi
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Worst(Union, Loose):
-    """The union of rows none of which is the worst everywhere; composed with others it is an upper bound."""
+    """The union of rows if none of them is the worst everywhere; composed with others it is an upper bound."""
 
     why_loose: ClassVar[str] = "the union of rows on disjoint data composed"
 
@@ -48,7 +48,7 @@ class Worst(Union, Loose):
 
 
 def group_factors(members: Sequence[TradeOff], limit: int) -> list[TradeOff]:
-    """Return regions whose composition bounds a group of which a person's data touch at most `limit` rows."""
+    """Return regions whose composition bounds a group if one person's data touch at most `limit` of its rows."""
     if limit >= len(members):
         return list(members)
     if limit == 1:
@@ -58,14 +58,14 @@ def group_factors(members: Sequence[TradeOff], limit: int) -> list[TradeOff]:
 
 
 def essential(members: Sequence[TradeOff], limit: int) -> set[int]:
-    """Return the members (by place) without which the bound may be another one."""
+    """Return the places of the members whose removal may change the bound."""
     if limit >= len(members) - 1:
         return set(range(len(members)))
     order = list(members) if limit == 1 else _ordered(members)
-    kept = {id(member) for member in order[:limit]} if limit > 1 else set()
+    ids = {id(member) for member in order[:limit]} if limit > 1 else set()
     for place in range(limit):
-        kept |= {id(member) for member in maximal(order[place:])}
-    return {place for place, member in enumerate(members) if id(member) in kept}
+        ids |= {id(member) for member in maximal(order[place:])}
+    return {place for place, member in enumerate(members) if id(member) in ids}
 
 
 def _ordered(members: Sequence[TradeOff]) -> list[TradeOff]:
@@ -80,5 +80,5 @@ def _ordered(members: Sequence[TradeOff]) -> list[TradeOff]:
 
 
 def _union(members: Sequence[TradeOff]) -> TradeOff:
-    kept = maximal(members)
-    return kept[0] if len(kept) == 1 else Worst(tuple(_ordered(kept)))
+    worst = maximal(members)
+    return worst[0] if len(worst) == 1 else Worst(tuple(_ordered(worst)))

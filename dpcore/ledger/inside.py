@@ -1,4 +1,4 @@
-r"""Regions that lie inside another one for a reason that needs no numbers.
+r"""Regions that lie inside another one by an argument that needs no numbers.
 
 Within a family more noise is a step of post-processing: Laplace noise of scale b becomes noise of a larger scale c when,
 with probability :math:`1-b^2/c^2`, independent Laplace noise of scale c is added (the characteristic functions are
@@ -25,17 +25,17 @@ Size = tuple[float, ...]
 
 
 def maximal(members: Sequence[TradeOff]) -> list[TradeOff]:
-    """Return the members less those that certainly lie inside another one, in the order given."""
+    """Return the members that do not certainly lie inside another one, in their order."""
     fronts: dict[tuple[object, ...], list[tuple[Size, TradeOff]]] = {}
     for member in members:
         family, size = _family(member)
         front = fronts.setdefault(family, [])
         if not any(_at_most(size, other) for other, _ in front):
-            front[:] = [*((other, kept) for other, kept in front if not _at_most(other, size)), (size, member)]
-    found = [member for front in fronts.values() for _, member in front]
-    kept = [one for one in found if not any(other is not one and _inside(one, other) for other in found)]
+            front[:] = [*((other, outer) for other, outer in front if not _at_most(other, size)), (size, member)]
+    survivors = [member for front in fronts.values() for _, member in front]
+    outer = [one for one in survivors if not any(other is not one and _inside(one, other) for other in survivors)]
     places = {id(member): place for place, member in enumerate(members)}
-    return sorted(kept, key=lambda member: places[id(member)])
+    return sorted(outer, key=lambda member: places[id(member)])
 
 
 def _at_most(size: Size, other: Size) -> bool:
@@ -59,7 +59,7 @@ def _family(region: TradeOff) -> tuple[tuple[object, ...], Size]:
 
 
 def _parameters(node: TradeOff) -> tuple[tuple[object, ...], Size]:
-    """Return what names the family of an atom and what it grows with; an unknown kind is a family of its own."""
+    """Return the name of an atom's family and the numbers it grows with; an unknown kind is a family of its own."""
     if isinstance(node, Atom) and node.grows_with:
         signs = dict(node.grows_with)
         fixed = (getattr(node, field) for field, _ in parameters_of(type(node)) if field not in signs)
@@ -69,7 +69,7 @@ def _parameters(node: TradeOff) -> tuple[tuple[object, ...], Size]:
 
 
 def _inside(inner: TradeOff, outer: TradeOff) -> bool:
-    """Whether a region of one family certainly lies inside one of another family; of two equal ones one is inside."""
+    """Whether a region certainly lies inside one of another family; of two equal regions, one counts as inside."""
     a, b = inner.curve, outer.curve
     perfect = [curve.max_loss <= 0 and curve.q_inf == 0 for curve in (a, b)]
     if perfect[0]:
@@ -80,6 +80,6 @@ def _inside(inner: TradeOff, outer: TradeOff) -> bool:
 
 
 def _is_statement(region: TradeOff) -> bool:
-    """Whether the region is (epsilon, delta)-DP itself, which contains whatever has no larger loss and delta."""
+    """Whether the region is (epsilon, delta)-DP itself, which contains every region with no larger loss and delta."""
     loss = getattr(region.curve, "loss", None)
     return bool(loss is not None and len(loss) == 2 and region.curve.symmetric and loss[0] == -loss[1])

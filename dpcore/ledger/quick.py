@@ -3,10 +3,10 @@ r"""Many small changes of one long list, without certificate: one contour for al
 .. math:: \delta(\varepsilon) = q_\infty + \frac{1}{2\pi i}\int_{c-i\infty}^{c+i\infty}
           \frac{e^{K(s)-s\varepsilon}}{s(s+1)}\,ds, \qquad K=\sum_l n_l\log M_l ,
 
-on the same nodes for every change: a row that leaves takes its own log M away. K of the whole list is summed once, so
-that ten thousand rows cost one evaluation each. The largest of the two directions counts. Losses that lie on a lattice,
-or nearly so, make M come back far up the line, where no node stands: the error is then about that of replacing the
-lattice by a smooth law, which is why the answers are approximations.
+on the same nodes for every change: removing a row subtracts its own log M. K of the whole list is summed once, so ten
+thousand rows cost one evaluation each. The larger of the two directions counts. If losses lie on a lattice, or nearly
+so, M comes back far up the line, where there is no node; the error is then about that of replacing the lattice by a
+smooth law, which is why the answers are approximations.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     ComplexArray = NDArray[np.complex128]
     Rough = dict[bool, FloatArray]
 
-_GRID = np.geomspace(0.02, 4000.0, 60)
-_NODES = (64, 128, 256, 512, 1024)  # as few as let the integrand fade
-_FADED = 1e-13
+_GRID = np.geomspace(0.02, 4000.0, 60)  # Re s where the saddle point is looked for
+_NODES = (64, 128, 256, 512, 1024)  # the fewest that let the integrand fade
+_FADED = 1e-13  # of the first term; what is cut off then is below rounding
 _REACH = 24.0  # standard deviations of the tilted loss that one period covers
-_ROUNDS = 40
-_CLOSE = 1e-12
-_AGREES = 1e-5  # how well epsilon of the whole list must be found for the changes to be believed
-_EVERY = 200
+_ROUNDS = 40  # Newton takes about six, bisection alone the rest
+_CLOSE = 1e-12  # relative step at which epsilon has converged
+_AGREES = 1e-5  # relative error of epsilon of the whole list above which changes are not trusted
+_EVERY = 200  # releases between two reports of progress
 
 
 @dataclass(frozen=True)
 class _Direction:
-    """One direction: its nodes, log M of the whole list there, and the parts' own log M as they are asked for."""
+    """One direction: its nodes, log M of the whole list there, and log M of single parts, computed when needed."""
 
     s: ComplexArray
     step: float
     whole: ComplexArray
     forward: bool
-    known: dict[str, ComplexArray]
+    logs: dict[str, ComplexArray]
 
 
 class ListContours:
@@ -59,35 +59,35 @@ class ListContours:
         self.factors, self.delta, self.top = factors, delta, epsilon
         self.rough: Rough = {} if rough is None else rough
         symmetric = all(node.pair.symmetric for node, _ in factors)
-        found = [self._side(forward) for forward in ((True,) if symmetric else (True, False))]
-        self.sides = [side for side in found if side is not None] if None not in found else []
+        sides = [self._side(forward) for forward in ((True,) if symmetric else (True, False))]
+        self.sides = [side for side in sides if side is not None] if None not in sides else []
         self.failing = math.fsum(count * math.log1p(-node.curve.q_inf) for node, count in factors)
 
     @classmethod
     def of(cls, factors: Factors, delta: float, epsilon: float, rough: Rough | None = None) -> ListContours | None:
-        """Return the contours of a list that is to have this epsilon at delta; None where they are not known.
+        """Return the contours of a list that has about this epsilon at delta; None if a transform is not known.
 
-        `rough` is log M of the list on the grid of exponents, by direction, where that is known already.
+        `rough` is log M of the list on the grid of exponents, by direction, if that is known already.
         """
         if not cls.knows(factors) or not 0 < epsilon < math.inf or not 0 < delta < 1:
             return None
-        found = cls(factors, delta, epsilon, rough)
-        return found if found.sides else None
+        contours = cls(factors, delta, epsilon, rough)
+        return contours if contours.sides else None
 
     @staticmethod
     def knows(factors: Factors) -> bool:
-        """Whether every transform is known and all directions go the same way."""
+        """Whether every transform is known and all asymmetric parts have the same direction."""
         simple = all(node.pair.has_mgf and not isinstance(node, (Loose, SelfComposing)) for node, _ in factors)
-        ways = {node.oriented for node, _ in factors if not node.pair.symmetric}
-        return simple and len(ways) <= 1 and "" not in ways
+        directions = {node.oriented for node, _ in factors if not node.pair.symmetric}
+        return simple and len(directions) <= 1 and "" not in directions
 
     @property
     def agrees(self) -> bool:
-        """Whether epsilon of the list as it is comes out as it should: only then changes of it are to be believed."""
+        """Whether epsilon of the unchanged list is right: otherwise its changes cannot be trusted."""
         return abs(float(self.epsilons([[]])[0]) - self.top) <= _AGREES * self.top
 
     def epsilons(self, changes: Sequence[Factors]) -> FloatArray:
-        """Return epsilon at delta after each change, a list of (region, copies more); negative copies leave."""
+        """Return epsilon at delta after each change, a list of (region, copies); negative copies are removed."""
         out = np.empty(len(changes))
         for start in range(0, len(changes), _EVERY):
             checkpoint(start / len(changes))
@@ -96,15 +96,15 @@ class ListContours:
         return out
 
     def most(self, more: Factors, least: int, largest: int) -> int:
-        """Return about how many times `more` may be added until delta at the list's epsilon is what it may be.
+        """Return about how many times `more` can be added until delta at the list's epsilon reaches its limit.
 
-        Between `least`, which may be negative, and `largest`.
+        The result lies between `least`, which may be negative, and `largest`.
         """
-        kept = math.fsum(count * math.log1p(-node.curve.q_inf) for node, count in more)
+        log_success = math.fsum(count * math.log1p(-node.curve.q_inf) for node, count in more)
         parts = [(side, sum(k * self._log(side, n.pair, n.text) for n, k in more)) for side in self.sides]
 
         def fits(copies: int) -> bool:
-            lost = -math.expm1(self.failing + copies * kept)
+            lost = -math.expm1(self.failing + copies * log_success)
             return all(lost + _integral(side, side.whole + copies * one, self.top) <= self.delta for side, one in parts)
 
         low, high, step = (0, largest + 1, 1) if fits(0) else (least, 0, -1)
@@ -135,14 +135,14 @@ class ListContours:
         return self._on(np.asarray(c + 1j * step * np.arange(nodes), dtype=np.complex128), step, forward)
 
     def _enough(self, c: float, step: float, forward: bool) -> int | None:
-        """Return how many nodes let the integrand fade, also without any one of the regions; looked at their ends only."""
+        """Return how many nodes let the integrand fade, even without one of the regions; only the last node is checked."""
         s = np.asarray(c + 1j * step * np.array([0, *(nodes - 1 for nodes in _NODES)]), dtype=np.complex128)
         whole, most = np.zeros(s.size), np.zeros(s.size)
         for place, (node, count) in enumerate(self.factors):
             if place % _EVERY == 0:
                 checkpoint(place / len(self.factors))
             with np.errstate(all="ignore"):
-                logs = _way(node.pair, forward).log_mgf(s).real
+                logs = _oriented(node.pair, forward).log_mgf(s).real
             fall = count * (logs - logs[0])
             whole += fall
             np.minimum(most, fall, out=most)
@@ -157,13 +157,13 @@ class ListContours:
         return side
 
     def _log(self, side: _Direction, pair: Curve, name: str) -> ComplexArray:
-        if name not in side.known:
+        if name not in side.logs:
             with np.errstate(all="ignore"):
-                side.known[name] = _way(pair, side.forward).log_mgf(side.s)
-        return side.known[name]
+                side.logs[name] = _oriented(pair, side.forward).log_mgf(side.s)
+        return side.logs[name]
 
     def _solved(self, side: _Direction, changes: Sequence[Factors]) -> FloatArray:
-        """Find epsilon of all changes together: Newton in log delta, bisection where that leaves the bracket."""
+        """Find epsilon of all changes together: Newton's method in log delta, bisection if it leaves the bracket."""
         logs = np.stack([self._changed(side, change) for change in changes])
         lost = np.array([self.failing + math.fsum(k * math.log1p(-n.curve.q_inf) for n, k in c) for c in changes])
         failing, top, c = -np.expm1(lost), logs[:, 0].real, side.s[0].real
@@ -214,14 +214,14 @@ def _sum(factors: Factors, forward: bool) -> FloatArray:
         if place % _EVERY == 0:
             checkpoint(place / len(factors))
         with np.errstate(all="ignore"):
-            out += count * _way(node.pair, forward).log_mgf(s).real
+            out += count * _oriented(node.pair, forward).log_mgf(s).real
     return out
 
 
 def _lowest(phase: FloatArray) -> tuple[float, float, float] | None:
     """Return where on the grid of exponents a convex function is lowest, its second derivative there, and its value.
 
-    They are those of the parabola through the three lowest points; None where the lowest is at an end.
+    A parabola through the three lowest points gives them; None if the lowest is at an end.
     """
     at = int(np.argmin(np.where(np.isfinite(phase), phase, np.inf)))
     if not 0 < at < _GRID.size - 1 or not np.isfinite(phase[at - 1 : at + 2]).all():
@@ -236,14 +236,14 @@ def _lowest(phase: FloatArray) -> tuple[float, float, float] | None:
     return best, bend, float(phase[at]) + slope * (best - c) + 0.5 * bend * (best - c) ** 2
 
 
-class About:
+class CopyEstimate:
     """How many more releases fit, to a few per cent: by the saddle point approximation on the grid alone."""
 
     def __init__(self, factors: Factors, more: Factors, delta: float, epsilon: float) -> None:
         symmetric = all(node.pair.symmetric for node, _ in factors)
-        self.ways = (True,) if symmetric else (True, False)
-        self.rough = {forward: _sum(factors, forward) for forward in self.ways}
-        self.more = {forward: _sum(more, forward) for forward in self.ways}
+        self.directions = (True,) if symmetric else (True, False)
+        self.rough = {forward: _sum(factors, forward) for forward in self.directions}
+        self.more = {forward: _sum(more, forward) for forward in self.directions}
         self.goal, self.kernel = math.log(delta), _GRID * epsilon + np.log(_GRID) + np.log1p(_GRID)
 
     def count(self, largest: int) -> int:
@@ -258,13 +258,13 @@ class About:
         return low
 
     def grown(self, copies: int) -> Rough:
-        """Return log M on the grid of the list with so many more."""
-        return {forward: self.rough[forward] + copies * self.more[forward] for forward in self.ways}
+        """Return log M on the grid of the list with `copies` more."""
+        return {forward: self.rough[forward] + copies * self.more[forward] for forward in self.directions}
 
     def _fits(self, copies: int) -> bool:
-        found = [_lowest(known - self.kernel) for known in self.grown(copies).values()]
-        return all(one is not None and one[2] - 0.5 * math.log(2 * math.pi * one[1]) <= self.goal for one in found)
+        lowest = [_lowest(log_mgf - self.kernel) for log_mgf in self.grown(copies).values()]
+        return all(one is not None and one[2] - 0.5 * math.log(2 * math.pi * one[1]) <= self.goal for one in lowest)
 
 
-def _way(pair: Curve, forward: bool) -> Curve:
+def _oriented(pair: Curve, forward: bool) -> Curve:
     return pair if forward else pair.inverse()

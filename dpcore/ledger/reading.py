@@ -1,4 +1,4 @@
-"""Ledgers from files: CSV or JSON, every row kept, a wrong one with the reason why it does not count."""
+"""Ledgers from CSV or JSON files: every row is kept; a wrong row carries the reason why it does not count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.registry import RELATIONS, shown
 from dpcore.files.documents import json_of
 from dpcore.files.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
-from dpcore.ledger.records import COLUMNS, MOST_ROWS, NEEDED, Ledger, Release
+from dpcore.ledger.records import COLUMNS, MOST_ROWS, REQUIRED, Ledger, Release
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 FORMAT = "dpcore ledger"
 _OPENING, _CLOSING = "([", ")]"
-_EVERY = 500
+_EVERY = 500  # rows between two reports of progress
 _STATED = re.compile(r"\s*sep=([,;|\t])[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One row of a file: where it stood, its cells as they were, and the release or what is wrong with it.
+    """One row of a file: its number, its cells as they were, and the release or what is wrong with it.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class LedgerReading:
         Every row in its order, good or wrong.
     relation : str, default ""
         The neighbouring relation a JSON file states; empty otherwise.
-    told : tuple of str, default ()
+    messages : tuple of str, default ()
         Sentences about the file: a byte-order mark, semicolons, clamped values.
     """
 
     entries: tuple[LedgerEntry, ...]
     relation: str = ""
-    told: tuple[str, ...] = field(default=())
+    messages: tuple[str, ...] = field(default=())
 
     @property
     def ledger(self) -> Ledger:
@@ -91,11 +91,16 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerRea
     most_bytes : int, default MOST_BYTES
         A larger file is refused.
 
+    Returns
+    -------
+    LedgerReading
+        All rows, good and wrong, and messages about the file.
+
     Raises
     ------
     DomainError
-        The file is too large, no text, or its columns are wrong. Wrong rows raise nothing; they are in
-        `Reading.problems`.
+        The file is too large, not a text, or its columns are wrong. Wrong rows raise nothing; they are in
+        `LedgerReading.problems`.
     """
     content = data.encode() if isinstance(data, str) else data
     if len(content) > most_bytes:
@@ -110,9 +115,9 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerRea
 
 
 def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[LedgerEntry, ...], list[str]]:
-    """Return the entries of (number, cells, problem), and what the library warned about."""
+    """Return the entries of (number, cells, problem), and the warnings."""
     entries: list[LedgerEntry] = []
-    told: list[str] = []
+    messages: list[str] = []
     for number, cells, problem in rows:
         if len(entries) >= MOST_ROWS:
             msg = f"The file has more than {grouped(MOST_ROWS)} rows, the most a ledger holds."
@@ -121,12 +126,12 @@ def _collected(rows: Iterator[tuple[int, dict[str, Any], str]]) -> tuple[tuple[L
             checkpoint(min(0.9, number / MOST_ROWS))
         entry, warned = entry_of(number, cells, problem)
         entries.append(entry)
-        told += warned
-    return tuple(entries), told
+        messages += warned
+    return tuple(entries), messages
 
 
 def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[LedgerEntry, list[str]]:
-    """Return the entry of one row, and what the library warned about while reading it."""
+    """Return the entry of one row, and the warnings while reading it."""
     name = f"Row {number}"
     label = str(cells.get("label") or "").strip()
     if label:
@@ -137,8 +142,8 @@ def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[Led
             release = _release(cells)
         except DpcoreError as error:
             problem = str(error)
-    told = [f"{name}: {words}" for words in release.told] if release is not None else []
-    return LedgerEntry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), told
+    messages = [f"{name}: {words}" for words in release.messages] if release is not None else []
+    return LedgerEntry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), messages
 
 
 def _release(cells: Mapping[str, Any]) -> Release:
@@ -165,32 +170,32 @@ def _text(value: Any, name: str) -> str:
 
 
 def _read_csv(content: bytes) -> LedgerReading:
-    text, told = decoded(content)
-    stated = _STATED.match(text)  # Excel's own way to say what separates the fields
-    body = text[stated.end() :] if stated else text
-    delimiter = stated[1] if stated else _delimiter(body)
+    text, messages = decoded(content)
+    separator = _STATED.match(text)  # Excel's own way to say what separates the fields
+    body = text[separator.end() :] if separator else text
+    delimiter = separator[1] if separator else _delimiter(body)
     if delimiter != ",":
-        told.append(f"The fields are separated by {DELIMITERS[delimiter]}, not by commas.")
+        messages.append(f"The fields are separated by {DELIMITERS[delimiter]}, not by commas.")
     rows = (row for row in rows_of(csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)) if filled(row))
     first = next(rows, None)
     if first is None:
         msg = f"The file has no row: it has {grouped(len(content))} bytes, and no line with text in it."
         raise DomainError(msg)
     entries, warned = _collected(_cells(rows, _columns(first), delimiter))
-    return LedgerReading(entries, "", (*told, *warned))
+    return LedgerReading(entries, "", (*messages, *warned))
 
 
 def _delimiter(text: str) -> str:
-    """Return what separates the names of the first line with text in it: what finds most of the known ones."""
+    """Return the separator with which the first line with text has the most known names."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    found = {}
+    matches = {}
     for mark in DELIMITERS:
         names = next(rows_of(csv.reader([first], delimiter=mark)), [])
-        found[mark] = len({name.strip().lower() for name in names} & set(COLUMNS))
-    return max(found, key=found.__getitem__)
+        matches[mark] = len({name.strip().lower() for name in names} & set(COLUMNS))
+    return max(matches, key=matches.__getitem__)
 
 
-def named(name: str) -> str:
+def column_name(name: str) -> str:
     """Return the name of a column on one line, a known one in lower case."""
     line = " ".join(name.split())
     return line.lower() if line.lower() in COLUMNS else line
@@ -198,37 +203,37 @@ def named(name: str) -> str:
 
 def _columns(names: list[str]) -> list[str]:
     """Return the names of the columns, the known ones in lower case; wrong ones are refused."""
-    known = [named(name) for name in names]
-    missing = [name for name in NEEDED if name not in known]
+    columns = [column_name(name) for name in names]
+    missing = [name for name in REQUIRED if name not in columns]
     if missing:
         msg = (
-            f"The first line must name the columns {', '.join(NEEDED)} (and, if wanted, {', '.join(COLUMNS[3:])}); "
-            f"it has {shown(', '.join(known))}, without {' and '.join(missing)}."
+            f"The first line must name the columns {', '.join(REQUIRED)} (and, if wanted, {', '.join(COLUMNS[3:])}); "
+            f"it has {shown(', '.join(columns))}, without {' and '.join(missing)}."
         )
         raise DomainError(msg)
-    while known and not known[-1]:  # Excel writes empty columns at the right
-        known.pop()
-    twice = sorted({name for name in known if known.count(name) > 1})
+    while columns and not columns[-1]:  # Excel writes empty columns at the right
+        columns.pop()
+    twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        msg = f"The first line names the column {shown(twice[0])} {known.count(twice[0])} times; each name may stand once."
+        msg = f"The first line names the column {shown(twice[0])} {columns.count(twice[0])} times; each name may stand once."
         raise DomainError(msg)
-    return [name or f"column {place}" for place, name in enumerate(known, start=1)]
+    return [name or f"column {place}" for place, name in enumerate(columns, start=1)]
 
 
 def _cells(rows: Iterator[list[str]], columns: list[str], delimiter: str) -> Iterator[tuple[int, dict[str, Any], str]]:
     """Yield (number, cells, problem) of each row; fields beyond the last column are kept under their place."""
     at = columns.index("expression")
-    for number, given in enumerate(rows, start=1):
-        row = _joined(given, at, delimiter)
+    for number, fields in enumerate(rows, start=1):
+        row = _joined(fields, at, delimiter)
         names = [*columns, *(f"column {place}" for place in range(len(columns) + 1, len(row) + 1))]
         cells = {name: value for name, value in zip(names, row, strict=False) if name in columns or value.strip()}
         yield number, cells, ""
 
 
 def _joined(row: list[str], at: int, delimiter: str) -> list[str]:
-    """Join the fields of an expression that was cut at its own commas: while a bracket is open.
+    """Join the fields of an expression that was split at its own commas, as long as a bracket is open.
 
-    The brackets of each field are counted once, so that a bracket that is never closed costs no more than the others.
+    The brackets of each field are counted once, so a bracket that is never closed costs no more than the others.
     """
     open_ = 0
     for end, field_ in enumerate(row[at:], start=at + 1):
@@ -242,11 +247,11 @@ def _joined(row: list[str], at: int, delimiter: str) -> list[str]:
 
 
 def _read_json(content: bytes) -> LedgerReading:
-    text, told = decoded(content)
+    text, messages = decoded(content)
     try:
         body = json_of(text)
     except ValueError as error:
-        msg = f"The file is no JSON that can be read: {str(error).rstrip('.')}."
+        msg = f"The file cannot be read as JSON: {str(error).rstrip('.')}."
         raise DomainError(msg) from None
     relation = ""
     if isinstance(body, dict):
@@ -257,18 +262,20 @@ def _read_json(content: bytes) -> LedgerReading:
         body = body.get("rows")
     if not isinstance(body, list):
         msg = 'A JSON ledger is a list of rows, or an object whose "rows" is one; each row is an object with ' + (
-            ", ".join(NEEDED) + "."
+            ", ".join(REQUIRED) + "."
         )
         raise DomainError(msg)
     entries, warned = _collected(_objects(body))
-    return LedgerReading(entries, relation, (*told, *warned))
+    return LedgerReading(entries, relation, (*messages, *warned))
 
 
 def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:
     for number, item in enumerate(body, start=1):
         if not isinstance(item, dict):
-            yield number, {"value": item}, f"it must be an object with {', '.join(NEEDED)}, got {shown(item)}."
+            yield number, {"value": item}, f"it must be an object with {', '.join(REQUIRED)}, got {shown(item)}."
             continue
-        cells = {named(key) or f"column {place}": value for place, (key, value) in enumerate(item.items(), start=1)}
-        missing = [name for name in NEEDED if name not in cells]
+        cells = {
+            column_name(key) or f"column {place}": value for place, (key, value) in enumerate(item.items(), start=1)
+        }
+        missing = [name for name in REQUIRED if name not in cells]
         yield number, cells, f"it has no {' and no '.join(missing)}." if missing else ""

@@ -1,4 +1,4 @@
-"""A ledger: the releases made about the same people, one row each, and the region of all of them together."""
+"""A ledger: the releases about the same people, one row each, and the region of all of them together."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS = ("label", "expression", "count", "date", "note", "group", "group_limit")
-NEEDED = COLUMNS[:3]
+REQUIRED = COLUMNS[:3]
 MOST_ROWS = 100_000
-LARGEST_COUNT = 10**15
-LONGEST_TEXT = 2000
+LARGEST_COUNT = 10**15  # integers beyond 2^53 are no longer exact as doubles
+LONGEST_TEXT = 2000  # characters of a label or a note
 _COUNT = COUNT.but(name="count", high=LARGEST_COUNT)
 _LIMIT = COUNT.but(name="group_limit", high=MOST_ROWS)
 
@@ -48,12 +48,12 @@ class Release:
     group : str, default ""
         Rows with the same non-empty group act on disjoint parts of the data.
     group_limit : int, optional
-        How many rows of the group the data of one person touch at most; None leaves it to the other rows of
-        the group, and is 1 if none of them says more.
+        How many rows of the group the data of one person touch at most. None takes it from the other rows of the
+        group; if no row states it, it is 1.
     extra : tuple of tuple of (str, object), default ()
-        Further columns, (name, value); they are kept and mean nothing here.
+        Further columns, (name, value); they are kept and have no effect.
     quiet : bool, default False
-        Do not warn of a value that was clamped; `told` says it in any case.
+        Do not warn about a clamped value; it is in `messages` in any case.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Release:
     group_limit: int | None = None
     extra: tuple[tuple[str, Any], ...] = ()
     region: TradeOff = field(init=False, repr=False, compare=False)
-    told: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    messages: tuple[str, ...] = field(init=False, repr=False, compare=False)
     quiet: InitVar[bool] = False
 
     def __post_init__(self, quiet: bool) -> None:
@@ -79,10 +79,10 @@ class Release:
         if self.group_limit is not None:
             object.__setattr__(self, "group_limit", read_value(_LIMIT, self.group_limit))
         object.__setattr__(self, "group", " ".join(self.group.split()))
-        region, told = _region(self.expression)
+        region, messages = _region(self.expression)
         object.__setattr__(self, "region", region)
-        object.__setattr__(self, "told", told)
-        for words in () if quiet else told:
+        object.__setattr__(self, "messages", messages)
+        for words in () if quiet else messages:
             notice(words, stacklevel=3)
 
     @property
@@ -93,7 +93,7 @@ class Release:
 
 @lru_cache(maxsize=256)
 def _region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
-    """Return the region of an expression and what the language warned about; equal rows share it."""
+    """Return the region of an expression and the warnings of the language; equal rows share it."""
     if not text.strip():
         msg = "expression is empty; write a region such as laplace(0.1) or dp(1, 1e-6)."
         raise DomainError(msg)
@@ -104,15 +104,15 @@ def _region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Ledger:
-    """Rows in their order, and the neighbouring relation if it was stated by hand.
+    """Rows in their order, and the neighbouring relation if it was stated explicitly.
 
     Parameters
     ----------
     rows : tuple of Release, default ()
         The releases, at most 100 000 rows.
     relation : str, default ""
-        ``substitution`` or ``add/remove`` says under which relation all rows hold; empty takes it from the rows,
-        and rows that disagree are refused when a number is asked for.
+        ``substitution`` or ``add/remove``, the relation under which all rows hold. Empty takes it from the rows; if
+        they disagree, every number is refused.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Ledger:
 
     @classmethod
     def of(cls, *rows: Release | tuple[Any, ...], relation: str = "") -> Ledger:
-        """Return the ledger of some rows, each a release or its (label, expression, count, ...)."""
+        """Return a ledger of rows, each a release or its (label, expression, count, ...)."""
         return cls(tuple(row if isinstance(row, Release) else Release(*row) for row in rows), relation)
 
     def __len__(self) -> int:
@@ -149,32 +149,32 @@ class Ledger:
         return f"Row {row + 1} ({label}{shorten(str(release.region), 60)})"
 
     def without(self, row: int) -> Ledger:
-        """Return the ledger less one row (counted from 0)."""
+        """Return the ledger without one row (from 0)."""
         self.check(row)
         return replace(self, rows=(*self.rows[:row], *self.rows[row + 1 :]))
 
     def with_count(self, row: int, count: int) -> Ledger:
-        """Return the ledger with another count in one row (counted from 0)."""
+        """Return the ledger with another count in one row (from 0)."""
         self.check(row)
         changed = replace(self.rows[row], count=count, quiet=True)
         return replace(self, rows=(*self.rows[:row], changed, *self.rows[row + 1 :]))
 
     def check(self, row: int) -> None:
-        """Refuse a row that is not there."""
+        """Refuse a row that does not exist."""
         if not 0 <= row < len(self.rows):
             msg = f"The ledger has rows 1 to {len(self.rows)}, got row {row + 1}."
             raise DomainError(msg)
 
     @cached_property
     def memory(self) -> dict[Any, Any]:
-        """What was computed about this ledger before; it is forgotten together with it."""
+        """A cache of numbers about this ledger, with the same lifetime."""
         return {}
 
     # ---- what the rows are together --------------------------------------------------------------------------
 
     @cached_property
     def neighbours(self) -> str:
-        """The relation of all rows: the one stated, else the one they share; rows that disagree are an error."""
+        """The relation of all rows: the stated one, or the one they share; rows that disagree are an error."""
         if self.relation:
             return self.relation
         first: dict[str, int] = {}
@@ -192,7 +192,7 @@ class Ledger:
 
     @cached_property
     def assumed(self) -> tuple[int, ...]:
-        """The rows (from 0) whose own relation is another one than the one stated by hand."""
+        """The rows (from 0) whose own relation differs from the stated one."""
         return tuple(
             row for row, release in enumerate(self.rows) if release.region.neighbours not in ("any", self.neighbours)
         )
@@ -200,53 +200,53 @@ class Ledger:
     @cached_property
     def groups(self) -> dict[str, list[int]]:
         """The rows (from 0) of each parallel group."""
-        found: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for row, release in enumerate(self.rows):
             if release.group:
-                found.setdefault(release.group, []).append(row)
-        return found
+                rows.setdefault(release.group, []).append(row)
+        return rows
 
     def limit(self, group: str) -> int:
         """Return how many rows of a group the data of one person touch at most."""
-        stated = [(row, limit) for row in self.groups[group] if (limit := self.rows[row].group_limit) is not None]
-        for row, limit in stated[1:]:
-            if limit != stated[0][1]:
+        limits = [(row, limit) for row in self.groups[group] if (limit := self.rows[row].group_limit) is not None]
+        for row, limit in limits[1:]:
+            if limit != limits[0][1]:
                 msg = (
-                    f"{self.name(stated[0][0])} says that one person is in at most {stated[0][1]} rows of group "
+                    f"{self.name(limits[0][0])} says that one person is in at most {limits[0][1]} rows of group "
                     f"{shown(group)}, {self.name(row)} says {limit}; state one number."
                 )
                 raise DomainError(msg)
-        return stated[0][1] if stated else 1
+        return limits[0][1] if limits else 1
 
     def parts(self, row: int) -> Factors:
         """Return the atoms of one row with their counts, under the relation of the ledger."""
         release = self.rows[row]
-        return [(self._stated(node), count * release.count) for node, count in factors(release.region)]
+        return [(self._related(node), count * release.count) for node, count in factors(release.region)]
 
     def member(self, row: int) -> TradeOff:
         """Return the region of all releases of one row, under the relation of the ledger."""
         return composed(self.parts(row))
 
-    def _stated(self, node: TradeOff) -> TradeOff:
+    def _related(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
 
     @cached_property
     def factors(self) -> Factors:
-        """What is composed: different atoms with their counts, equal ones of all rows joined, groups by their worst rows."""
-        listed: Factors = []
+        """What is composed: different atoms with counts, equal ones of all rows joined; groups by their worst rows."""
+        parts: Factors = []
         for row, release in enumerate(self.rows):
             if not release.group:
-                listed += self.parts(row)
+                parts += self.parts(row)
         for group, rows in self.groups.items():
             for region in group_factors([self.member(row) for row in rows], self.limit(group)):
-                listed += factors(region)
-        found: dict[str, tuple[TradeOff, int]] = {}
-        for node, count in listed:
-            old = found.get(node.text)
-            found[node.text] = (node, count) if old is None else (old[0], old[1] + count)
-        return list(found.values())
+                parts += factors(region)
+        joined: dict[str, tuple[TradeOff, int]] = {}
+        for node, count in parts:
+            old = joined.get(node.text)
+            joined[node.text] = (node, count) if old is None else (old[0], old[1] + count)
+        return list(joined.values())
 
     @cached_property
     def region(self) -> TradeOff:
-        """The region of the whole ledger; perfect privacy where it has no row."""
+        """The region of the whole ledger; perfect privacy if it has no rows."""
         return composed(self.factors)

@@ -1,13 +1,13 @@
 """Local privacy: everybody answers through a channel, and an analyst wants to tell two hypotheses apart.
 
-`Hypotheses` is the question, `Promise` what every answer keeps, `Channel` how one answers; `optimum` finds the best
-channel, `bounds` what is proved about all of them, `people` how many answers decide.
+`Hypotheses` is the question, `LocalPromise` what every answer guarantees, `Channel` how people answer. `optimum` finds the
+best channel, `bounds` tabulates what is proved about all channels, `people` says how many answers decide.
 """
 
 from dpcore.local.bounds import BOUNDS, Case, DivergenceBound
 from dpcore.local.channels import Channel, binary, openly, randomized_response, silence
 from dpcore.local.checks import bounds, not_applicable
-from dpcore.local.hypotheses import Hypotheses, Promise
+from dpcore.local.hypotheses import Hypotheses, LocalPromise
 from dpcore.local.measures import MEASURES, DivergenceMeasure, measure_named
 from dpcore.local.optimum import Optimum, optimum, why_not
 from dpcore.local.people import People, people, people_words
@@ -21,9 +21,9 @@ __all__ = [
     "DivergenceBound",
     "DivergenceMeasure",
     "Hypotheses",
+    "LocalPromise",
     "Optimum",
     "People",
-    "Promise",
     "binary",
     "bounds",
     "grid",

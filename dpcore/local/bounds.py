@@ -1,6 +1,6 @@
 r"""What is proved about every channel that keeps a promise, beside the best one.
 
-All bounds rest on two facts about an output y of an epsilon-locally private channel with Dobrushin coefficient eta,
+All bounds rest on two facts about an output y of an epsilon-locally private channel with Dobrushin coefficient eta. With
 t the total variation of (P0, P1):
 
 * :math:`|M_0(y)-M_1(y)|\le t\,(\max_x Q(y|x)-\min_x Q(y|x))\le t\,(e^{\varepsilon}-1)\min_x Q(y|x)`, hence
@@ -26,20 +26,20 @@ from dpcore.local.optimum import Optimum, optimum, why_not
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.hypotheses import Hypotheses, LocalPromise
 
 NEIGHBOURS = "substitution"
-"""In local privacy datasets differ in the letter of one person."""
+"""In local privacy, neighbouring datasets differ in the letter of one person."""
 _PAPER = "Ghazi, Issa 2023"
 _OURS = "derived here, see the guide"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question under one promise, with what the bounds are made of."""
+    """One question under one promise, with the numbers that the bounds use."""
 
     question: Hypotheses
-    promise: Promise
+    promise: LocalPromise
     measure: DivergenceMeasure
 
     @cached_property
@@ -74,7 +74,7 @@ class Case:
 
     @cached_property
     def best(self) -> Optimum | None:
-        """The best channel, where it can be computed."""
+        """The best channel, if it can be computed."""
         return None if why_not(self.question, self.promise) else optimum(self.question, self.promise, self.measure)
 
     @cached_property
@@ -101,7 +101,7 @@ class DivergenceBound:
     Attributes
     ----------
     name, title, source, formula : str
-        How it is called, said, found and written (t is the total variation of P0 and P1).
+        In code, as a heading, its reference and its formula (t is the total variation of P0 and P1).
     of : str
         What it bounds: ``optimum``, ``channel`` (its total variation) or ``ratio`` (binary mechanism / optimum).
     measures : tuple of str
@@ -109,9 +109,9 @@ class DivergenceBound:
     side : str
         ``upper`` or ``lower``.
     value : callable
-        The bound in a case; None where it needs something that is not there (`needs` says what).
+        The bound in a case; None if its condition fails (`needs` says which).
     proved : bool, default True
-        False for a formula that is printed but not true.
+        False for a formula that was printed but is not true.
     """
 
     name: str
@@ -127,7 +127,7 @@ class DivergenceBound:
 
     @property
     def kind(self) -> str:
-        """``upper``, ``lower`` or, for what is printed but false, ``no bound``."""
+        """``upper``, ``lower`` or, for a printed formula that is false, ``no bound``."""
         return self.side if self.proved else "no bound"
 
 
@@ -147,7 +147,7 @@ def _contraction(case: Case) -> float | None:
 def _erasure(case: Case) -> float | None:
     if case.promise.delta > 0 or not case.promise.binds or case.free is None:
         return None
-    return case.promise.kept * case.free.value
+    return case.promise.open_share * case.free.value
 
 
 _KL = ("kl", "reverse")

@@ -1,4 +1,4 @@
-"""Channels: what a person answers, given the private letter."""
+"""Channels: how a person answers, given the private letter."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
-    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.hypotheses import Hypotheses, LocalPromise
     from dpcore.regions.tradeoff import TradeOff
 
 ERASED = "erased"
-_DIGITS = 13  # pairs of rows that agree to so many digits have one region
+_DIGITS = 13  # pairs of rows that agree to this many digits share one region
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Channel:
     def epsilon(self) -> float:
         """The smallest epsilon of pure local privacy: the largest log ratio in a column; infinite if one side is 0."""
         low, high = self.matrix.min(axis=0), self.matrix.max(axis=0)
-        used = high > 0
-        if np.any(low[used] == 0):
+        possible = high > 0
+        if np.any(low[possible] == 0):
             return math.inf
-        return max(0.0, float(np.max(np.log(high[used]) - np.log(low[used]), initial=0.0)))
+        return max(0.0, float(np.max(np.log(high[possible]) - np.log(low[possible]), initial=0.0)))
 
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta at `epsilon`: the largest sum of (Q(y|x) - e^epsilon Q(y|x'))_+ over x, x'."""
@@ -97,7 +97,7 @@ class Channel:
         return self.delta(0.0)
 
     def region(self, times: int = 1) -> TradeOff:
-        """Return what an attacker learns of the letter from `times` answers of one person, exactly.
+        """Return what an attacker learns about the letter from `times` answers of one person, exactly.
 
         The letter is the same each time, so the region is the union over pairs of letters of the composed pair; the
         composition of the union would be larger.
@@ -109,19 +109,19 @@ class Channel:
 
     def _pairs(self) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
         """Yield the pairs of rows that differ, one of each kind."""
-        seen = set()
+        keys = set()
         rounded = np.round(self.matrix, _DIGITS)
         for i in range(len(self.rows)):
             for j in range(i):
                 one, two = rounded[i].tolist(), rounded[j].tolist()
                 key = min(tuple(sorted(zip(one, two, strict=True))), tuple(sorted(zip(two, one, strict=True))))
-                if one != two and key not in seen:
-                    seen.add(key)
-                    used = [(a, b) for a, b in zip(self.rows[i], self.rows[j], strict=True) if a + b > 0]
-                    yield tuple(a for a, _ in used), tuple(b for _, b in used)
+                if one != two and key not in keys:
+                    keys.add(key)
+                    masses = [(a, b) for a, b in zip(self.rows[i], self.rows[j], strict=True) if a + b > 0]
+                    yield tuple(a for a, _ in masses), tuple(b for _, b in masses)
 
     def erased(self, share: float) -> Channel:
-        """Return the channel whose answer is replaced by a visible mark with this probability."""
+        """Return the channel that replaces its answer by a visible mark with this probability."""
         PROBABILITY.but(name="The share erased").check(share)
         if share == 0:
             return self
@@ -131,7 +131,7 @@ class Channel:
     def sample(self, rng: Generator, letters: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return one answer (its column) for each letter (its row).
 
-        For simulation, not for collecting data: floating-point noise is attackable.
+        For simulation only, not for collecting data: floating-point noise can be attacked.
         """
         edges = np.take(np.cumsum(self.matrix, axis=1), letters, axis=0)
         chance = rng.random((len(letters), 1))
@@ -144,8 +144,8 @@ class Channel:
         return table
 
 
-def binary(question: Hypotheses, promise: Promise, *, ties: Literal[0, 1] = 0) -> Channel:
-    r"""Return the binary mechanism: say which hypothesis the letter speaks for, with noise and, for eta, erasure.
+def binary(question: Hypotheses, promise: LocalPromise, *, ties: Literal[0, 1] = 0) -> Channel:
+    r"""Return the binary mechanism: say which hypothesis the letter supports, with noise and, for eta, erasure.
 
     .. math:: Q(0|x)=(1-\alpha)\frac{e^{\varepsilon}}{1+e^{\varepsilon}}\ \text{if}\ P_0(x)\ge P_1(x),\qquad
               Q(e|x)=\alpha,\qquad \alpha=1-\eta\frac{e^{\varepsilon}+1}{e^{\varepsilon}-1}
@@ -153,60 +153,103 @@ def binary(question: Hypotheses, promise: Promise, *, ties: Literal[0, 1] = 0) -
     With delta > 0 the truth is shown openly with probability delta. Its region is exactly that of the promise, and
     no channel keeps more total variation: eta |P0 - P1|.
 
+    References: Kairouz, Oh, Viswanath (2014), Theorem 6; Ghazi, Issa (2023), Theorem 5.
+
     Parameters
     ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
     ties : {0, 1}, default 0
         The side of letters with P0(x) = P1(x). The definition says 0; for divergences other than the total
         variation the other side can be better at every epsilon.
 
-    References: Kairouz, Oh, Viswanath (2014), Theorem 6; Ghazi, Issa (2023), Theorem 5.
+    Returns
+    -------
+    Channel
+        Answers 0 and 1, also shown openly if delta > 0, and a mark for erased ones.
     """
     first, second = question.arrays
     zero = first >= second if ties == 0 else first > second
     high = 1.0 / (1.0 + math.exp(-promise.epsilon))
     low = high * math.exp(-promise.epsilon)
-    noisy = (1.0 - promise.delta) * promise.kept
+    noisy = (1.0 - promise.delta) * promise.open_share
     columns = {"0": np.where(zero, noisy * high, noisy * low), "1": np.where(zero, noisy * low, noisy * high)}
     if promise.delta > 0:
         columns |= {"0, open": np.where(zero, promise.delta, 0.0), "1, open": np.where(zero, 0.0, promise.delta)}
-    lost = (1.0 - promise.delta) * (1.0 - promise.kept)
+    lost = (1.0 - promise.delta) * (1.0 - promise.open_share)
     if lost > 0:
         columns[ERASED] = np.full(question.size, lost)
     title = "binary mechanism with erasure" if lost > 0 else "binary mechanism"
     return _stacked(columns, question, title)
 
 
-def randomized_response(question: Hypotheses, promise: Promise) -> Channel:
+def randomized_response(question: Hypotheses, promise: LocalPromise) -> Channel:
     r"""Return randomized response over all letters: the true letter is e^epsilon times as likely as each other one.
 
     .. math:: Q(y|x)=\frac{e^{\varepsilon}}{e^{\varepsilon}+k-1}\ \text{if } y=x,\qquad \frac{1}{e^{\varepsilon}+k-1}\ \text{otherwise}
 
-    With delta > 0 the letter is shown openly with probability delta; answers are erased only as far as eta asks.
+    With delta > 0 the letter is shown openly with probability delta; answers are erased only as far as eta requires.
     References: Warner (1965); Kairouz, Oh, Viswanath (2014), Section 3.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+
+    Returns
+    -------
+    Channel
+        One answer per letter.
     """
     k, shrink = question.size, math.exp(-promise.epsilon)
     truth = 1.0 / (1.0 + (k - 1) * shrink)
     own = truth * -math.expm1(-promise.epsilon)  # its total variation
     most = (promise.total_variation - promise.delta) / ((1.0 - promise.delta) * own) if own > 0 else 1.0
-    kept = (1.0 - promise.delta) * min(1.0, most)
-    noisy = kept * truth * np.where(np.eye(k, dtype=bool), 1.0, shrink)
+    share = (1.0 - promise.delta) * min(1.0, most)
+    noisy = share * truth * np.where(np.eye(k, dtype=bool), 1.0, shrink)
     columns = {name: noisy[:, x] for x, name in enumerate(question.letters)}
     if promise.delta > 0:
         columns |= {f"{name}, open": promise.delta * np.eye(k)[:, x] for x, name in enumerate(question.letters)}
-    lost = 1.0 - promise.delta - kept
+    lost = 1.0 - promise.delta - share
     if lost > 1e-15:
         columns[ERASED] = np.full(k, lost)
     return _stacked(columns, question, "randomized response")
 
 
 def openly(question: Hypotheses) -> Channel:
-    """Return the channel without privacy: the letter itself."""
+    """Return the channel without privacy: the letter itself.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        Its letters.
+
+    Returns
+    -------
+    Channel
+        One answer per letter.
+    """
     columns = {name: np.eye(question.size)[:, x] for x, name in enumerate(question.letters)}
     return _stacked(columns, question, "no privacy")
 
 
 def silence(question: Hypotheses) -> Channel:
-    """Return the channel that always gives the same answer."""
+    """Return the channel that always gives the same answer.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        Its letters.
+
+    Returns
+    -------
+    Channel
+        One answer.
+    """
     return _stacked({"nothing": np.ones(question.size)}, question, "nothing")
 
 

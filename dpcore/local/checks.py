@@ -1,4 +1,4 @@
-"""Every bound beside the truth: does it hold, and how far off is it."""
+"""Every bound beside the truth: whether it holds, and how far off it is."""
 
 from __future__ import annotations
 
@@ -12,28 +12,37 @@ from dpcore.core.rounding import up
 from dpcore.local.bounds import BOUNDS, NEIGHBOURS, Case, DivergenceBound
 
 if TYPE_CHECKING:
-    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.hypotheses import Hypotheses, LocalPromise
     from dpcore.local.measures import DivergenceMeasure
 
 COLUMNS = ("bound", "formula", "value", "truth", "holds", "of", "note", *FACTS)
-SLACK = 1e-9  # relative: what the optimum itself is known to
+SLACK = 1e-9  # relative accuracy of the optimum itself
 _OF = {"optimum": "the best channel", "channel": "its total variation", "ratio": "binary mechanism / best channel"}
 
 
-def stated(measure: DivergenceMeasure, of: str = "optimum") -> tuple[DivergenceBound, ...]:
-    """Return the bounds of one kind for a measure, what is printed but false left out."""
+def proved_bounds(measure: DivergenceMeasure, of: str = "optimum") -> tuple[DivergenceBound, ...]:
+    """Return the bounds of one kind for a measure, without formulas that are printed but false."""
     return tuple(bound for bound in BOUNDS if measure.name in bound.measures and bound.of == of and bound.proved)
 
 
-def bounds(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> pd.DataFrame:
-    """Tabulate every bound that speaks of a measure, with a check against the best channel.
+def bounds(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> pd.DataFrame:
+    """Tabulate every bound on a measure, with a check against the best channel.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+    measure : DivergenceMeasure
+        What is bounded.
 
     Returns
     -------
     DataFrame
-        `bound, formula, value, truth, holds, of, note, kind, theorem, neighbours`; `theorem` is where the bound is from, `truth` is what is bounded (infinite where the
-        best channel is not known), `holds` is yes, no or "not checked". Bounds whose conditions fail are left out;
-        `not_applicable` names them.
+        `bound, formula, value, truth, holds, of, note, kind, theorem, neighbours`; `theorem` is the source of the bound,
+        `truth` is what is bounded (infinite if the best channel is not known), `holds` is yes, no or "not checked".
+        Bounds whose conditions fail are left out; `not_applicable` names them.
     """
     case = Case(question, promise, measure)
     rows = [_row(bound, case) for bound in BOUNDS if measure.name in bound.measures]
@@ -57,7 +66,7 @@ def _row(bound: DivergenceBound, case: Case) -> tuple[str | float, ...] | None:
 
 
 def _truth(bound: DivergenceBound, case: Case) -> tuple[float, float]:
-    """Return what is bounded, from below and from above; infinite where it is not known."""
+    """Return what is bounded, from below and from above; infinite if it is not known."""
     best = case.best
     if best is None:
         return math.inf, math.inf
@@ -68,8 +77,23 @@ def _truth(bound: DivergenceBound, case: Case) -> tuple[float, float]:
     return best.value, best.upper
 
 
-def not_applicable(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> tuple[str, ...]:
-    """Say which bounds say nothing here, and why."""
+def not_applicable(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> tuple[str, ...]:
+    """Say which bounds do not apply here, and why.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+    measure : DivergenceMeasure
+        What is bounded.
+
+    Returns
+    -------
+    tuple of str
+        One sentence for each reason.
+    """
     case = Case(question, promise, measure)
     silent: dict[str, list[str]] = {}
     for bound in BOUNDS:

@@ -1,4 +1,4 @@
-"""The question an analyst asks and the promise that every answer keeps."""
+"""The question of an analyst, and the promise that every answer keeps."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 SUM_TOLERANCE = 1e-9  # how far probabilities may be from adding up to 1; they are divided by their sum
 MOST_LETTERS = 64
-MOST_EPSILON = 100.0
-LONGEST_NAME = 24
+MOST_EPSILON = 100.0  # e^100 and its square are ordinary doubles
+LONGEST_NAME = 24  # characters
 RESERVED = ("erased", "nothing", "letter")
 _SAME_RATIO = 1e-13  # letters whose P0 share of P0 + P1 differs by less are one letter to every test
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    r"""Two distributions of one person's private letter, one of which is true of everybody.
+    r"""Two distributions of a person's private letter; one of them is true for everybody.
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ class Hypotheses:
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Letters of equal likelihood ratio together, the most likely under P0 first; impossible letters join the first.
+        """Letters grouped by likelihood ratio, the most likely under P0 first; impossible letters join the first group.
 
         Averaging the rows of such letters changes no output and keeps every promise, so nothing is lost.
         """
         share = [a / (a + b) if a + b > 0 else math.inf for a, b in zip(self.p0, self.p1, strict=True)]
-        found: list[list[int]] = []
+        groups: list[list[int]] = []
         for x in sorted((x for x in range(self.size) if share[x] <= 1), key=lambda x: -share[x]):
-            if found and share[found[-1][0]] - share[x] <= _SAME_RATIO:
-                found[-1].append(x)
+            if groups and share[groups[-1][0]] - share[x] <= _SAME_RATIO:
+                groups[-1].append(x)
             else:
-                found.append([x])
-        found[0] += [x for x in range(self.size) if share[x] > 1]
-        return tuple(tuple(sorted(group)) for group in found)
+                groups.append([x])
+        groups[0] += [x for x in range(self.size) if share[x] > 1]
+        return tuple(tuple(sorted(group)) for group in groups)
 
     @cached_property
     def grouped(self) -> tuple[FloatArray, FloatArray]:
@@ -109,15 +109,15 @@ class Hypotheses:
 
 
 def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
-    """Return probabilities divided by their sum, or say which one is none."""
+    """Return probabilities divided by their sum; raise if one is not a probability."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         msg = f"{name} must be a list of probabilities, got {shown(values)}."
         raise DomainError(msg)
-    found = list(values)
-    if not 2 <= len(found) <= MOST_LETTERS:
-        msg = f"{name} must have 2 to {MOST_LETTERS} letters, got {len(found)}."
+    items = list(values)
+    if not 2 <= len(items) <= MOST_LETTERS:
+        msg = f"{name} must have 2 to {MOST_LETTERS} letters, got {len(items)}."
         raise DomainError(msg)
-    masses = PROBABILITY.but(name=f"A probability of {name}", high=1.0 + SUM_TOLERANCE).array(found).tolist()
+    masses = PROBABILITY.but(name=f"A probability of {name}", high=1.0 + SUM_TOLERANCE).array(items).tolist()
     total = math.fsum(masses)
     if abs(total - 1.0) > SUM_TOLERANCE:
         msg = f"{name} must add up to 1 within {SUM_TOLERANCE:g}, got {total!r}."
@@ -126,13 +126,13 @@ def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Promise:
-    r"""What every answer keeps, whatever the letter: local (epsilon, delta)-DP and a total variation of at most eta.
+class LocalPromise:
+    r"""What every answer guarantees, whatever the letter: local (epsilon, delta)-DP and a total variation of at most eta.
 
     .. math:: Q(S|x)\le e^{\varepsilon}Q(S|x')+\delta,\qquad d_{TV}(Q(\cdot|x),Q(\cdot|x'))\le\eta
 
-    for all letters x, x' and sets of answers S. The total variation is at most
-    :math:`\delta+(1-\delta)\tanh(\varepsilon/2)` anyway (`ceiling`); a larger eta changes nothing.
+    for all letters x, x' and sets of answers S. The total variation is never above
+    :math:`\delta+(1-\delta)\tanh(\varepsilon/2)` (`ceiling`); a larger eta changes nothing.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Promise:
     delta : float, default 0
         In [0, 1).
     eta : float, optional
-        In [delta, 1]; None asks for nothing beyond epsilon and delta.
+        In [delta, 1]; None adds nothing to epsilon and delta.
     """
 
     epsilon: float
@@ -158,7 +158,7 @@ class Promise:
 
     @property
     def ceiling(self) -> float:
-        """The largest total variation that epsilon and delta leave: delta + (1 - delta) tanh(epsilon / 2)."""
+        """The largest total variation that epsilon and delta allow: delta + (1 - delta) tanh(epsilon / 2)."""
         return float(largest_eta(self.epsilon, self.delta))
 
     @property
@@ -168,32 +168,32 @@ class Promise:
 
     @property
     def binds(self) -> bool:
-        """Whether eta asks for more than epsilon and delta do."""
+        """Whether eta is stricter than epsilon and delta."""
         return self.eta is not None and self.eta < self.ceiling
 
     @property
-    def kept(self) -> float:
+    def open_share(self) -> float:
         """Share of the answers of a binary mechanism that are not erased: (eta - delta) / (ceiling - delta), at most 1."""
         room = (1.0 - self.delta) * math.tanh(self.epsilon / 2)
         return min(1.0, (self.total_variation - self.delta) / room) if self.binds and room > 0 else 1.0
 
     @property
     def region(self) -> TradeOff:
-        """What the promise alone says an attacker can do."""
+        """The region of the promise itself."""
         if self.epsilon == 0:
             return TV(self.total_variation)
         return DPTV(self.epsilon, self.delta, self.total_variation) if self.binds else DP(self.epsilon, self.delta)
 
-    def at(self, epsilon: float) -> Promise:
+    def at(self, epsilon: float) -> LocalPromise:
         """Return the promise with another epsilon."""
-        return Promise(epsilon, self.delta, self.eta)
+        return LocalPromise(epsilon, self.delta, self.eta)
 
-    def without_eta(self) -> Promise:
+    def without_eta(self) -> LocalPromise:
         """Return the promise without its bound on the total variation."""
-        return Promise(self.epsilon, self.delta)
+        return LocalPromise(self.epsilon, self.delta)
 
     def __str__(self) -> str:
-        """Return (ε, δ, η) as it is written."""
+        """Return the numbers, as in ``ε = 1, δ = 0.01``."""
         parts = [f"ε = {self.epsilon:g}"]
         if self.delta > 0:
             parts.append(f"δ = {self.delta:g}")

@@ -1,9 +1,9 @@
-r"""How far two output distributions are apart: f-divergences, each a sum of one homogeneous convex term per answer.
+r"""The distance of two output distributions: f-divergences, each a sum of one homogeneous convex term per answer.
 
 .. math:: D_f(M_0\|M_1)=\sum_y M_1(y)\,f\!\left(\frac{M_0(y)}{M_1(y)}\right)
 
-Joining two answers never increases such a sum, splitting one never decreases it: that is why the best channels are
-made of extremal columns (`dpcore.local.extremal`).
+Joining two answers never increases such a sum, and splitting one never decreases it; so the best channels are made of
+extremal columns (`dpcore.local.extremal`).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def _variation(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _kullback(a: FloatArray, b: FloatArray) -> FloatArray:
-    r"""Return a log(a/b) - a + b = b ((1+r) log(1+r) - r), r = a/b - 1; by r^n (-1)^n / (n (n-1)) where r is small."""
+    r"""Return a log(a/b) - a + b = b ((1+r) log(1+r) - r), r = a/b - 1; for small r by r^n (-1)^n / (n (n-1))."""
     out = np.where(a > 0, math.inf, 0.0)
-    seen = b > 0
-    r = (a[seen] - b[seen]) / b[seen]
+    possible = b > 0
+    r = (a[possible] - b[possible]) / b[possible]
     safe = np.maximum(r, -1.0 + 1e-300)
     closed = np.where(r <= -1.0, 1.0, (1.0 + r) * np.log1p(np.where(r <= -1.0, 0.0, safe)) - r)
     series = r**2 * np.polynomial.polynomial.polyval(-r, _SERIES)
-    out[seen] = b[seen] * np.where(np.abs(r) < _SERIES_BELOW, series, closed)
+    out[possible] = b[possible] * np.where(np.abs(r) < _SERIES_BELOW, series, closed)
     return out
 
 
@@ -62,12 +62,12 @@ def _chi_square(a: FloatArray, b: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class DivergenceMeasure:
-    """A divergence between what comes out under the two hypotheses; 0 if answers tell nothing.
+    """A divergence between the outputs under the two hypotheses; 0 if answers reveal nothing.
 
     Attributes
     ----------
     name, title, formula, meaning : str
-        How it is called, written and read.
+        In tables, as a heading, in LaTeX and in plain words.
     terms : callable
         Its terms, one per answer, from the two masses of the answer.
     contracts : bool, default True
@@ -82,7 +82,7 @@ class DivergenceMeasure:
     contracts: bool = True
 
     def between(self, first: FloatArray, second: FloatArray) -> float:
-        """Return the divergence of two mass vectors; infinite where an answer is possible under one of them only."""
+        """Return the divergence of two mass vectors; it may be infinite if an answer is possible under only one."""
         return float(math.fsum(self.terms(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))))
 
 
@@ -137,7 +137,18 @@ MEASURES: dict[str, DivergenceMeasure] = {
 
 
 def measure_named(name: str) -> DivergenceMeasure:
-    """Return a measure by its name."""
+    """Return a measure by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `MEASURES`, such as ``kl``.
+
+    Returns
+    -------
+    DivergenceMeasure
+        Raises `DomainError` with all names if there is none.
+    """
     if name not in MEASURES:
         msg = f"A measure is one of {', '.join(MEASURES)}, got {name!r}."
         raise DomainError(msg)

@@ -5,9 +5,9 @@ With columns S_j (`dpcore.local.extremal`) and weights :math:`\theta_j\ge 0`:
 .. math:: \max_\theta\ \sum_j\mu(S_j)\theta_j\quad\text{with}\quad \sum_j S_j\theta_j=1,\quad
           \sum_j(S_{jx}-e^{\varepsilon}S_{jx'})_+\theta_j\le\delta,\quad \sum_j(S_{jx}-S_{jx'})_+\theta_j\le\eta,
 
-where :math:`\mu(S)` is the divergence's term of masses :math:`P_0\cdot S` and :math:`P_1\cdot S`. The program's own
-answer is not trusted: the channel is rebuilt from its support and measured directly, which bounds the optimum from
-below, and the dual variables, shifted until they are feasible, bound it from above.
+where :math:`\mu(S)` is the divergence's term of masses :math:`P_0\cdot S` and :math:`P_1\cdot S`. The solver's
+result is not trusted: the channel is rebuilt from its support and measured directly, which bounds the optimum from
+below; the dual variables, shifted until they are feasible, bound it from above.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from dpcore.local.extremal import ABSENT, MOST_APPROXIMATE, MOST_PURE, columns
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
-    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.hypotheses import Hypotheses, LocalPromise
     from dpcore.local.measures import DivergenceMeasure
 
 ALIKE = 1e-9  # relative difference below which two channels count as equally good
-_SCALE = 100.0  # the solver's tolerances are absolute: the objective is brought to this size
-_NOTHING = 1e-11  # weights below it are no part of the basis
+_SCALE = 100.0  # size of the objective, because the solver's tolerances are absolute
+_NOTHING = 1e-11  # smaller weights are not part of the basis
 _ATTEMPTS: tuple[tuple[Literal["highs", "highs-ds", "highs-ipm"], float], ...] = (
     ("highs-ds", 1e-10),
     ("highs-ds", 1e-8),
@@ -43,14 +43,14 @@ _ATTEMPTS: tuple[tuple[Literal["highs", "highs-ds", "highs-ipm"], float], ...] =
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best channel found, with its divergence and a certified upper bound on anyone's.
+    """The best channel, with its divergence and a certified upper bound for all channels.
 
     Attributes
     ----------
     value : float
         What the channel attains, measured on its outputs.
     upper : float
-        No channel that keeps the promise attains more (a feasible dual solution, evaluated in doubles).
+        No channel that keeps the promise attains more (from a feasible dual solution, evaluated in doubles).
     channel : Channel
         One of the best channels; there may be others.
     """
@@ -61,18 +61,31 @@ class Optimum:
 
     @property
     def kind(self) -> str:
-        """``exact`` where both sides are the same number up to rounding, otherwise ``lower``."""
+        """``exact`` if both sides agree up to rounding, otherwise ``lower``."""
         return kind(*self.sides, "lower")
 
     @property
     def sides(self) -> tuple[float, float]:
-        """What is attained and what nobody exceeds, made one where they differ by rounding alone."""
+        """What is attained and what no channel exceeds; equal if they differ by rounding only."""
         one = self.upper <= self.value * (1 + ROUNDING) + 1e-300
         return self.value, self.value if one else self.upper
 
 
-def why_not(question: Hypotheses, promise: Promise) -> str:
-    """Say why the best channel cannot be computed, and what can; empty where it can."""
+def why_not(question: Hypotheses, promise: LocalPromise) -> str:
+    """Say why the best channel cannot be computed, and what can; empty if it can.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+
+    Returns
+    -------
+    str
+        Two sentences, or nothing.
+    """
     most = MOST_PURE if promise.delta == 0 else MOST_APPROXIMATE
     kinds = len(question.groups)
     if kinds <= most:
@@ -85,8 +98,22 @@ def why_not(question: Hypotheses, promise: Promise) -> str:
     )
 
 
-def optimum(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> Optimum:
-    """Return the best channel for a measure; the total variation has a closed form, the others take the program.
+def optimum(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> Optimum:
+    """Return the best channel for a measure: in closed form for the total variation, otherwise by the linear program.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+    measure : DivergenceMeasure
+        What is maximised.
+
+    Returns
+    -------
+    Optimum
+        The channel and the bounds of its divergence.
 
     Raises
     ------
@@ -118,7 +145,7 @@ class _Program:
     most: FloatArray
 
 
-def _program(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> _Program:
+def _program(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> _Program:
     k = len(question.groups)
     column = columns(k, promise.epsilon, pure=promise.delta == 0)
     first, second = question.grouped
@@ -129,7 +156,7 @@ def _program(question: Hypotheses, promise: Promise, measure: DivergenceMeasure)
         rows += [np.maximum(column[:, x] - grown * column[:, z], 0.0) for x, z in ordered]
         most += [promise.delta] * len(ordered)
     if promise.binds:
-        # rows that add up to 1 have equal positive and negative parts: one order of each pair is enough
+        # differences of rows that add up to 1 have equal positive and negative parts: one order of each pair is enough
         pairs = [(x, z) for x in range(k) for z in range(x)]
         rows += [np.maximum(column[:, x] - column[:, z], 0.0) for x, z in pairs]
         most += [promise.total_variation] * len(pairs)
@@ -137,8 +164,8 @@ def _program(question: Hypotheses, promise: Promise, measure: DivergenceMeasure)
     return _Program(column, measure.terms(column @ first, column @ second), limits, np.array(most))
 
 
-@lru_cache(maxsize=512)  # a chart, its sentence and its bounds ask the same
-def _solved(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) -> Optimum:
+@lru_cache(maxsize=512)  # a chart, its sentence and its bounds need the same one
+def _solved(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> Optimum:
     program = _program(question, promise, measure)
     weight, prices, fines = _answer(program, -math.expm1(-promise.epsilon) or 1.0)
     weight = _refined(program, weight)
@@ -149,9 +176,9 @@ def _solved(question: Hypotheses, promise: Promise, measure: DivergenceMeasure) 
 
 
 def _answer(program: _Program, step: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weights, prices of the letters and fines of the limits, as the solver finds them.
+    """Return the solver's weights and its dual variables: prices of the letters and fines of the limits.
 
-    For small epsilon all columns are almost the same: the rows handed over are the first letter's and the differences
+    For small epsilon all columns are almost equal. So the solver gets the row of the first letter and the differences
     from it, divided by `step` = 1 - e^-epsilon.
     """
     from scipy.optimize import linprog  # noqa: PLC0415  a second of import that only this program needs
@@ -160,46 +187,46 @@ def _answer(program: _Program, step: float) -> tuple[FloatArray, FloatArray, Flo
     scale = _SCALE / max(float(program.objective.max()), 1e-300)
     extra: dict[str, Any] = {"A_ub": program.limits / step, "b_ub": program.most / step} if program.most.size else {}
     rows = np.vstack((column[:1], (column[1:] - column[:1]) / step))
-    wanted = np.concatenate((np.ones(1), np.zeros(column.shape[0] - 1)))
+    target = np.concatenate((np.ones(1), np.zeros(column.shape[0] - 1)))
     for method, precision in _ATTEMPTS:
         extra["options"] = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": precision}
-        found = linprog(-scale * program.objective, A_eq=rows, b_eq=wanted, method=method, **extra)
-        if found.x is not None and found.status == 0:
+        result = linprog(-scale * program.objective, A_eq=rows, b_eq=target, method=method, **extra)
+        if result.x is not None and result.status == 0:
             break
     else:
-        msg = f"The linear program of the best channel did not end: {found.message}"
+        msg = f"The linear program of the best channel did not end: {result.message}"
         raise BudgetError(msg)
-    prices = -np.asarray(found.eqlin.marginals) / scale
+    prices = -np.asarray(result.eqlin.marginals) / scale
     prices[1:] /= step
     prices[0] -= prices[1:].sum()
-    fines = -np.asarray(found.ineqlin.marginals) / scale / step if program.most.size else np.zeros(0)
-    return np.asarray(found.x, dtype=np.float64), prices, fines
+    fines = -np.asarray(result.ineqlin.marginals) / scale / step if program.most.size else np.zeros(0)
+    return np.asarray(result.x, dtype=np.float64), prices, fines
 
 
 def _refined(program: _Program, weight: FloatArray) -> FloatArray:
     """Solve for the weights of the support to full precision: the solver stops at its own tolerance."""
-    used = np.flatnonzero(weight > _NOTHING)
+    support = np.flatnonzero(weight > _NOTHING)
     tight = program.limits @ weight > program.most - 1e-8 if program.most.size else np.zeros(0, dtype=bool)
-    rows = np.vstack((program.columns[used].T, program.limits[tight][:, used]))
-    wanted = np.concatenate((np.ones(program.columns.shape[1]), program.most[tight]))
-    better = np.linalg.lstsq(rows, wanted, rcond=None)[0]
+    rows = np.vstack((program.columns[support].T, program.limits[tight][:, support]))
+    target = np.concatenate((np.ones(program.columns.shape[1]), program.most[tight]))
+    better = np.linalg.lstsq(rows, target, rcond=None)[0]
     out = np.zeros_like(weight)
-    sound = bool(np.all(better >= -1e-9)) and float(np.abs(rows @ better - wanted).max()) < 1e-9
-    out[used] = np.maximum(better, 0.0) if sound else weight[used]
+    sound = bool(np.all(better >= -1e-9)) and float(np.abs(rows @ better - target).max()) < 1e-9
+    out[support] = np.maximum(better, 0.0) if sound else weight[support]
     return out
 
 
 def _sharpened(
     program: _Program, weight: FloatArray, prices: FloatArray, fines: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Move prices and fines as little as possible so that every column in use earns exactly what it costs."""
-    used = np.flatnonzero(weight > _NOTHING)
-    paid = np.flatnonzero(fines > 0)
-    rows = np.hstack((program.columns[used], program.limits[paid][:, used].T))
-    missing = program.objective[used] - rows @ np.concatenate((prices, fines[paid]))
+    """Move prices and fines as little as possible so that every column in use earns exactly its cost."""
+    support = np.flatnonzero(weight > _NOTHING)
+    active = np.flatnonzero(fines > 0)
+    rows = np.hstack((program.columns[support], program.limits[active][:, support].T))
+    missing = program.objective[support] - rows @ np.concatenate((prices, fines[active]))
     change = np.linalg.lstsq(rows, missing, rcond=None)[0]
     moved = fines.copy()
-    moved[paid] += change[prices.size :]
+    moved[active] += change[prices.size :]
     return prices + change[: prices.size], moved
 
 
@@ -211,30 +238,30 @@ def _dual(program: _Program, prices: FloatArray, fines: FloatArray) -> float:
     return float(math.fsum(prices) + prices.size * short + (math.fsum(fines * program.most) if fines.size else 0.0))
 
 
-def _channel(question: Hypotheses, promise: Promise, column: FloatArray, weight: FloatArray) -> Channel:
-    """Return the channel of the weights, its answers named by the letters they speak for."""
-    used = [int(j) for j in np.flatnonzero(weight > _NOTHING)]
-    used.sort(key=lambda j: (int(np.ptp(column[j]) == 0), tuple(-column[j])))
-    matrix = np.zeros((question.size, len(used)))
+def _channel(question: Hypotheses, promise: LocalPromise, column: FloatArray, weight: FloatArray) -> Channel:
+    """Return the channel of the weights, its answers named by the letters that make them likely."""
+    support = [int(j) for j in np.flatnonzero(weight > _NOTHING)]
+    support.sort(key=lambda j: (int(np.ptp(column[j]) == 0), tuple(-column[j])))
+    matrix = np.zeros((question.size, len(support)))
     for index, group in enumerate(question.groups):
-        matrix[list(group)] = weight[used] * column[used, index]
+        matrix[list(group)] = weight[support] * column[support, index]
     matrix /= matrix.sum(axis=1, keepdims=True)
     names: list[str] = []
-    for j in used:
+    for j in support:
         name = _name(question, promise, column[j])
         names.append(name if name not in names else f"{name} ({j})")  # letters may themselves be called "a or b"
     return Channel(tuple(map(tuple, matrix.tolist())), question.letters, tuple(names), "best channel")
 
 
-def _name(question: Hypotheses, promise: Promise, column: FloatArray) -> str:
-    """Name an answer by the letters it makes likelier, step by step; those not named are the least likely."""
+def _name(question: Hypotheses, promise: LocalPromise, column: FloatArray) -> str:
+    """Name an answer by the letters that it points to, step by step; letters not named are the least likely."""
     if np.ptp(column) == 0:
         return "nothing"
     height = np.where(column > 0, np.round(-np.log(np.maximum(column, 1e-300)) / (promise.epsilon or 1.0)), ABSENT)
     steps = sorted(set(height.tolist()) - {ABSENT})
     open_ = bool(np.any(column == 0))
-    said = []
+    names = []
     for step in steps if open_ or len(steps) == 1 else steps[:-1]:
         groups = [group for group, at in zip(question.groups, height.tolist(), strict=True) if at == step]
-        said.append(" or ".join(question.letters[x] for x in sorted(x for group in groups for x in group)))
-    return ", then ".join(said) + (" only" if open_ else "")
+        names.append(" or ".join(question.letters[x] for x in sorted(x for group in groups for x in group)))
+    return ", then ".join(names) + (" only" if open_ else "")

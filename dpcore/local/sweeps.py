@@ -1,4 +1,4 @@
-"""Tables over epsilon: what each channel keeps of the difference, and what is proved about all of them."""
+"""Tables over epsilon: how much of the difference each channel preserves, and what is proved about all of them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.kinds import FACTS, kind
 from dpcore.local.bounds import NEIGHBOURS, Case
 from dpcore.local.channels import binary, randomized_response
-from dpcore.local.checks import stated
+from dpcore.local.checks import proved_bounds
 from dpcore.local.extremal import MOST_APPROXIMATE
 from dpcore.local.optimum import ALIKE, optimum, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpcore.local.hypotheses import Hypotheses, Promise
+    from dpcore.local.hypotheses import Hypotheses, LocalPromise
     from dpcore.local.measures import DivergenceMeasure
     from dpcore.local.optimum import Optimum
 
 COLUMNS = ("series", "parameter", "value", "low", "high", *FACTS)
 BEST, FREE, TWO, MANY = "best channel", "best channel without η", "binary mechanism", "randomized response"
 RATIO = "binary mechanism / best channel"
-SHOWN = (
+CHART_BOUNDS = (
     "dobrushin",
     "sharp",
     "sharp_symmetric",
@@ -43,29 +43,55 @@ _MANY_POINTS, _FEW_POINTS = 25, 9
 Row = tuple[str, float, float, float, float, str, str, str]
 
 
-def grid(question: Hypotheses, promise: Promise, top: float = 6.0) -> tuple[float, ...]:
-    """Return the epsilons of a chart: even steps up to `top`, and the promise's own; fewer where each takes long."""
+def grid(question: Hypotheses, promise: LocalPromise, top: float = 6.0) -> tuple[float, ...]:
+    """Return the epsilons of a chart: even steps up to `top`, and that of the promise; fewer steps if each takes long.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees.
+    top : float, default 6
+        The largest epsilon.
+
+    Returns
+    -------
+    tuple of float
+        Ascending.
+    """
     slow = len(question.groups) >= (MOST_APPROXIMATE if promise.delta > 0 else 11)
     steps = np.linspace(0.0, top, (_FEW_POINTS if slow else _MANY_POINTS) + 1)[1:]
     return tuple(sorted({*(float(f"{x:.10g}") for x in steps), *([promise.epsilon] if promise.epsilon > 0 else [])}))
 
 
 def utilities(
-    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+    question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure, epsilons: Iterable[float]
 ) -> pd.DataFrame:
-    """Tabulate a measure of the outputs against epsilon, delta and eta as promised.
+    """Tabulate a measure of the outputs against epsilon, with delta and eta as promised.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees; its epsilon is replaced.
+    measure : DivergenceMeasure
+        What is tabulated.
+    epsilons : iterable of float
+        At least 0 each.
 
     Returns
     -------
     DataFrame
-        `series, parameter, value, low, high, kind, theorem, neighbours`: the best channel (from `low`, attained, to `high`, certified), the
-        binary mechanism and randomized response, all exact, and every bound that applies, ``upper`` or ``lower``.
-        Infinite values are left out.
+        `series, parameter, value, low, high, kind, theorem, neighbours`: the best channel (from `low`, attained, to
+        `high`, certified), the binary mechanism and randomized response (both exact), and every bound that applies,
+        ``upper`` or ``lower``. Infinite values are left out.
     """
-    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
+    values = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
-    for done, epsilon in enumerate(asked):
-        checkpoint(done / len(asked))
+    for place, epsilon in enumerate(values):
+        checkpoint(place / len(values))
         rows += _at(Case(question, promise.at(epsilon), measure))
     return _framed([row for row in rows if math.isfinite(row[2])])
 
@@ -80,10 +106,10 @@ def _at(case: Case) -> list[Row]:
     for name, channel in ((TWO, case.two), (MANY, randomized_response(case.question, case.promise))):
         value = case.measure.between(*channel.outputs(case.question))
         rows.append((name, epsilon, value, value, value, "exact", "finite sum", NEIGHBOURS))
-    for bound in stated(case.measure):
+    for bound in proved_bounds(case.measure):
         value_ = bound.value(case)
         doubled = bound.name == "variation" and case.promise.eta is None  # then it is the corollary
-        if bound.name in SHOWN and value_ is not None and not doubled:
+        if bound.name in CHART_BOUNDS and value_ is not None and not doubled:
             rows.append((bound.title, epsilon, value_, value_, value_, bound.kind, bound.source, NEIGHBOURS))
     return rows
 
@@ -94,22 +120,38 @@ def _attained(name: str, epsilon: float, best: Optimum) -> Row:
 
 
 def ratios(
-    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+    question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure, epsilons: Iterable[float]
 ) -> pd.DataFrame:
     """Tabulate binary mechanism / best channel against epsilon, with the bounds that hold for all hypotheses.
 
-    Columns as in `utilities`. The bounds speak of the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
+    The bounds are about the KL divergence with delta = 0 (Figure 5 of Ghazi and Issa).
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees; its epsilon is replaced.
+    measure : DivergenceMeasure
+        What is compared.
+    epsilons : iterable of float
+        At least 0 each.
+
+    Returns
+    -------
+    DataFrame
+        Columns as in `utilities`.
     """
-    asked = sorted(set(LOSS.array(list(epsilons)).tolist()))
+    values = sorted(set(LOSS.array(list(epsilons)).tolist()))
     rows: list[Row] = []
-    for done, epsilon in enumerate(asked):
-        checkpoint(done / len(asked))
+    for place, epsilon in enumerate(values):
+        checkpoint(place / len(values))
         case = Case(question, promise.at(epsilon), measure)
         if case.best is not None and 0 < case.best.value < math.inf:
             attained, limit = case.best.sides
             low, high = case.two_value / limit, case.two_value / attained
             rows.append((RATIO, epsilon, high, low, high, kind(low, high, "upper"), "linear program", NEIGHBOURS))
-        for bound in stated(measure, "ratio"):
+        for bound in proved_bounds(measure, "ratio"):
             value = bound.value(case)
             if value is not None:
                 rows.append((bound.title, epsilon, value, value, value, bound.kind, bound.source, NEIGHBOURS))
@@ -126,15 +168,26 @@ def _framed(rows: list[Row]) -> pd.DataFrame:
 
 
 def regimes(
-    question: Hypotheses, promise: Promise, measure: DivergenceMeasure, epsilons: Iterable[float]
+    question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure, epsilons: Iterable[float]
 ) -> pd.DataFrame:
-    """Tell for each epsilon which simple channel is as good as the best one, to 1e-9.
+    """Tabulate for each epsilon which simple channel is as good as the best one, up to 1e-9.
+
+    Parameters
+    ----------
+    question : Hypotheses
+        What is to be decided.
+    promise : LocalPromise
+        What every answer guarantees; its epsilon is replaced.
+    measure : DivergenceMeasure
+        What is compared.
+    epsilons : iterable of float
+        At least 0 each.
 
     Returns
     -------
     DataFrame
-        `epsilon, binary, response`: whether the binary mechanism (either side of a tie) and randomized response
-        attain the optimum; empty where the best channel cannot be computed.
+        `epsilon, binary, response`: whether the binary mechanism (with the better side of ties) and randomized response
+        attain the optimum; empty if the best channel cannot be computed.
     """
     rows = []
     for epsilon in sorted(set(LOSS.array(list(epsilons)).tolist())):
@@ -149,22 +202,35 @@ def regimes(
 
 
 def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
-    """Say up to where the binary mechanism, and from where randomized response, is as good as the best channel."""
+    """Say up to which epsilon the binary mechanism, and from which randomized response, is as good as the best channel.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `regimes` returns.
+    question : Hypotheses
+        What is to be decided.
+
+    Returns
+    -------
+    str
+        One sentence, or nothing.
+    """
     if table.empty:
         return ""
     tied = any(a == b > 0 for a, b in zip(question.p0, question.p1, strict=True))
     two = "the binary mechanism, with ties on the better side," if tied else "the binary mechanism"
     order = table.sort_values("epsilon")
-    said = []
+    parts = []
     good = order["binary"].to_numpy(dtype=bool)
     if good.all():
         return f"{two[:1].upper()}{two[1:]} is as good as the best channel at every ε drawn."
     if good[0]:
         until = float(order["epsilon"].iloc[int(np.argmin(good)) - 1])
-        said.append(f"{two} is as good as the best channel up to ε = {until:g}")
+        parts.append(f"{two} is as good as the best channel up to ε = {until:g}")
     many = order["response"].to_numpy(dtype=bool)
     if many[-1]:
         last_bad = int(many.size - np.argmin(many[::-1])) if not many.all() else 0
-        also = "" if said else " is as good as the best channel"
-        said.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
-    return f"At the ε drawn, {' and '.join(said)}." if said else ""
+        also = "" if parts else " is as good as the best channel"
+        parts.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
+    return f"At the ε drawn, {' and '.join(parts)}." if parts else ""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     group="mechanism",
     symbol=r"(L+L)_{\Delta/b}",
     formula=r"p(x)=\frac{1+|x|/b}{4b}\,e^{-|x|/b},\quad f(\alpha)=F(F^{-1}(1-\alpha)-\Delta)",
-    meaning="The answer plus two independent Laplace noises of scale b: never more telling than one of them.",
+    meaning="The answer plus two independent Laplace noises of scale b: never more informative than one of them.",
     assumptions="The query moves by at most the sensitivity.",
     reference="log-concave noise: Dong, Roth, Su 2022, Proposition A.3",
     oracles=(

@@ -49,7 +49,7 @@ def log_concave(
     symmetric: bool = False,
     survival: Function | None = None,
     survival_quantile: Function | None = None,
-) -> NoisyAnswer:
+) -> LogConcaveRegion:
     """Return the region of an answer plus log-concave noise; it can be drawn and simulated.
 
     Parameters
@@ -69,7 +69,7 @@ def log_concave(
 
     Returns
     -------
-    NoisyAnswer
+    LogConcaveRegion
         The region.
 
     Raises
@@ -89,12 +89,12 @@ def log_concave(
     noise = Noise(cdf, quantile, survival, survival_quantile, symmetric=symmetric)
     curve = Shifted(noise, move)
     _check_convex(curve, label)
-    return NoisyAnswer(curve, label) if curve.symmetric else AsymmetricAnswer(curve, label)
+    return LogConcaveRegion(curve, label) if curve.symmetric else AsymmetricRegion(curve, label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoisyAnswer(CustomRegion):
-    """An answer plus the noise of a `Shifted` curve."""
+class LogConcaveRegion(CustomRegion):
+    """The region of an answer plus the noise of a `Shifted` curve."""
 
     source: Shifted
 
@@ -118,8 +118,8 @@ class NoisyAnswer(CustomRegion):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AsymmetricAnswer(NoisyAnswer, Loose):
-    """An answer plus asymmetric noise: the closure composes, one fixed sign of all moves is attained."""
+class AsymmetricRegion(LogConcaveRegion, Loose):
+    """The region of an answer plus asymmetric noise: the closure composes, one fixed sign of all moves is attained."""
 
     why_loose: ClassVar[str] = "the sign of the move may differ from query to query"
 

@@ -52,7 +52,7 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
         upper = _above_zero(curve, epsilon, upper)
     _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
     if not curve.one_sum:
-        region.dual  # noqa: B018  checked once
+        _ = region.dual  # checked once
     return (upper, upper) if curve.exact else (lower, upper)
 
 
@@ -74,7 +74,7 @@ def epsilon_bounds(region: TradeOff, delta: FloatArray) -> Bounds:
     lower, upper = (bound + 0.0 for bound in curve.epsilon_bounds(delta))
     _check(region, "epsilon", "delta", delta, (lower, upper), math.inf)
     if not curve.one_sum:
-        region.dual  # noqa: B018  checked once
+        _ = region.dual  # checked once
     return (upper, upper) if curve.exact else (lower, upper)
 
 
@@ -82,7 +82,7 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     """Return (lower, upper) of beta at each alpha, of any width."""
     with naming(region):
         lower, upper = (bound + 0.0 for bound in betas(region.curve, alpha))
-    region.dual  # noqa: B018  checked once
+    _ = region.dual  # checked once
     return lower, upper
 
 
@@ -92,7 +92,7 @@ def beta_safe(region: TradeOff, alpha: FloatArray, slack: float = 2.0**-52) -> F
     _check(region, "beta", "alpha", alpha, (lower, lower), 1.0)
     with naming(region):
         below_guessing(alpha, lower, slack)
-    region.dual  # noqa: B018  checked once
+    _ = region.dual  # checked once
     return lower
 
 
@@ -100,7 +100,7 @@ def power_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     """Return (lower, upper) of the true-positive rate at each alpha, of any width."""
     lower, upper = (bound + 0.0 for bound in region.curve.power_bounds(alpha))
     _check(region, "power", "minus alpha", -alpha, (lower, upper), 1.0)
-    region.dual  # noqa: B018  checked once
+    _ = region.dual  # checked once
     return lower, upper
 
 
@@ -121,13 +121,13 @@ def border(region: TradeOff, alpha: FloatArray, beta: FloatArray, power: FloatAr
     rates(region, "power", power)
     with naming(region):
         below_guessing(alpha, beta, ROUNDING)  # both rates of a corner are rounded sums
-    region.dual  # noqa: B018  checked once
+    _ = region.dual  # checked once
 
 
 def corners(region: TradeOff, first: FloatArray, second: FloatArray, names: tuple[str, str]) -> None:
     """Refuse corners whose second coordinate is not a probability or grows with the first."""
     _check(region, names[1], names[0], first, (second, second), 1.0)
-    region.dual  # noqa: B018  checked once
+    _ = region.dual  # checked once
 
 
 def rates(region: TradeOff, what: str, values: ArrayLike) -> None:
@@ -162,7 +162,7 @@ def curve_of(region: TradeOff) -> Iterator[Curve]:
     if isinstance(polygon, Polygon):
         _masses(region, polygon)
     elif not region.curve.one_sum:
-        region.dual  # noqa: B018  checked once
+        _ = region.dual  # checked once
     with naming(region):
         yield region.curve
 

@@ -152,7 +152,7 @@ class DPTV(Atom):
     group="guarantee",
     symbol=r"G_\mu",
     formula=r"G_\mu(\alpha)=\Phi(\Phi^{-1}(1-\alpha)-\mu)",
-    meaning="At most as telling as one draw from N(0, 1) or N(μ, 1).",
+    meaning="At most as informative as one draw from N(0, 1) or N(μ, 1).",
     reference="Dong, Roth, Su 2022",
     oracles=(
         Oracle((1.0,), "delta", 1.0, 0.12693673750664397, 1e-12, "dp-accounting tests, high precision"),

@@ -173,6 +173,11 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     ------
     SpecError
         If a key or a value is wrong; it names file, line, figure, key and expression.
+
+    Examples
+    --------
+    >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
+    'dp(1.0): the loss is never infinite; it is at most 1.'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
@@ -205,6 +210,14 @@ def code(spec: Mapping[str, Any]) -> str:
     ------
     SpecError
         As in `draw`.
+
+    Examples
+    --------
+    >>> print(code({"draw": "losses", "region": "dp(1)"}), end="")
+    from dpcore.charts import loss_figure
+    from dpcore.language import parse
+    <BLANKLINE>
+    figure = loss_figure(parse("dp(1)"))
     """
     source = as_spec(spec)
     try:

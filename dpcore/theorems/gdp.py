@@ -57,7 +57,7 @@ def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFram
 
     .. math:: \delta(\varepsilon) = \Phi(\mu/2-\varepsilon/\mu) - e^\varepsilon\Phi(-\mu/2-\varepsilon/\mu)
 
-    In words: Gaussian mechanisms compose like independent errors, by squares. One row for each `epsilon` >= 0 asked.
+    In words: Gaussian mechanisms compose like independent errors, by squares. One row for each `epsilon` >= 0.
     Reference: Dong, Roth, Su (2022), Corollary 3.3 and Corollary 2.13.
 
     Parameters

@@ -136,7 +136,7 @@ def _epsilon(releases: Releases, delta: float) -> Promise:
     row = kov_simplified_epsilon(triples, delta).iloc[0]
     total, lost = sum_up((step, count) for step, _, count in triples), failure((d, n) for _, d, n in triples)
     plain = statement_epsilon(total, min(1.0, up(lost)), delta)  # the branch without slack, as a whole statement
-    # the row holds at its own delta, which rounding may put above the one asked
+    # the row holds at its own delta, which rounding may put above `delta`
     bound = float(row["epsilon"]) if float(row["delta"]) <= delta * (1 + ROUNDING) else math.inf
     return Promise(min(bound, plain, basic_epsilon(triples, delta)), "upper", statements.note)
 

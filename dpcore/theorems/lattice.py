@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-_CHUNK = 100_000  # steps of the recurrence between two reports of progress: some 20 milliseconds
-_BYTES_PER_ATOM = 100  # measured: a dozen arrays of doubles at the peak
+_CHUNK = 100_000  # steps of the recurrence between two reports of progress: some 50 milliseconds
+_BYTES_PER_ATOM = 100  # some 60 were measured at the peak; the rest is a margin
 
 
 def reserve(count: int, what: str) -> None:

@@ -49,7 +49,7 @@ THEOREM = Theorem(
     title="Composition of Rényi privacy",
     label="Rényi, best order",
     formula=r"\min_{a>1}\ \sum_i D_a^{(i)}+\log\tfrac{a-1}{a}-\tfrac{\log\delta+\log a}{a-1}",
-    meaning="The moments of the losses add up; the order that says most at the delta asked is used.",
+    meaning="The moments of the losses add up; the order with the smallest ε at this δ is used.",
     reference="Mironov 2017, Proposition 1; Canonne, Kamath, Steinke 2020, Proposition 12",
     kind="upper",
     # Four times mu = 1/2 is mu = 1 and ρ = 1/2: the minimum over orders of `zcdp_tight`, in high precision.

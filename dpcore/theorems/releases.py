@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.domain import Statement
 
-MOST_DIFFERENT = 400  # different releases that theorems compose or invert numerically: some ten seconds
+MOST_DIFFERENT = 400  # different releases that theorems compose or invert numerically, beside the regions themselves
 _EVERY = 200  # releases between two reports of progress
 
 

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray
     from dpcore.curves.polygon import Polygon
 
-_FEW = 300  # copies up to which all masses are listed; for more the transform is faster
+_FEW = 300  # copies up to which all masses are listed; more are tilted
 _SMALLEST = 1e-280  # delta: masses 1e-20 below it are still normal doubles
 _ULP = 2.0**-52
 _LEFT = 4.2  # standard deviations below the tilted mean; further out the noise of the transform shows in the masses
 _TAIL = 46.0  # what wraps around in a transform is below e^-46, about 1e-20, of the whole
-_NARROWEST = 3.0  # standard deviation below which a tilted law is too few masses for the saddle point to place
+_NARROWEST = 3.0  # standard deviation from which a tilted law is a bell
 _LONGEST = 1 << 22  # 600 MB of a transform; the composition itself answers longer ones
 
 

@@ -1,4 +1,4 @@
-"""From concentrated privacy to (epsilon, delta), best order: take the moment that says most at the delta asked."""
+"""From concentrated privacy to (epsilon, delta), best order: use the moment with the smallest epsilon at delta."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ THEOREM = Theorem(
     name="zcdp_tight",
     title="From concentrated privacy, best order",
     formula=r"\min_{a>1}\ \xi+\rho a+\log\tfrac{a-1}{a}-\tfrac{\log\delta+\log a}{a-1}",
-    meaning="Take the moment that says most at the delta asked.",
+    meaning="Use the moment that gives the smallest ε at this δ.",
     assumptions=SINGLE,
     reference="Canonne, Kamath, Steinke 2020, Proposition 12",
     kind="upper",

@@ -1,8 +1,8 @@
-"""Private training: what sampling hides, what many noisy steps give away, what accountants report, and whether a claim is true.
+"""Private training: what sampling hides, what many noisy steps reveal, what accountants report, and whether a claim is true.
 
-`sampling` compares what is known after one use of a sample, by statement and by region; `gradients` is about many steps
-of Gaussian noise on Poisson samples, with the bounds and approximations in use beside the certified numbers; `reports`
-holds what the usual accountants say of k uses of a mechanism, and `judgement` compares a claim with the truth.
+`sampling` compares what holds after one use of a sample, by statement and by region. `gradients` is about many steps of
+Gaussian noise on Poisson samples, with the usual bounds and approximations beside the certified numbers. `reports` holds
+what the usual accountants say about k uses of a mechanism, and `judgement` compares a claim with the truth.
 """
 
 from dpcore.training.accountants import ACCOUNTANTS, Accountant, accountant
@@ -12,12 +12,12 @@ from dpcore.training.judgement import (
     SAFE,
     TIGHT,
     WRONG,
-    Exposed,
     Judgement,
     LeastNoise,
-    exposed,
+    Refutation,
     judge,
     least_noise,
+    refutation,
 )
 from dpcore.training.reports import COLUMNS, Report, report, reports
 from dpcore.training.sampling import FIXED, POISSON, DpTvStatement, Form, form_table, forms, sampled
@@ -33,14 +33,13 @@ __all__ = [
     "WRONG",
     "Accountant",
     "DpTvStatement",
-    "Exposed",
     "Form",
     "Judgement",
     "LeastNoise",
+    "Refutation",
     "Report",
     "accountant",
     "clt_mu",
-    "exposed",
     "form_table",
     "forms",
     "gradient_ladder",
@@ -48,6 +47,7 @@ __all__ = [
     "judge",
     "least_noise",
     "rates",
+    "refutation",
     "renyi",
     "renyi_epsilon",
     "report",

@@ -1,4 +1,4 @@
-r"""The accountants as data: how each gets from a mechanism, k and delta to the epsilon that it reports."""
+r"""The accountants as data: how each one derives the epsilon it reports from a mechanism, k and delta."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USUAL_ORDERS: Final = (*(1 + step / 10 for step in range(1, 100)), *(float(order
 
 @dataclass(frozen=True, slots=True)
 class Accountant:
-    """One way to arrive at the epsilon of k uses at delta.
+    """One method to compute the epsilon of k uses at delta.
 
     Attributes
     ----------
@@ -30,14 +30,14 @@ class Accountant:
     formula : str
         LaTeX.
     rests_on : str
-        ``theorem`` (never below the truth), ``limit`` (an approximation) or ``nothing`` (a formula used where
-        no theorem holds).
+        ``theorem`` (never below the truth), ``limit`` (an approximation) or ``nothing`` (a formula used beyond
+        its theorem).
     meaning : str
         In plain words.
     reference : str
         Where it is from.
     theorem : Theorem, optional
-        The theorem whose number it is, None for those that have a formula of their own.
+        The theorem whose number it is; None for accountants with a formula of their own.
     """
 
     name: str
@@ -132,11 +132,22 @@ ACCOUNTANTS: Final = (
 
 
 def accountant(name: str) -> Accountant:
-    """Return an accountant by name; a wrong name is answered with the nearest."""
-    known = {one.name: one for one in ACCOUNTANTS}
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(str(name), list(known), 1)
-    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}."
+    """Return an accountant by its name.
+
+    Parameters
+    ----------
+    name : str
+        As in tables, e.g. ``rdp_tight``.
+
+    Returns
+    -------
+    Accountant
+        Raises `DomainError` with the nearest name if there is none.
+    """
+    records = {one.name: one for one in ACCOUNTANTS}
+    if name in records:
+        return records[name]
+    near = difflib.get_close_matches(str(name), list(records), 1)
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(records)}."
     msg = f"There is no accountant {shown(name)}; {hint}"
     raise DomainError(msg)

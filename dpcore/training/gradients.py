@@ -1,10 +1,10 @@
 r"""Many steps of Gaussian noise on Poisson samples, as in private gradient descent: certified, bounded, approximated.
 
 The certified numbers come from the composition of the exact pair, N(0, s^2) against (1-q) N(0, s^2) + q N(1, s^2).
-Beside them stand the two numbers in common use:
+Two other numbers are in common use:
 
-- Rényi: with r the likelihood ratio the divergence of order a of one step is
-  :math:`\frac1{a-1}\log E_0[r^a]`, T steps have T times as much, and the best order gives an upper bound;
+- Rényi: with the likelihood ratio r, one step has the divergence :math:`\frac1{a-1}\log E_0[r^a]` of order a, T steps
+  have T times as much, and the best order gives an upper bound;
 - the central limit: Gaussian privacy with :math:`\mu=q\sqrt{T(e^{1/\sigma^2}-1)}`, an approximation that is below the
   truth more often than not.
 
@@ -56,12 +56,12 @@ FPR = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 FINE_FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
 LARGEST_T = 10**6
 ROW_WORK = 3e7
-"""Operations allowed for one number of steps in a ladder: some seconds, so that seven fit into the time of a page."""
-ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)
-_MANY = 100  # from this many steps on a narrow bracket takes no longer than a wide one
+"""Operations allowed for one number of steps in a ladder: a few seconds, so that seven fit into the time of a page."""
+ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
+_MANY = 100  # from this many steps on, a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
 _MGF_ERROR = 1e-13  # of log M, relative and absolute; see `dpcore.engine.mixture_mgf`
-_RENYI_ORDERS = 24
+_RENYI_ORDERS = 24  # every order gives a valid bound; more orders make it a little smaller
 _MOST_RENYI = 1e4  # a divergence this large bounds no rate
 
 
@@ -93,7 +93,7 @@ class Training:
 
     @property
     def mu(self) -> float:
-        """What GDP accountants take."""
+        """The mu of GDP accountants."""
         return clt_mu(self.sigma, self.q, self.steps)
 
     @property
@@ -110,7 +110,7 @@ class Training:
 
     @property
     def tolerance(self) -> float:
-        """The relative width to ask where small rates are at stake."""
+        """The tolerance for small rates."""
         return min(current().tolerance, _NARROW) if self.steps >= _MANY else current().tolerance
 
 
@@ -130,6 +130,20 @@ def _curve(sigma: float, q: float) -> tuple[float, ...]:
 def clt_mu(sigma: float, q: float, steps: int) -> float:
     r"""Return :math:`q\sqrt{T(e^{1/\sigma^2}-1)}`, the mu of GDP accountants: an approximation, not a bound.
 
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    steps : int
+        How many steps, from 1 to 10^6.
+
+    Returns
+    -------
+    float
+        The mu of all steps.
+
     Examples
     --------
     >>> round(clt_mu(1.0, 0.01, 1000), 9)
@@ -140,9 +154,21 @@ def clt_mu(sigma: float, q: float, steps: int) -> float:
 
 
 def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
-    """Return an upper bound of the Rényi divergence of one step at each order above 1, both directions.
+    """Return an upper bound of the Rényi divergence of one step at each order, the larger of both directions.
 
-    Infinite where the order is beyond what the quadrature holds. 0 says that a step tells nothing.
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    order : float or sequence of float
+        Above 1.
+
+    Returns
+    -------
+    ndarray of float
+        One per order: 0 if a step reveals nothing, inf if the order is too large for the quadrature.
     """
     training = Training(sigma, q, 1)
     orders = OPEN_ORDER.array(order)
@@ -156,13 +182,30 @@ def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
 
 
 def renyi_epsilon(sigma: float, q: float, steps: int, delta: float) -> tuple[float, float]:
-    """Return the smallest epsilon that Rényi divergences give at delta, an upper bound, and the order that gives it."""
+    """Return the smallest epsilon that Rényi divergences give at delta, an upper bound, and its order.
+
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    steps : int
+        How many steps, from 1 to 10^6.
+    delta : float
+        In (0, 1].
+
+    Returns
+    -------
+    tuple of (float, float)
+        Epsilon and the best order.
+    """
     training = Training(sigma, q, steps)
     failing = SHARE.but(name="delta").check(delta)
     curve = training.steps * np.array(_curve(training.sigma, training.q))
     with np.errstate(invalid="ignore"):
-        found = curve + np.log1p(-1.0 / ORDERS) - (math.log(failing) + np.log(ORDERS)) / (ORDERS - 1.0)
-    best = int(np.nanargmin(found))
+        epsilons = curve + np.log1p(-1.0 / ORDERS) - (math.log(failing) + np.log(ORDERS)) / (ORDERS - 1.0)
+    best = int(np.nanargmin(epsilons))
     around = np.linspace(ORDERS[max(best - 1, 0)], ORDERS[min(best + 1, ORDERS.size - 1)], 41)
     finer = training.steps * renyi(training.sigma, training.q, around.tolist())
     tight = finer + np.log1p(-1.0 / around) - (math.log(failing) + np.log(around)) / (around - 1.0)
@@ -174,28 +217,39 @@ def renyi_epsilon(sigma: float, q: float, steps: int, delta: float) -> tuple[flo
 
 
 def _renyi_power(training: Training, fpr: FloatArray) -> FloatArray:
-    """Return an upper bound of the true-positive rate: every order's region holds, the best of some is taken."""
+    """Return an upper bound of the true-positive rate: the best of the regions of some orders."""
     orders = 1 + np.geomspace(0.05, 300.0, _RENYI_ORDERS)
     curve = training.steps * renyi(training.sigma, training.q, orders.tolist())
-    found = np.ones(fpr.size)
+    bound = np.ones(fpr.size)
     for order, epsilon in zip(orders.tolist(), curve.tolist(), strict=True):
         if epsilon < _MOST_RENYI:
-            found = np.minimum(found, RDP(order, up(epsilon)).power(fpr))
-    return found
+            bound = np.minimum(bound, RDP(order, up(epsilon)).power(fpr))
+    return bound
 
 
 # ---- tables --------------------------------------------------------------------------------------------------
 
 
 def gradients(sigma: float, q: float, steps: int, delta: float) -> pd.DataFrame:
-    """Tabulate epsilon at delta by every way.
+    """Tabulate epsilon at delta by every method.
+
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    steps : int
+        How many steps, from 1 to 10^6.
+    delta : float
+        In (0, 1].
 
     Returns
     -------
     DataFrame
-        `k, title, epsilon, epsilon_lower, note, kind, theorem, neighbours`, one row per way: the certified bracket, the Rényi
-        bound, both central limits (approximations; `note` says where one is below the truth) and, exact, the same
-        noise without sampling.
+        `k, title, epsilon, epsilon_lower, note, kind, theorem, neighbours`, one row per method: the certified bracket,
+        the Rényi bound, both central limits (approximations; `note` says if one is below the truth) and the exact
+        number for the same noise without sampling.
     """
     training = Training(sigma, q, steps)
     failing = SHARE.but(name="delta").check(delta)
@@ -208,7 +262,7 @@ def _bracket(training: Training, delta: float) -> tuple[float, float]:
 
 
 def _framed(training: Training, failing: float, bracket: tuple[float, float], why: str = "") -> pd.DataFrame:
-    """Return the rows of one number of steps; `why` says why the certified bracket is not known, where it is not."""
+    """Return the rows of one number of steps; `why` is the reason if the certified bracket is not known."""
     low, high = bracket
     bound, order = renyi_epsilon(training.sigma, training.q, training.steps, failing)
     rows: list[tuple[Any, ...]] = [
@@ -249,6 +303,17 @@ def _flag(value: float, low: float, high: float, words: str) -> str:
 def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.DataFrame:
     """Tabulate the attacker's true-positive rate at low false-positive rates.
 
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    steps : int
+        How many steps, from 1 to 10^6.
+    fpr : sequence of float, default FPR
+        False-positive rates, in [0, 1].
+
     Returns
     -------
     DataFrame
@@ -261,16 +326,27 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
         low, high = gate.power_bounds(training.region, at)
     bound = _renyi_power(training, at)
     clt = ndtr(ndtri(at) + training.mu)
-    said = [verdict(c, a, b) for c, a, b in zip(clt.tolist(), low.tolist(), high.tolist(), strict=True)]
-    columns = {"fpr": at, "tpr": high, "tpr_lower": low, "renyi": bound, "clt": clt, "verdict": said}
+    sides = [verdict(c, a, b) for c, a, b in zip(clt.tolist(), low.tolist(), high.tolist(), strict=True)]
+    columns = {"fpr": at, "tpr": high, "tpr_lower": low, "renyi": bound, "clt": clt, "verdict": sides}
     return labelled(pd.DataFrame(columns), training.region, kind=kinds((low, high), "upper"))
 
 
 def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] | None = None) -> pd.DataFrame:
     """Tabulate `gradients` for several numbers of steps.
 
-    Work is counted, not timed: a number of steps whose certified bracket takes more than `ROW_WORK` operations, or does
-    not get as narrow as asked, has kind ``none`` there and says so, on every machine. A deadline refuses the whole table.
+    Work is counted, not timed, so every machine gives the same table: if a certified bracket takes more than `ROW_WORK`
+    operations, or does not get narrow enough, its row has kind ``none`` and says so. A deadline refuses the whole table.
+
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, in [0.05, 1000].
+    q : float
+        Sampling rate, in (0, 1].
+    delta : float
+        In (0, 1].
+    steps : sequence of int, optional
+        Numbers of steps, by default `STEPS`.
 
     Returns
     -------
@@ -290,7 +366,7 @@ def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] |
             with effort(work=ROW_WORK):
                 bracket = _bracket(training, failing)
         except BudgetError as error:
-            checkpoint()  # time that has ended refuses the whole
+            checkpoint()  # raises if the time is over
             bracket, why = (0.0, math.inf), str(error)
         parts.append(_framed(training, failing, bracket, why))
     frame = pd.concat(parts, ignore_index=True)

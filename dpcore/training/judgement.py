@@ -1,8 +1,8 @@
 r"""A claim of (epsilon, delta) for k uses of a mechanism against the certified truth.
 
-The claim is wrong where the lower side of delta(epsilon) is above the claimed delta, safe where the upper side is not.
-How far it is off is said in three ways: in epsilon and delta, in noise (`least_noise`) and by an attack that the claim
-excludes (`exposed`): with delta(epsilon) > delta some test has
+The claim is wrong if the lower side of delta(epsilon) is above the claimed delta, and safe if the upper side is not.
+How far it is off is stated in three forms: in epsilon and delta, in noise (`least_noise`), and as an attack that the
+claim excludes (`refutation`). With delta(epsilon) > delta some test has
 
 .. math:: \mathrm{TPR} > e^\varepsilon\,\mathrm{FPR} + \delta,\qquad
    \mathrm{FPR} = -\frac{d\,\delta(\varepsilon)}{d\,e^\varepsilon}\ \text{at the best one}.
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 SAFE, TIGHT, WRONG, OPEN = "safe", "tight", "wrong", "open"
 NOISES: Final = {"sigma": "σ", "scale": "scale", "halfwidth": "half width"}
 LOSSES: Final = {"epsilon": "ε", "mu": "μ"}
-_WASTE = 1e-3  # less superfluous noise than this is not worth a word
-_STEP = 0.05
-_NARROW = 1e-7
-_LARGEST_CROWD = 15
-_LARGEST_EXPONENT = 650.0
-_PLACES = np.geomspace(1 / 16, 16, 17)
+_WASTE = 1e-3  # relative: less superfluous noise than this is not mentioned
+_STEP = 0.05  # of epsilon, for the slope of delta that locates the best attack
+_NARROW = 1e-7  # tolerance of the attack's rates: wide brackets would hide a small gain
+_LARGEST_CROWD = 15  # power of ten of people in a sentence
+_LARGEST_EXPONENT = 650.0  # e^-650 is near the smallest double
+_PLACES = np.geomspace(1 / 16, 16, 17)  # factors around the estimated rate where the attack is tried
 
 
 # ---- how much noise the claim needs --------------------------------------------------------------------------
@@ -55,15 +55,15 @@ class LeastNoise:
     parameter : str
         Its name, a noise (sigma, scale, halfwidth) or a loss (epsilon, mu).
     present, value : float
-        As it is and as it would have to be, the latter rounded to the safe side.
+        As it is, and as the claim needs it, rounded to the safe side.
     ratio : float
-        Present noise over needed noise: above 1 there is too much, below 1 too little.
+        Present noise over least noise: above 1 there is too much, below 1 too little.
     kind : str
         ``exact``, or ``upper`` or ``lower`` as in `calibrate`.
     expression : str
-        All uses with the noise needed.
+        All uses with the least noise.
     noisy : bool, default True
-        Whether there is a noise; a statement such as dp(0.5) has a loss only.
+        Whether there is noise; a statement such as dp(0.5) has only a loss.
     """
 
     parameter: str
@@ -81,7 +81,7 @@ class LeastNoise:
 
     @property
     def symbol(self) -> str:
-        """The parameter as it is written in a sentence."""
+        """The parameter as written in a sentence."""
         return {**NOISES, **LOSSES}[self.parameter]
 
     def words(self) -> str:
@@ -92,10 +92,10 @@ class LeastNoise:
             f"({kind}, rounded to the safe side)"
         )
         if abs(self.ratio - 1) <= _WASTE:
-            return f"{start}: {'the noise' if self.noisy else 'the loss'} is what it has to be."
+            return f"{start}: {'the noise' if self.noisy else 'the loss'} is just right."
         if self.ratio > 1:
             more = outward(100 * (self.ratio - 1), 3, up=False)
-            end = f"the noise is {more} % wider than it has to be" if self.noisy else f"each use may lose {more} % more"
+            end = f"the noise is {more} % wider than necessary" if self.noisy else f"each use may lose {more} % more"
         else:
             more, less = outward(100 * (1 / self.ratio - 1), 3), outward(100 * (1 - self.ratio), 3)
             end = f"{more} % more noise" if self.noisy else f"a loss {less} % smaller per use"
@@ -104,12 +104,27 @@ class LeastNoise:
 
 
 def least_noise(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> LeastNoise | str:
-    """Return the noise with which k uses satisfy (epsilon, delta), or the reason why there is no answer."""
+    """Return the least noise with which k uses satisfy (epsilon, delta), or the reason why there is no answer.
+
+    Parameters
+    ----------
+    mechanism : TradeOff
+        One use.
+    k : int
+        How many uses.
+    epsilon, delta : float
+        The claim.
+
+    Returns
+    -------
+    LeastNoise or str
+        The noise, or a sentence.
+    """
     atom = mechanism if isinstance(mechanism, Atom) else None
-    found = None if atom is None else _noise(atom)
-    if atom is None or found is None:
+    noise = None if atom is None else _noise(atom)
+    if atom is None or noise is None:
         return "There is no single noise parameter to change."
-    name, present = found
+    name, present = noise
     try:
         row = calibrate(calibration_text(atom, k), epsilon=epsilon, delta=delta).iloc[0]
     except DpcoreError as error:
@@ -124,7 +139,7 @@ def least_noise(mechanism: TradeOff, k: int, epsilon: float, delta: float) -> Le
 
 
 def _noise(atom: Atom) -> tuple[str, float] | None:
-    """Return name and value of the parameter that says how much noise there is; None where none does."""
+    """Return name and value of the parameter that controls the noise; None if there is none."""
     if isinstance(atom, Mechanism):
         name, value = atom.noise_parameter
     elif atom.entry.name in {"dp", "gdp"}:
@@ -139,31 +154,44 @@ def _noise(atom: Atom) -> tuple[str, float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Exposed:
-    """An attack that a claim excludes: at `fpr` at least `tpr` is reached, while the claim allows `allowed`."""
+class Refutation:
+    """An attack that a claim excludes: it reaches at least `tpr` at `fpr`, where the claim allows at most `allowed`."""
 
     fpr: float
     tpr: float
     allowed: float
 
     def words(self) -> str:
-        """Say what the attacker finds, beside what was promised, both of one crowd."""
+        """Say whom the attacker finds and what the claim promised, both in people of one crowd."""
         size = next(size for size in range(2, _LARGEST_CROWD + 1) if self._apart(10**size) or size == _LARGEST_CROWD)
         crowd = 10**size
-        found, allowed = grouped(math.floor(self.tpr * crowd)), grouped(math.ceil(self.allowed * crowd))
+        members, allowed = grouped(math.floor(self.tpr * crowd)), grouped(math.ceil(self.allowed * crowd))
         return (
-            f"An attacker who wrongly accuses {of_100(self.fpr)} people outside the data finds at least {found} of "
+            f"An attacker who wrongly accuses {of_100(self.fpr)} people outside the data finds at least {members} of "
             f"{grouped(crowd)} people inside it (certified); the claim allows at most {allowed}."
         )
 
     def _apart(self, crowd: int) -> bool:
-        """Whether half of the difference survives when both are rounded against it."""
-        found, allowed = math.floor(self.tpr * crowd), math.ceil(self.allowed * crowd)
-        return found > allowed and found - allowed >= 0.5 * (self.tpr - self.allowed) * crowd
+        """Whether at least half of the difference remains after both are rounded against it."""
+        members, allowed = math.floor(self.tpr * crowd), math.ceil(self.allowed * crowd)
+        return members > allowed and members - allowed >= 0.5 * (self.tpr - self.allowed) * crowd
 
 
-def exposed(total: TradeOff, epsilon: float, delta: float) -> Exposed | None:
-    """Return an attack on a region that (epsilon, delta) excludes, the best of a few; None where none is certified."""
+def refutation(total: TradeOff, epsilon: float, delta: float) -> Refutation | None:
+    """Return an attack on a region that (epsilon, delta) excludes, the best of a few.
+
+    Parameters
+    ----------
+    total : TradeOff
+        All uses together.
+    epsilon, delta : float
+        The claim.
+
+    Returns
+    -------
+    Refutation or None
+        None if no attack is certified.
+    """
     if epsilon > _LARGEST_EXPONENT:
         return None  # the rates at stake are too small for doubles
     step = max(_STEP, 1e-3 * epsilon)
@@ -173,14 +201,14 @@ def exposed(total: TradeOff, epsilon: float, delta: float) -> Exposed | None:
     fpr = np.unique([0.0, *(float(f"{rate:.1e}") for rate in near)])  # two digits, so that words repeat them exactly
     try:
         with effort(tolerance=min(current().tolerance, _NARROW)):
-            found = gate.power_bounds(total, fpr)[0]
+            power = gate.power_bounds(total, fpr)[0]
     except BudgetError:
-        found = gate.power_bounds(total, fpr)[0]
+        power = gate.power_bounds(total, fpr)[0]
     allowed = np.asarray(DP(epsilon, delta).power(fpr), dtype=np.float64)
-    best = int(np.argmax(found - allowed))
-    if not found[best] > allowed[best] * (1 + ROUNDING):
+    best = int(np.argmax(power - allowed))
+    if not power[best] > allowed[best] * (1 + ROUNDING):
         return None
-    return Exposed(float(fpr[best]), float(found[best]), float(allowed[best]))
+    return Refutation(float(fpr[best]), float(power[best]), float(allowed[best]))
 
 
 # ---- the verdict ---------------------------------------------------------------------------------------------
@@ -206,34 +234,34 @@ class Judgement:
 
     @cached_property
     def least_noise(self) -> LeastNoise | str:
-        """The noise the claim needs, or why that cannot be said."""
+        """The noise the claim needs, or why there is no answer."""
         return least_noise(self.mechanism, self.k, self.epsilon, self.delta)
 
     @cached_property
-    def exposed(self) -> Exposed | None:
-        """An attack that the claim excludes, where it is wrong."""
-        return exposed(self.total, self.epsilon, self.delta) if self.verdict == WRONG else None
+    def refutation(self) -> Refutation | None:
+        """An attack that the claim excludes, if the claim is wrong."""
+        return refutation(self.total, self.epsilon, self.delta) if self.verdict == WRONG else None
 
     @property
     def kind(self) -> str:
-        """What the true numbers are."""
+        """The kind of the true numbers."""
         return "exact" if self.total.kind == "exact" else "certified"
 
     def words(self) -> str:
-        """Say the verdict in two or three sentences, all numbers rounded to their safe side."""
+        """Return the verdict in two or three sentences, all numbers rounded to the safe side."""
         start = {
             SAFE: "The claim holds",
             TIGHT: "The claim holds, and it is the truth itself up to rounding",
             WRONG: "The claim is wrong",
             OPEN: "Not decided, the claim lies inside the certified bracket",
         }[self.verdict]
-        asked = f"{'one use' if self.k == 1 else f'{grouped(self.k)} uses'} of {self.mechanism}"
+        subject = f"{'one use' if self.k == 1 else f'{grouped(self.k)} uses'} of {self.mechanism}"
         low = self.verdict == WRONG
         end = "" if self.verdict == OPEN else f" {self._in_delta(low=low)}"
-        return f"{start}: for {asked} {self._in_epsilon(low=low)}.{end}"
+        return f"{start}: for {subject} {self._in_epsilon(low=low)}.{end}"
 
     def short(self) -> str:
-        """Say where the claim lies as a point beside the true profile."""
+        """Say where the claim lies, as a point beside the true profile."""
         place = {
             SAFE: "above the true curve: it holds",
             TIGHT: "on the true curve: it holds",
@@ -274,23 +302,28 @@ def judge(mechanism: TradeOff | str, k: int, epsilon: float, delta: float) -> Ju
     k : int
         How many uses, from 1 to 10^6.
     epsilon, delta : float
-        What is claimed, in [0, inf) and [0, 1].
+        The claim, in [0, inf) and [0, 1].
+
+    Returns
+    -------
+    Judgement
+        The verdict and the certified brackets.
 
     Examples
     --------
-    >>> found = judge("gaussian_classic(10, 1e-5)", 1, 10, 1e-5)
-    >>> found.verdict, f"{found.delta_bounds[0]:.3e}"
+    >>> judgement = judge("gaussian_classic(10, 1e-5)", 1, 10, 1e-5)
+    >>> judgement.verdict, f"{judgement.delta_bounds[0]:.3e}"
     ('wrong', '2.265e-05')
     """
-    asked = uses(mechanism, k, delta)
+    question = uses(mechanism, k, delta)
     claimed = LOSS.check(epsilon)
-    reached = _reached(asked.total, claimed)
-    verdict, bracket = decided(claimed, asked.delta, asked.bracket, reached)
-    return Judgement(asked.region, asked.k, claimed, asked.delta, asked.total, bracket, reached, verdict)
+    deltas = _delta_bracket(question.total, claimed)
+    verdict, bracket = decided(claimed, question.delta, question.bracket, deltas)
+    return Judgement(question.region, question.k, claimed, question.delta, question.total, bracket, deltas, verdict)
 
 
-def _reached(total: TradeOff, epsilon: float) -> tuple[float, float]:
-    """Return the bracket of delta(epsilon), however wide: a claim may be decided by a wide one."""
+def _delta_bracket(total: TradeOff, epsilon: float) -> tuple[float, float]:
+    """Return the bracket of delta(epsilon), however wide: even a wide one may decide a claim."""
     at = np.array([epsilon])
     try:
         low, high = total.delta_bounds(at)
@@ -300,14 +333,14 @@ def _reached(total: TradeOff, epsilon: float) -> tuple[float, float]:
 
 
 def decided(
-    epsilon: float, delta: float, bracket: tuple[float, float], reached: tuple[float, float]
+    epsilon: float, delta: float, bracket: tuple[float, float], deltas: tuple[float, float]
 ) -> tuple[str, tuple[float, float]]:
-    """Return the verdict, and the bracket of the true epsilon that it allows.
+    """Return the verdict, and the bracket of the true epsilon narrowed by it.
 
     For delta 0 the largest loss decides: a delta too small for a double is not 0.
     """
-    (least, most), (low, high) = bracket, reached
-    value, bounds = (epsilon, bracket) if epsilon > 0 else (delta, reached)
+    (least, most), (low, high) = bracket, deltas
+    value, bounds = (epsilon, bracket) if epsilon > 0 else (delta, deltas)
     if all(abs(bound - value) <= ROUNDING * value for bound in bounds):
         return TIGHT, bracket
     if delta > 0:

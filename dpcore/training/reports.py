@@ -1,7 +1,7 @@
 r"""What each accountant reports: the epsilon of k uses of one mechanism at delta.
 
-Numbers of accountants that rest on a theorem are rounded up and never below the truth; the others are marked
-``approximate``, and a table says where they lie below the certified bracket.
+Numbers of accountants that rest on a theorem are rounded up and never below the truth. The others are marked
+``approximate``, and a table shows where they lie below the certified bracket.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 LARGEST_K = 10**6
 COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
 SILENT = "does not apply"
-ROUNDING = 1e-9  # numbers this close are the same: exact ones are right to 1e-10
-_AROUND = 1  # orders on either side of the best one that the optimal conversion tries
+ROUNDING = 1e-9  # relative: numbers this close are the same, because exact ones are right to 1e-10
+_AROUND = 1  # orders on either side of the best one that the optimal conversion tries; each needs an exact region
 _NEEDS_DELTA = "It needs δ above 0."
 
-Found = tuple[float, str, str]
-"""Epsilon (inf where there is none), kind and note."""
+Number = tuple[float, str, str]
+"""Epsilon (inf if there is none), kind and note."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one accountant reports; with kind ``none`` it has nothing to say, and `note` says why."""
+    """What one accountant reports; with kind ``none`` it does not apply, and `note` says why."""
 
     name: str
     title: str
@@ -68,7 +68,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Uses:
-    """k uses of a mechanism, asked at delta."""
+    """k uses of a mechanism at one delta."""
 
     region: TradeOff
     k: int
@@ -102,20 +102,22 @@ class Uses:
         return self.region.sampled_gaussian if isinstance(self.region, Mechanism) else None
 
     def renyi(self, orders: Sequence[float]) -> FloatArray:
-        """Return k times the Rényi divergence of every order, rounded up; inf where it is not known."""
+        """Return k times the Rényi divergence of every order, rounded up; inf if it is not known."""
         one = self.region
         sigma, q = self.sampled or (math.inf, 0.0)
         if q > 0 and math.isfinite(sigma):
-            found = sampled_renyi(sigma, q, list(orders))
+            divergence = sampled_renyi(sigma, q, list(orders))
         else:
-            known = (divergences.renyi(one, order) for order in orders)
-            found = np.array([math.inf if value is None else value[0] for value in known])
+            values = (divergences.renyi(one, order) for order in orders)
+            divergence = np.array([math.inf if value is None else value[0] for value in values])
         with np.errstate(over="ignore"):
-            return np.array([up(value) if math.isfinite(value) else math.inf for value in (self.k * found).tolist()])
+            return np.array(
+                [up(value) if math.isfinite(value) else math.inf for value in (self.k * divergence).tolist()]
+            )
 
 
 def uses(mechanism: TradeOff | str, k: int, delta: float) -> Uses:
-    """Return k uses of a mechanism, each number checked."""
+    """Return k uses of a mechanism, after checking the numbers."""
     region = parse(mechanism) if isinstance(mechanism, str) else mechanism
     return Uses(region, COUNT.but(high=LARGEST_K).check(k), DELTA.check(delta))
 
@@ -132,28 +134,42 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
     k : int, default 1
         How many uses, from 1 to 10^6.
     delta : float, default 1e-05
-        At which epsilon is reported, in [0, 1].
+        Where epsilon is reported, in [0, 1].
+
+    Returns
+    -------
+    Report
+        Epsilon, its kind and a note.
 
     Examples
     --------
     >>> round(report("gdp_clt", "poisson_gaussian(1, 0.01)", 1000, 1e-5).epsilon, 4)
     1.6177
     """
-    asked = uses(mechanism, k, delta)
-    return _report(accountant(name).name, asked)
+    question = uses(mechanism, k, delta)
+    return _report(accountant(name).name, question)
 
 
-def _report(name: str, asked: Uses) -> Report:
+def _report(name: str, question: Uses) -> Report:
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of noise at the ends of the doubles
-            epsilon, kind, note = _NUMBERS[name](asked)
+            epsilon, kind, note = _NUMBERS[name](question)
     except DpcoreError as error:
         epsilon, kind, note = math.inf, "none", str(error)
-    return Report(name, accountant(name).title, epsilon, asked.delta, kind, note)
+    return Report(name, accountant(name).title, epsilon, question.delta, kind, note)
 
 
 def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.DataFrame:
     """Tabulate what every accountant reports, beside the certified truth.
+
+    Parameters
+    ----------
+    mechanism : TradeOff or str
+        One use, a region or its expression.
+    k : int, default 1
+        How many uses, from 1 to 10^6.
+    delta : float, default 1e-05
+        Where epsilon is reported, in [0, 1].
 
     Returns
     -------
@@ -162,16 +178,16 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
         ``none``; `theorem` names what the accountant rests on; `verdict` compares epsilon with the certified bracket: below the truth, above the truth, or not
         decided (the same number, as far as is known).
     """
-    asked = uses(mechanism, k, delta)
-    low, high = asked.bracket
+    question = uses(mechanism, k, delta)
+    low, high = question.bracket
     rows = []
     for index, one in enumerate(ACCOUNTANTS):
         checkpoint(index / len(ACCOUNTANTS))
-        found = _report(one.name, asked)
-        side = SILENT if found.kind == "none" else _side(found.epsilon, low, high)
-        theorem = asked.total.theorem if one.name == CERTIFIED else one.reference
-        facts = (found.kind, theorem, asked.total.neighbours)
-        rows.append((found.name, found.title, found.epsilon, found.delta, side, found.note, *facts))
+        row = _report(one.name, question)
+        side = SILENT if row.kind == "none" else _side(row.epsilon, low, high)
+        theorem = question.total.theorem if one.name == CERTIFIED else one.reference
+        facts = (row.kind, theorem, question.total.neighbours)
+        rows.append((row.name, row.title, row.epsilon, row.delta, side, row.note, *facts))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -182,118 +198,118 @@ def _side(epsilon: float, low: float, high: float) -> str:
 # ---- the numbers ---------------------------------------------------------------------------------------------
 
 
-def _certified(asked: Uses) -> Found:
-    low, high = asked.bracket
+def _certified(question: Uses) -> Number:
+    low, high = question.bracket
     if low == high:
         return high, EXACT, "" if math.isfinite(high) else "No ε holds at this δ."
     return high, "upper", f"at least {outward(low, 6, up=False)}"
 
 
-def _by_theorem(record: Theorem) -> Callable[[Uses], Found]:
+def _by_theorem(record: Theorem) -> Callable[[Uses], Number]:
     """Return the number of a theorem about k releases, or of one that turns divergences into epsilon."""
     if record.composes:
-        return lambda asked: asked.promises[record.name]
+        return lambda question: question.promises[record.name]
     rdp = record.route is not None and record.route.source == "rdp"
     return _converted(USUAL_ORDERS, record) if rdp else _zcdp(record)
 
 
-def _naive(asked: Uses) -> Found:
+def _naive(question: Uses) -> Number:
     """Return the first term of the advanced theorem at the slack that spends all of delta."""
-    step = step_of(asked.region, asked.k, asked.delta)
-    slack = asked.delta - asked.k * step.delta
+    step = step_of(question.region, question.k, question.delta)
+    slack = question.delta - question.k * step.delta
     if not slack > 0:
         return math.inf, "none", "No slack is left: the δ of the parts add up to δ or more."
-    value = step.epsilon * math.sqrt(-2 * asked.k * math.log(min(slack, 1.0)))
-    left_out = outward(asked.k * step.epsilon * math.expm1(min(step.epsilon, 700.0)), 4, up=False)
+    value = step.epsilon * math.sqrt(-2 * question.k * math.log(min(slack, 1.0)))
+    left_out = outward(question.k * step.epsilon * math.expm1(min(step.epsilon, 700.0)), 4, up=False)
     return value, "approximate", f"leaves out kε(e^ε − 1) = {left_out}"
 
 
-def _classic(asked: Uses) -> Found:
-    if asked.mu is None:
+def _classic(question: Uses) -> Number:
+    if question.mu is None:
         return math.inf, "none", "It is about Gaussian noise."
-    if not 0 < asked.delta < 1:
+    if not 0 < question.delta < 1:
         return math.inf, "none", "It needs δ between 0 and 1."
-    value = up(math.sqrt(2 * math.log(1.25 / asked.delta)) * asked.mu * math.sqrt(asked.k))
+    value = up(math.sqrt(2 * math.log(1.25 / question.delta)) * question.mu * math.sqrt(question.k))
     if value < 1:
         return value, "upper", "proved for ε below 1"
     return value, "approximate", "proved for ε below 1 only"
 
 
-def _converted(orders: Sequence[float], record: Theorem) -> Callable[[Uses], Found]:
+def _converted(orders: Sequence[float], record: Theorem) -> Callable[[Uses], Number]:
     """Return the accountant that takes the best of some orders by one of the closed-form conversions."""
 
-    def find(asked: Uses) -> Found:
-        curve = asked.renyi(orders)
-        if not asked.delta > 0 or not np.isfinite(curve).any():
-            return math.inf, "none", _no_divergence(asked)
-        epsilon, order = _best_order(orders, curve, asked.delta, record)
+    def find(question: Uses) -> Number:
+        curve = question.renyi(orders)
+        if not question.delta > 0 or not np.isfinite(curve).any():
+            return math.inf, "none", _no_divergence(question)
+        epsilon, order = _best_order(orders, curve, question.delta, record)
         return epsilon, "upper", f"order {order:g}, of {len(orders)} that are tried"
 
     return find
 
 
-def _no_divergence(asked: Uses) -> str:
-    return _NEEDS_DELTA if not asked.delta > 0 else "Its Rényi divergences are infinite or not known."
+def _no_divergence(question: Uses) -> str:
+    return _NEEDS_DELTA if not question.delta > 0 else "Its Rényi divergences are infinite or not known."
 
 
 def _best_order(orders: Sequence[float], curve: FloatArray, delta: float, record: Theorem) -> tuple[float, float]:
-    """Return the smallest epsilon and its order; every order holds."""
+    """Return the smallest epsilon and its order; every order gives a valid bound."""
     pairs = zip(orders, curve.tolist(), strict=True)
-    tried = [(_epsilon(record, order, bound, delta), order) for order, bound in pairs if math.isfinite(bound)]
-    return min(tried)
+    bounds = [(_epsilon(record, order, bound, delta), order) for order, bound in pairs if math.isfinite(bound)]
+    return min(bounds)
 
 
 def _epsilon(record: Theorem, first: float, second: float, delta: float) -> float:
     return float(record.conversion_rows(first, second, delta)["epsilon"].iloc[0])
 
 
-def _optimal(asked: Uses) -> Found:
-    """Return the best of a few orders by the exact region of Rényi privacy; every order holds."""
-    curve = asked.renyi(USUAL_ORDERS)
-    if not asked.delta > 0 or not np.isfinite(curve).any():
-        return math.inf, "none", _no_divergence(asked)
-    _, best = _best_order(USUAL_ORDERS, curve, asked.delta, theorem("rdp_tight"))
+def _optimal(question: Uses) -> Number:
+    """Return the best of a few orders by the exact region of Rényi privacy; every order gives a valid bound."""
+    curve = question.renyi(USUAL_ORDERS)
+    if not question.delta > 0 or not np.isfinite(curve).any():
+        return math.inf, "none", _no_divergence(question)
+    _, best = _best_order(USUAL_ORDERS, curve, question.delta, theorem("rdp_tight"))
     middle = USUAL_ORDERS.index(best)
     near = range(max(0, middle - _AROUND), min(len(USUAL_ORDERS), middle + _AROUND + 1))
-    tried = [
-        (float(RDP(USUAL_ORDERS[at], float(curve[at])).epsilon(asked.delta)), USUAL_ORDERS[at])
+    bounds = [
+        (float(RDP(USUAL_ORDERS[at], float(curve[at])).epsilon(question.delta)), USUAL_ORDERS[at])
         for at in near
         if math.isfinite(curve[at])
     ]
-    epsilon, order = min(tried)
+    epsilon, order = min(bounds)
     return epsilon, "upper", f"order {order:g}, of {len(USUAL_ORDERS)} that are tried"
 
 
-def _zcdp(record: Theorem) -> Callable[[Uses], Found]:
-    def find(asked: Uses) -> Found:
-        if not asked.delta > 0:
+def _zcdp(record: Theorem) -> Callable[[Uses], Number]:
+    def find(question: Uses) -> Number:
+        if not question.delta > 0:
             return math.inf, "none", _NEEDS_DELTA
-        rate = divergences.concentrated(asked.region)
+        rate = divergences.concentrated(question.region)
         if rate is None or not math.isfinite(rate.rho):
             return math.inf, "none", "No finite ρ is known."
-        epsilon = _epsilon(record, up(asked.k * rate.rho), up(asked.k * rate.xi), asked.delta)
-        return epsilon, "upper", f"ρ = {outward(asked.k * rate.rho, 5)}"
+        epsilon = _epsilon(record, up(question.k * rate.rho), up(question.k * rate.xi), question.delta)
+        return epsilon, "upper", f"ρ = {outward(question.k * rate.rho, 5)}"
 
     return find
 
 
-def _limit(asked: Uses) -> Found:
-    """Return Gaussian privacy of the central limit: as GDP accountants do for gradients, by moments for others."""
-    if asked.mu is not None:
-        mu = asked.mu * math.sqrt(asked.k)
+def _limit(question: Uses) -> Number:
+    """Return the central limit: for gradients the formula of GDP accountants, for others by moments."""
+    if question.mu is not None:
+        mu = question.mu * math.sqrt(question.k)
         return (
-            float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta)[0]),
+            float(epsilons_of(np.array([mu]), np.zeros(1), question.delta)[0]),
             "exact",
             f"μ = {mu:.6g}; no limit needed",
         )
-    if asked.sampled is None:
-        return asked.promises["clt"]
-    mu = clt_mu(*asked.sampled, asked.k)
-    epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), asked.delta, certified=False)[0])
+    if question.sampled is None:
+        return question.promises["clt"]
+    mu = clt_mu(*question.sampled, question.k)
+    epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), question.delta, certified=False)[0])
     return epsilon, "approximate", f"μ = {mu:.6g}"
 
 
-_NUMBERS: dict[str, Callable[[Uses], Found]] = {
+_NUMBERS: dict[str, Callable[[Uses], Number]] = {
     CERTIFIED: _certified,
     "advanced_naive": _naive,
     "classic": _classic,

@@ -1,15 +1,15 @@
-r"""One use of a sample: the statements (epsilon, delta, eta) amplified, beside the region amplified as a whole.
+r"""One use of a sample: amplified statements (epsilon, delta, eta) beside the amplified region.
 
-Whoever is in the sample with probability p is protected by
+A person who is in the sample with probability p is protected by
 
 .. math:: \varepsilon' = \log(1+p(e^\varepsilon-1)),\quad \delta' = p\,\delta,\quad \eta' = p\,\eta .
 
-A sample of fixed size m of n has p = m/n and speaks of substitution; a Poisson sample takes each record with
-probability p and speaks of a record added or removed. As a region, with f symmetric,
+A sample of fixed size m of n has p = m/n and is about substitution; a Poisson sample takes each record with
+probability p and is about a record added or removed. As a region, with f symmetric,
 
 .. math:: C_p(f) = \min(f_p, f_p^{-1})^{**},\qquad f_p(\alpha) = p f(\alpha) + (1-p)(1-\alpha),
 
-which is what *all* statements of f say together when each is amplified by itself: for epsilon' >= 0 its profile is
+which is what *all* amplified statements of f say together: for epsilon' >= 0 its profile is
 :math:`\delta'(\varepsilon') = p\,\delta(\varepsilon)`. One statement alone loses something, unless f is that statement.
 References: Balle, Barthe, Gaboardi (2018), Theorems 8 and 9; Dong, Roth, Su (2022), Theorem 4.2; Ghazi, Issa (2023),
 Proposition 1; Zhu, Dong, Wang (2022).
@@ -52,7 +52,7 @@ COLUMNS = ("form", "title", "epsilon", "delta", "eta", "total_variation", "regio
 
 @dataclass(frozen=True, slots=True)
 class DpTvStatement:
-    """(epsilon, delta)-DP and eta total variation; eta is never above what the other two allow."""
+    """(epsilon, delta)-DP and a total variation of eta, which is never above what the other two allow."""
 
     epsilon: float
     delta: float
@@ -74,10 +74,10 @@ class DpTvStatement:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to say what holds: its region, what its numbers are, in words, and for which neighbours it holds.
+    """One form of what holds: its region, the kind of its numbers, its words, and its neighbours.
 
-    The region of a statement is that of its numbers, which any pair of neighbours may have; `neighbours` are those for
-    which sampling gives them.
+    The region of a statement follows from its numbers, for any neighbours; `neighbours` are those for which sampling
+    gives these numbers.
     """
 
     name: str
@@ -100,10 +100,15 @@ def sampled(epsilon: float, delta: float, eta: float, p: float) -> DpTvStatement
     p : float
         Probability that a record is in the sample, in (0, 1].
 
+    Returns
+    -------
+    DpTvStatement
+        What holds with sampling.
+
     Examples
     --------
-    >>> found = sampled(1.0, 1e-5, 0.4, 0.1)
-    >>> round(found.epsilon, 6), round(found.eta, 6)
+    >>> statement = sampled(1.0, 1e-5, 0.4, 0.1)
+    >>> round(statement.epsilon, 6), round(statement.eta, 6)
     (0.158565, 0.04)
     """
     e = LOSS.check(epsilon)
@@ -117,26 +122,31 @@ def sampled(epsilon: float, delta: float, eta: float, p: float) -> DpTvStatement
 
 
 def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-5) -> tuple[Form, Form, Form, Form]:
-    """Return the region before sampling and three ways to say what holds after it.
+    """Return the region before sampling and three forms of what holds after it.
 
     Parameters
     ----------
     region : TradeOff
-        A mechanism, as it is without sampling.
+        A mechanism without sampling.
     p : float
         Probability that a record is in the sample, in (0, 1].
     scheme : str, default FIXED
         ``fixed size`` (substitution) or ``Poisson`` (add/remove).
     delta : float, default 1e-05
-        At which the smallest epsilon is stated before sampling, in [0, 1].
+        Where the smallest epsilon before sampling is stated, in [0, 1].
+
+    Returns
+    -------
+    tuple of four Form
+        Before sampling; after it by (epsilon, delta), by (epsilon, delta, eta) and by the whole region.
     """
-    share, stated = SHARE.check(p), DELTA.check(delta)
+    share, failing = SHARE.check(p), DELTA.check(delta)
     related = _checked(region, scheme)
-    epsilon = float(region.epsilon_bounds(np.array([stated]))[1][0])
+    epsilon = float(region.epsilon_bounds(np.array([failing]))[1][0])
     if math.isinf(epsilon):
-        msg = f"No ε holds for {shorten(str(region))} at δ = {stated!r}: state a larger δ."
+        msg = f"No ε holds for {shorten(str(region))} at δ = {failing!r}: state a larger δ."
         raise DomainError(msg)
-    before = DpTvStatement(epsilon, stated, float(region.total_variation))
+    before = DpTvStatement(epsilon, failing, float(region.total_variation))
     after = sampled(before.epsilon, before.delta, before.eta, share)
     whole = _amplified(region, share, related)
     once = "Balle, Barthe, Gaboardi 2018, Theorem 9" if scheme == FIXED else "Balle, Barthe, Gaboardi 2018, Theorem 8"
@@ -152,22 +162,22 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
             "the mechanism itself",
             region.neighbours,
         ),
-        _stated("dp", after, whole, once),
-        _stated("dptv", after, whole, f"{once}; η: Ghazi, Issa 2023, Proposition 1"),
+        _statement_form("dp", after, whole, once),
+        _statement_form("dptv", after, whole, f"{once}; η: Ghazi, Issa 2023, Proposition 1"),
         Form("region", TITLES["region"], whole, None, whole.kind, _at(whole, after.delta), tight, whole.neighbours),
     )
 
 
 def _checked(region: TradeOff, scheme: str) -> str:
-    """Return the relation of a scheme, or say that the region speaks of another."""
-    wanted = RELATIONS[one_of("scheme", RELATIONS).check(scheme)]
-    if region.neighbours not in ("any", wanted):
+    """Return the relation of a scheme; raise if the region has another one."""
+    relation = RELATIONS[one_of("scheme", RELATIONS).check(scheme)]
+    if region.neighbours not in ("any", relation):
         msg = (
-            f"A {scheme} sample is about {wanted} neighbours, {shorten(str(region))} about {region.neighbours} neighbours; "
-            f"take the other scheme, or a region that holds for any neighbours."
+            f"A {scheme} sample is about {relation} neighbours, {shorten(str(region))} about {region.neighbours} neighbours; "
+            f"use the other scheme, or a region that holds for any neighbours."
         )
         raise RelationError(msg)
-    return wanted
+    return relation
 
 
 def _amplified(region: TradeOff, p: float, related: str) -> TradeOff:
@@ -178,33 +188,38 @@ def _amplified(region: TradeOff, p: float, related: str) -> TradeOff:
     return Assume(Subsample(free, p), related)
 
 
-def _stated(name: str, after: DpTvStatement, whole: TradeOff, reference: str) -> Form:
-    """Return a statement as a form: exact where the amplified region is nothing but the statement."""
+def _statement_form(name: str, after: DpTvStatement, whole: TradeOff, reference: str) -> Form:
+    """Return a statement as a form, exact if the amplified region is just the statement."""
     variation = name == "dptv"
     region = after.region(variation=variation)
     kind = EXACT if whole.kind == EXACT and region.same_region(whole, 1e-11) else "upper"
-    said = after.words(variation=variation)
-    return Form(name, TITLES[name], region, after, kind, said, reference, whole.neighbours)
+    words = after.words(variation=variation)
+    return Form(name, TITLES[name], region, after, kind, words, reference, whole.neighbours)
 
 
 def _at(whole: TradeOff, delta: float) -> str:
-    """Say the epsilon of the amplified region at the delta that the statements have."""
+    """Return the numbers of the amplified region at the delta of the statements."""
     epsilon = float(whole.epsilon_bounds(np.array([delta]))[1][0])
     return f"ε = {outward(epsilon, 5)} at δ = {outward(delta, 5)}, η = {outward(whole.total_variation, 5)}"
 
 
-def form_table(found: Sequence[Form]) -> pd.DataFrame:
+def form_table(forms: Sequence[Form]) -> pd.DataFrame:
     """Return one row per form.
+
+    Parameters
+    ----------
+    forms : sequence of Form
+        What `forms` returns.
 
     Returns
     -------
     DataFrame
         `form, title, epsilon, delta, eta, total_variation, region, kind, theorem, neighbours`. For the region the
-        epsilon is that at the delta of the statements; `total_variation` is that of the region drawn.
+        epsilon is taken at the delta of the statements; `total_variation` is that of the region drawn.
     """
-    delta = next(form.statement.delta for form in found if form.name != "before" and form.statement is not None)
+    delta = next(form.statement.delta for form in forms if form.name != "before" and form.statement is not None)
     rows = []
-    for form in found:
+    for form in forms:
         own = form.statement
         if own is None:
             own = DpTvStatement(float(form.region.epsilon(delta)), delta, form.region.total_variation)

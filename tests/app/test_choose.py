@@ -27,7 +27,7 @@ SHOWN = {
     "choose_statement": "Gaussian noise is off least: by more than 73.12",
     "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
     "choose_attack": "finds at most 5 of 100 inside it. Gaussian noise is off least",
-    "choose_posterior": "Gaussian noise: no answer. Some answers, however rare",
+    "choose_posterior": "Gaussian noise: no answer. Some rare answers",
     "choose_error": "Gaussian noise gives away least: ε at most 3.761",
     "choose_count": "Gaussian noise answers most often: 46 times",
     "choose_records": "Randomized response: 86 368 records are enough (upper bound)",

@@ -23,7 +23,7 @@ opened = PAGE.opened
 OWN = {preset.name: preset for preset in presets() if preset.page == "Claimed_and_true"}
 VERDICTS = {
     "claimed_classic_wrong": (WRONG, "2.26 times the claimed"),
-    "claimed_classic_wasteful": (SAFE, "the noise is 29.8 % wider than it has to be"),
+    "claimed_classic_wasteful": (SAFE, "the noise is 29.8 % wider than necessary"),
     "claimed_clt": (WRONG, "the true ε at δ = 1e-5 is at least 1.828"),
     "claimed_moments": (SAFE, "at most 6.7688 (certified); claimed is 8.07966"),
     "claimed_rdp": (SAFE, "at most 6.7688 (certified); claimed is 7.32911"),

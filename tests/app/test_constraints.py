@@ -107,7 +107,7 @@ def test_thesis_axes() -> None:
     [
         ({"cons_list": "1, 2"}, "delta must be a number in [0, 1], got 2", 1),
         ({"cons_list": "hello"}, "stands alone", 1),
-        ({"cons_list": ";;"}, "from 1 to 40", 1),
+        ({"cons_list": ";;"}, "1 to 40 statements", 1),
         ({"cons_list": "<script>alert(1)</script>"}, "Unexpected '<'", 1),
         ({"cons_list": "1," * 3000}, "at most 4000 characters", 1),
         ({"cons_k": "1001"}, "integer in [1, 1000]", 1),
@@ -153,7 +153,7 @@ def test_the_editor_writes_the_list() -> None:
     assert (
         several_constraints.edited(text, {"edited_rows": {7: {DELTA: 0.1}, 0: {"status": "x", EPSILON: None}}}) == text
     )
-    with pytest.raises(DpcoreError, match="from 1 to 40"):
+    with pytest.raises(DpcoreError, match="1 to 40 statements"):
         several_constraints.edited(text, {"deleted_rows": [0, 1]})
     shown = several_constraints.editor_table(Constraints.read("1, 0.1; 2, 0.2; 3, 1"))
     assert shown["status"].tolist() == ["active", "implied by 1", "implied by 1"]

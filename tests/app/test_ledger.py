@@ -44,7 +44,7 @@ def test_the_first_view() -> None:
     assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
     assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)
     assert "The number holds for a list of strengths fixed beforehand" in said(app)
-    assert "No: no filter lets one more of row 3 (Cases per district: geometric(0.1)) follow" in said(app)
+    assert "No: no filter allows one more of row 3 (Cases per district: geometric(0.1)) after" in said(app)
     assert "Choose one filter before the first release" in said(app)
     assert "**Rényi filter, order 4.35**: D spent is 4.606 of 4.576; one more costs 0.0213: it does not fit." in said(
         app
@@ -194,7 +194,8 @@ def test_a_short_file_becomes_the_table_and_the_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "must name the columns"), (b"[1", "no JSON")]
+    ("content", "words"),
+    [(b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "must name the columns"), (b"[1", "cannot be read as JSON")],
 )
 def test_a_file_that_cannot_be_read_leaves_the_table(content: bytes, words: str) -> None:
     app = uploaded(content)

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.app import composition, local_privacy, local_privacy_panels, mechanisms, page, work
 from dpcore.core.errors import DomainError
-from dpcore.local import MEASURES, Hypotheses, Promise, binary, optimum
+from dpcore.local import MEASURES, Hypotheses, LocalPromise, binary, optimum
 from tests.app import visits
 from tests.app.visits import alts, errors, said, sources_without
 
@@ -25,7 +25,7 @@ QUESTION = Hypotheses((0.5, 0.3, 0.2), (0.2, 0.35, 0.45))
 def test_the_default_page_says_what_the_library_finds() -> None:
     app = opened()
     assert not errors(app)
-    best = optimum(QUESTION, Promise(1.0), MEASURES["kl"])
+    best = optimum(QUESTION, LocalPromise(1.0), MEASURES["kl"])
     words = alts(app)
     assert len(words) == 3
     assert f"keeps a KL divergence of {best.value:.4g} (exact)" in words[0]
@@ -151,9 +151,13 @@ def test_the_table_writes_into_the_texts() -> None:
 
 
 VIEWS = [
-    local_privacy.LocalPrivacyView(QUESTION, Promise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
+    local_privacy.LocalPrivacyView(QUESTION, LocalPromise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
     local_privacy.LocalPrivacyView(
-        Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")), Promise(0.5), local_privacy.RATIO, local_privacy.MANY, 2
+        Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")),
+        LocalPromise(0.5),
+        local_privacy.RATIO,
+        local_privacy.MANY,
+        2,
     ),
 ]
 
@@ -177,7 +181,7 @@ def test_the_code_makes_what_is_shown(
     space = {}
     exec(local_privacy.channel_code(view), space)  # noqa: S102  as above
     assert space["channel"] == local_privacy.chosen(view)
-    assert "People(needed=" in capsys.readouterr().out
+    assert "People(least=" in capsys.readouterr().out
 
 
 def test_fractions_and_names_are_read() -> None:
@@ -187,12 +191,12 @@ def test_fractions_and_names_are_read() -> None:
 
 
 def test_counting_exactly_narrows_the_bounds() -> None:
-    view = local_privacy.LocalPrivacyView(QUESTION, Promise(1.0), channel=local_privacy.MANY)
+    view = local_privacy.LocalPrivacyView(QUESTION, LocalPromise(1.0), channel=local_privacy.MANY)
     assert "people (exact" in local_privacy.people_sentence(view)
-    wide = local_privacy.LocalPrivacyView(QUESTION, Promise(0.5), channel=local_privacy.MANY)
+    wide = local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.MANY)
     assert "lower bound" in local_privacy.people_sentence(wide)
-    assert binary(QUESTION, Promise(0.5)) == local_privacy.chosen(
-        local_privacy.LocalPrivacyView(QUESTION, Promise(0.5), channel=local_privacy.TWO)
+    assert binary(QUESTION, LocalPromise(0.5)) == local_privacy.chosen(
+        local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.TWO)
     )
 
 

@@ -45,8 +45,8 @@ def test_excel_semicolons_decimal_commas_and_a_byte_order_mark() -> None:
     assert isinstance(found.measurement, Scores)
     assert found.measurement.members.tolist() == [0.75]
     assert found.measurement.outsiders.tolist() == [-1.5]
-    assert "A byte-order mark at the start of the file was removed." in found.told
-    assert "The fields are separated by semicolons, not by commas." in found.told
+    assert "A byte-order mark at the start of the file was removed." in found.messages
+    assert "The fields are separated by semicolons, not by commas." in found.messages
     assert scores(data.decode("utf-8-sig").encode("utf-16")).members.tolist() == [0.75]
 
 
@@ -54,7 +54,7 @@ def test_bad_rows_are_named_and_good_rows_kept() -> None:
     data = b"score,label\n0.1,0\n0.9,1\n\nabc,1\n,0\nnan,1\n0.5,2\n0.5,yes\n0.5\n0.7,1\n1_0,0\n"
     found = read_audit(data)
     assert isinstance(found.measurement, Scores)
-    assert (found.rows, found.kept, found.unscored, found.dropped) == (10, 3, 4, 3)
+    assert (found.rows, found.complete, found.unscored, found.dropped) == (10, 3, 4, 3)
     assert found.measurement.trials == (3, 4)
     assert found.measurement.unscored == (2, 2)
     assert found.problems == (
@@ -67,24 +67,24 @@ def test_bad_rows_are_named_and_good_rows_kept() -> None:
         (12, "score must be a number, got '1_0', counted as an error"),
     )
     assert found.table().columns.tolist() == ["line", "reason"]
-    assert "3 of 10 rows read as scores with labels." in found.told
-    assert "4 rows without a score counted as errors of the attacker, which is the safe side." in found.told
-    assert "3 rows left out." in found.told
-    assert "and 4 more" in found.told[-1]
+    assert "3 of 10 rows read as scores with labels." in found.messages
+    assert "4 rows without a score counted as errors of the attacker, which is the safe side." in found.messages
+    assert "3 rows left out." in found.messages
+    assert "and 4 more" in found.messages[-1]
 
 
 def test_a_thousand_bad_rows_are_named_and_all_counted() -> None:
     data = b"score,label\n1,0\n2,1\n" + b"x,9\n" * 2500
     found = read_audit(data)
-    assert (found.kept, found.dropped, len(found.problems)) == (2, 2500, 1000)
-    assert "and 2 497 more" in found.told[-1]
+    assert (found.complete, found.dropped, len(found.problems)) == (2, 2500, 1000)
+    assert "and 2 497 more" in found.messages[-1]
 
 
 def test_counts() -> None:
     found = read_audit(b"name,TP,FP,TN,FN\na,80,20,80,20\nb,-1,2,3,4\nc,1,2,3\nd,1.5,2,3,4\ne,3,0,0,5\nf,4,1,9,6\n")
     assert isinstance(found.measurement, Counts)
     assert found.measurement.tp.tolist() == [80, 4]
-    assert (found.kind, found.kept, found.dropped) == ("counts", 2, 4)
+    assert (found.kind, found.complete, found.dropped) == ("counts", 2, 4)
     lines = [line for line, _ in found.problems]
     assert lines == [3, 4, 5, 6]
     assert "tp must be an integer in [0, 10000000]" in found.problems[0][1]
@@ -110,8 +110,8 @@ def test_rates_that_no_count_has_are_rounded_towards_more_errors() -> None:
     assert isinstance(found.measurement, Counts)
     assert found.measurement.fp.tolist() == [4, 25]
     assert [line for line, _ in found.problems] == [3, 4, 5]
-    assert any("rounded up" in words for words in found.told)
-    assert any("taken as exact" in words for words in found.told)
+    assert any("rounded up" in words for words in found.messages)
+    assert any("taken as exact" in words for words in found.messages)
 
 
 @pytest.mark.parametrize(

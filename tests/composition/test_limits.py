@@ -199,19 +199,19 @@ def mechanisms(draw: st.DrawFn) -> dpcore.TradeOff:
 @given(mechanisms(), st.integers(1, 300))
 def test_the_band_holds_and_is_drawn_only_where_gamma_is_below_one_half(mechanism: dpcore.TradeOff, k: int) -> None:
     row = copies(mechanism, k)
-    gamma = row.found.band / math.sqrt(k)
+    gamma = row.limit.band / math.sqrt(k)
     if gamma >= 0.5:
-        assert math.isinf(row.found.gamma(k))
-        assert math.isinf(row.found.furthest(k))
+        assert math.isinf(row.limit.gamma(k))
+        assert math.isinf(row.limit.furthest(k))
         assert band_table(row).empty
         with pytest.raises(DomainError, match="no band"):
-            row.found.edges(k, np.array([0.5]))
+            row.limit.edges(k, np.array([0.5]))
         return
-    low, high = row.found.span(k)
+    low, high = row.limit.span(k)
     kept = 1 - row.goal.lost
     assert (low, high) == pytest.approx((kept * gamma, kept * (1 - gamma)))
     alpha = np.linspace(low, high, 60)
-    lower, upper = row.found.edges(k, alpha)
+    lower, upper = row.limit.edges(k, alpha)
     exact = row.composed.beta(alpha)
     assert np.all(lower <= exact + 1e-12)
     assert np.all(exact <= upper + 1e-12)
@@ -219,15 +219,15 @@ def test_the_band_holds_and_is_drawn_only_where_gamma_is_below_one_half(mechanis
     centre = dpcore.gdp(row.goal.mu)
     wanted = kept * np.maximum(0.0, centre.beta(np.minimum(alpha / kept + gamma, 1.0)) - gamma)
     np.testing.assert_allclose(lower, wanted, atol=1e-9)
-    assert row.distance().largest.upper <= row.found.furthest(k) + 1e-12
+    assert row.distance().largest.upper <= row.limit.furthest(k) + 1e-12
     assert len(band_table(row)) > 0
 
 
 @pytest.mark.parametrize(("text", "k"), [("laplace(0.1)", 100), ("laplace(2.0)", 30), ("histogram(0.5)", 40)])
 def test_the_band_holds_around_smooth_curves(text: str, k: int) -> None:
     row = copies(text, k)
-    alpha = np.linspace(*row.found.span(k), 40)
-    lower, upper = row.found.edges(k, alpha)
+    alpha = np.linspace(*row.limit.span(k), 40)
+    lower, upper = row.limit.edges(k, alpha)
     with effort(tolerance=1e-3):
         below, above = row.composed.curve.beta_bounds(alpha)
     assert np.all(lower <= above)

@@ -74,8 +74,8 @@ def test_reading_and_writing() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "from 1 to 40"),
-        ("; ;", "from 1 to 40"),
+        ("", "1 to 40 statements"),
+        ("; ;", "1 to 40 statements"),
         ("; ".join(["1, 0"] * 41), "got 41"),
         ("1, 2", "delta must be"),
         ("-1, 0", "without a sign"),
@@ -121,7 +121,7 @@ def test_equal_useless_and_redundant_statements() -> None:
     assert table["status"].tolist() == ["active", "implied", "implied", "implied", "implied"]
     assert table["by"].tolist() == ["", "1", "1", "1", "1"]
     assert "used in both directions" in table["reason"][3]
-    assert activity(Constraints.read("0, 1"))["reason"].tolist() == ["δ = 1 holds of every mechanism."]
+    assert activity(Constraints.read("0, 1"))["reason"].tolist() == ["δ = 1 holds for every mechanism."]
     touching = 0.05 + 0.95 * math.tanh(0.3)  # the total variation that (0.6, 0.05)-DP has anyway
     assert activity(Constraints.of((0.6, 0.05), (0.0, touching)))["status"].tolist() == ["active", "implied"]
     assert not table.isna().any().any()

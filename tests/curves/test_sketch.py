@@ -14,7 +14,7 @@ from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import mixture_mgf
 from dpcore.engine.contour import Contour
-from dpcore.engine.contour_table import Product, mirrored, saddle_table
+from dpcore.engine.contour_table import TransformProduct, mirrored, saddle_table
 
 ALPHA = np.concatenate((np.geomspace(1e-25, 0.5, 400), 1 - np.geomspace(0.5, 1e-14, 400)))
 
@@ -57,7 +57,7 @@ class TestContour:
 
     def test_the_exchanged_pair_has_the_mirrored_saddle_points(self) -> None:
         pair = Subsampled(GaussianCurve(1.0), 0.02)
-        forward, backward = (Product([(curve, 300)]) for curve in (pair, pair.inverse()))
+        forward, backward = (TransformProduct([(curve, 300)]) for curve in (pair, pair.inverse()))
         for one, two in zip(mirrored(saddle_table(forward)), saddle_table(backward), strict=True):
             assert one.c == pytest.approx(two.c, rel=1e-9)
             assert one.epsilon == pytest.approx(two.epsilon, rel=1e-7, abs=1e-7)

@@ -20,7 +20,7 @@ from dpcore.curves.subsampled import Subsampled
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
-from dpcore.engine.contour_table import Product, crossings
+from dpcore.engine.contour_table import TransformProduct, crossings
 
 
 @pytest.mark.parametrize("parts", [[(LaplaceCurve(0.1), 1000)], [(Subsampled(GaussianCurve(1.0), 0.01), 1000)]])
@@ -28,7 +28,7 @@ def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[LaplaceCurv
     engine = Contour(parts, 1e-6)
     with question():
         engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
-        buckets = engine._drawn().buckets
+        buckets = engine._line_cache().buckets
     assert len(buckets) >= 3
     for bucket in buckets.values():
         apart, ratio = bucket.others
@@ -42,7 +42,7 @@ def test_a_short_line_leaves_out_less_than_it_says() -> None:
     engine = Contour([(Subsampled(GaussianCurve(1.0), 0.01), 1000)], 1e-6)
     with question():
         engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
-        buckets = engine._drawn().buckets
+        buckets = engine._line_cache().buckets
     assert buckets
     for bucket in buckets.values():
         line = bucket.lines[0]
@@ -101,7 +101,7 @@ def test_listed_halves_agree_with_every_combination() -> None:
     rng = np.random.default_rng(4)
     for losses in (rng.uniform(0.05, 0.3, 7), np.array([0.1, 0.1, 0.2, 0.3, 0.3])):
         parts = [(np.array([-x, x]), np.array([0.6, 0.3]), np.array([0.3, 0.6])) for x in losses]
-        listed, merged = enumeration.Listed(parts), enumeration.product(parts)
+        listed, merged = enumeration.SmallProduct(parts), enumeration.product(parts)
         assert listed.loss == pytest.approx(merged[0], abs=1e-14)
         assert listed.p == pytest.approx(merged[1], rel=1e-14)
         assert listed.q == pytest.approx(merged[2], rel=1e-14)
@@ -118,7 +118,7 @@ def test_signed_halves_are_the_listed_ones() -> None:
             high, low = 0.9 / (1 + np.exp(-x)), 0.9 * np.exp(-x) / (1 + np.exp(-x))
             parts.append((np.array([-x, x]), np.array([high, low]), np.array([low, high])))
         assert enumeration.signed(parts)
-        found, listed = enumeration.Signed(parts), enumeration.Listed(parts)
+        found, listed = enumeration.Signed(parts), enumeration.SmallProduct(parts)
         assert found.loss == pytest.approx(listed.loss, abs=1e-13)
         assert found.q == pytest.approx(listed.q, rel=5e-14)
         assert found.p == pytest.approx(listed.p, rel=5e-14)
@@ -144,7 +144,7 @@ def test_narrow_tables_in_high_precision(scale: float) -> None:
 @pytest.mark.parametrize(("epsilon", "k"), [(0.1, 1), (0.1, 1000), (1.0, 60), (5.0, 300), (1e-6, 5000)])
 def test_the_order_of_the_splines_is_the_first_whose_tail_is_small(epsilon: float, k: int) -> None:
     tail = bdtrc(np.arange(k + 1), k, epsilon / (2 + epsilon))
-    assert splines._order(epsilon, k) == max(1, int(np.argmax(tail <= splines._LEFT_OUT)))
+    assert splines._order(epsilon, k) == max(1, int(np.argmax(tail <= splines._OMITTED)))
 
 
 def test_a_trusted_search_stops_at_a_good_root() -> None:
@@ -168,8 +168,8 @@ def test_a_trusted_search_stops_at_a_good_root() -> None:
 
 def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds() -> None:
     parts = [(Subsampled(GaussianCurve(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
-    many = Product([*parts, (LaplaceCurve(0.3), 2)])
-    few = Product([*parts[:30], (LaplaceCurve(0.3), 2)])
+    many = TransformProduct([*parts, (LaplaceCurve(0.3), 2)])
+    few = TransformProduct([*parts[:30], (LaplaceCurve(0.3), 2)])
     for c, y in ((0.5, 3.0), (2.0, 20.0)):
         whole = math.fsum(k * part.log_decay(c, y) for part, k in many.parts)
         found = many.log_decay(c, y)

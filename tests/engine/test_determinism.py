@@ -152,14 +152,14 @@ def test_the_other_direction_of_a_sample_is_never_the_larger() -> None:
 def test_lattices_are_kept_within_a_bound_and_go_with_their_region() -> None:
     for i in range(6):
         parse(f"subsample(laplace({1 + i / 100}), 0.1)^100").delta(1.0)
-        assert STORE.held <= STORE.most
+        assert STORE.size <= STORE.most
     region = parse("subsample(laplace(1), 0.1)^20")
     region.delta(0.5)
-    before = STORE.held
+    before = STORE.size
     assert before > 0
     del region
     gc.collect()
-    assert STORE.held < before
+    assert STORE.size < before
 
 
 def test_the_store_drops_what_was_unused_longest() -> None:
@@ -169,16 +169,16 @@ def test_the_store_drops_what_was_unused_longest() -> None:
     store, owner = LatticeStore(most=10), Owner()
     number = store.owner(owner)
     for name in ("a", "b", "c"):
-        store.put(number, name, name, 4)
+        store.store(number, name, name, 4)
     assert store.get(number, "a") is None
     assert store.get(number, "b") == "b"
-    store.put(number, "d", "d", 4)
+    store.store(number, "d", "d", 4)
     assert store.get(number, "c") is None
-    store.put(number, "heavy", "heavy", 11)
+    store.store(number, "heavy", "heavy", 11)
     assert store.get(number, "heavy") is None
-    assert store.held == 8
+    assert store.size == 8
     del owner
-    assert store.held == 0
+    assert store.size == 0
 
 
 def test_a_product_too_dear_is_refused_with_its_cost() -> None:

@@ -13,7 +13,7 @@ from dpcore.core.errors import BudgetError, DomainError
 from dpcore.curves.composition import lattice_step
 from dpcore.engine import lattice, lattice_windows, profile
 from dpcore.engine.binomial import binomial_masses
-from dpcore.engine.lattice import LatticeMeasure, lattice_power, lattice_product
+from dpcore.engine.lattice import LatticeMeasure, lattice_product
 
 REL = 1e-11
 
@@ -187,8 +187,8 @@ def test_nothing_and_single_values():
     assert [a.tolist() for a in lattice_product([])] == [[0], [1.0], [1.0]]
     one = trinomial(0.1, 0.5)
     assert [a.tolist() for a in lattice_product([(one, 0)])] == [[0], [1.0], [1.0]]
-    index, mass = lattice_power(np.array([7]), np.array([1.0]), 10**6)
-    assert (index.tolist(), mass.tolist()) == ([7 * 10**6], [1.0])
+    certain = LatticeMeasure(np.array([7]), np.ones(1), np.ones(1))
+    assert [a.tolist() for a in lattice_product([(certain, 10**6)])] == [[7 * 10**6], [1.0], [1.0]]
     empty = LatticeMeasure(np.zeros(0, dtype=int), np.zeros(0), np.zeros(0), 0.1)
     assert lattice_product([(empty, 2)])[0].size == 0
 

@@ -87,7 +87,7 @@ def test_spending() -> None:
     low, high = ledger.region.epsilon_bounds([1e-6])
     between = spending(ledger, Budget(float(np.mean([low[0], high[0]])), 1e-6))
     assert between.fits is None
-    assert "cannot tell" in between.words
+    assert "too wide to tell" in between.words
     assert "no ε holds" in spending(ledger, Budget(5.0, 0.0)).words
     assert "the whole budget of ε = 0" in spending(Ledger(), Budget(0.0, 0.0)).words
     assert "0 % of the budget" in spending(Ledger(), BUDGET).words
@@ -109,7 +109,7 @@ def test_of_a_long_list_an_estimate_comes_first_and_the_answer_is_certain() -> N
     rows = [(f"r{i}", f"laplace({0.01 + 0.001 * i:.4f})", 2) for i in range(40)]
     for last in (("s", "poisson_gaussian(1, 0.02)", 5), ("t", "gaussian(40)", 3)):
         ledger = Ledger.of(*rows, last)
-        assert _CopySearch(ledger, 40, SMALL).guessed() == more(ledger, 40, SMALL).count > 10
+        assert _CopySearch(ledger, 40, SMALL).estimate() == more(ledger, 40, SMALL).count > 10
         found = more(ledger, 40, SMALL)
         assert (found.kind, found.over) == ("exact", False)
         last_one, next_ = (ledger.with_count(40, last[2] + found.count + extra).region for extra in (0, 1))

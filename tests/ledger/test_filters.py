@@ -228,7 +228,7 @@ def test_one_more_release_of_a_row() -> None:
     assert lines[3].endswith("one more costs 0.0158: it does not fit.")
     tight = may_release(ledger, 0, Budget(0.1, 1e-6))
     assert not tight["may"].any()
-    assert may_words(ledger, 0, tight).startswith("No: no filter lets one more of row 1")
+    assert may_words(ledger, 0, tight).startswith("No: no filter allows one more of row 1")
 
 
 def test_rows_without_a_price_are_refused_with_a_reason() -> None:

@@ -17,7 +17,7 @@ GOOD = 'label,expression,count,date,note,group\na,laplace(0.1),3,2026-01-01,firs
 
 def test_a_plain_file() -> None:
     found = read_ledger(GOOD)
-    assert found.problems == found.told == ()
+    assert found.problems == found.messages == ()
     assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1.0, 1e-06)"]
     assert found.ledger.rows[0].date == "2026-01-01"
     assert found.ledger.rows[1].group == "g"
@@ -41,7 +41,7 @@ def test_unusual_files_say_the_same(data: bytes, told: str) -> None:
     found = read_ledger(data)
     assert found.problems == ()
     assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1.0, 1e-06)"]
-    assert any(told in words for words in found.told) if told else found.told == ()
+    assert any(told in words for words in found.messages) if told else found.messages == ()
 
 
 def test_wrong_rows_are_named_good_ones_kept_and_nothing_is_lost() -> None:
@@ -70,7 +70,7 @@ def test_wrong_rows_are_named_good_ones_kept_and_nothing_is_lost() -> None:
     assert [row.label for row in found.ledger.rows] == ["good", "wide", "also good"]
     assert found.ledger.rows[1].extra == (("owner", "Eve"), ("column 5", "extra"), ("column 6", "more"))
     assert found.ledger.rows[2].extra == (("owner", "Fay"),)
-    assert any("Row 8 (also good)" in words and "changes nothing" in words for words in found.told)
+    assert any("Row 8 (also good)" in words and "changes nothing" in words for words in found.messages)
     for kept in ("Bob", "lapl(0.1)", "-3", "Dan", "1.000", "extra", "more", "dp(1", "Fay"):
         assert kept in to_csv(found)
         assert kept in to_json(found)
@@ -91,10 +91,10 @@ def test_wrong_rows_are_named_good_ones_kept_and_nothing_is_lost() -> None:
         (b"PK\x03\x04rest", "spreadsheet"),
         (b"label,expression,count\n\0", "zero bytes"),
         (b'label,expression,count\n"a,dp(1),1\n' + b"x" * 200_000, "cannot be read as CSV"),
-        (b'{"rows": [', "no JSON"),
+        (b'{"rows": [', "cannot be read as JSON"),
         (b'{"rows": 3}', "list of rows"),
         (b'[{"count": NaN}]', "NaN is not a number"),
-        (b"[" * 100_000, "no JSON"),
+        (b"[" * 100_000, "cannot be read as JSON"),
         (b'{"rows": [], "relation": "both"}', "relation must be empty"),
         (b"\0" * 100_000_000, "100 000 000 bytes; at most 20 971 520"),
     ],
@@ -147,7 +147,7 @@ def test_a_ledger_goes_out_and_comes_back() -> None:
 @pytest.mark.parametrize("file", sorted((ROOT / "data" / "ledgers").glob("*.csv")), ids=lambda file: file.stem)
 def test_the_examples_read(file: Path) -> None:
     found = read_ledger(file.read_bytes())
-    assert found.problems == found.told == ()
+    assert found.problems == found.messages == ()
     assert len(found.ledger) >= 4
 
 

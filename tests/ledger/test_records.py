@@ -64,7 +64,7 @@ def test_a_clamped_value_is_said_every_time() -> None:
     for _ in range(2):
         with pytest.warns(DomainWarning, match="it changes nothing"):
             release = Release("a", "dptv(1, 0, 0.9)")
-        assert "it changes nothing" in release.told[0]
+        assert "it changes nothing" in release.messages[0]
     assert Ledger.of(release).with_count(0, 3).rows[0].count == 3
 
 

@@ -13,7 +13,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 import dpcore
 from dpcore import DomainError
 from dpcore.core.effort import effort
-from dpcore.mechanisms.log_concave import NoisyAnswer, log_concave
+from dpcore.mechanisms.log_concave import LogConcaveRegion, log_concave
 
 E = np.array([-3.0, -1.0, -0.2, 0.0, 0.1, 0.5, 0.9, 2.0, 5.0])
 ALPHA = np.concatenate((np.geomspace(1e-12, 0.1, 12), np.linspace(0.15, 0.95, 9), 1 - np.geomspace(0.04, 1e-9, 8)))
@@ -27,7 +27,7 @@ def laplace_quantile(u: np.ndarray) -> np.ndarray:
     return np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u)))
 
 
-def gumbel(sensitivity: float = 1.0, *, digits: bool = True) -> NoisyAnswer:
+def gumbel(sensitivity: float = 1.0, *, digits: bool = True) -> LogConcaveRegion:
     """Return Gumbel noise, asymmetric: one tail is exponential, the other doubly so."""
     more = {
         "survival": lambda x: -np.expm1(-np.exp(-x)),

@@ -13,7 +13,7 @@ from dpcore import DomainError, parse
 from dpcore.core import registry
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.exponential import from_scores
-from dpcore.mechanisms.log_concave import NoisyAnswer
+from dpcore.mechanisms.log_concave import LogConcaveRegion
 from dpcore.regions.guarantees import Pmf
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def test_a_worst_case_has_no_noise() -> None:
 def test_every_sampler_says_what_it_is_not_for() -> None:
     classes = [type(entry.build(*entry.oracles[0].arguments)) for entry in registry.entries("mechanism")]
     assert len(classes) >= 13
-    for cls in [*classes, Mechanism, Pmf, NoisyAnswer]:
+    for cls in [*classes, Mechanism, Pmf, LogConcaveRegion]:
         words = " ".join((cls.sample.__doc__ or "").split())
         assert "not for releasing data: floating-point noise is attackable" in words, cls
 

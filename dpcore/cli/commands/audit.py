@@ -49,6 +49,6 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         Path(arguments.file).read_bytes(), score=arguments.score, label=arguments.label, reverse=arguments.reverse
     )
     if reading.problems:
-        warnings.warn(" ".join(reading.told), DomainWarning, stacklevel=2)
+        warnings.warn(" ".join(reading.messages), DomainWarning, stacklevel=2)
     deltas = DELTAS if arguments.delta is None else tuple(arguments.delta.tolist())
     return report(audit(reading.measurement, arguments.confidence), claims, deltas)

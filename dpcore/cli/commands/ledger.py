@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
             raise DomainError(msg)
         data = path.read_bytes()
     reading = read_ledger(data)
-    for words in reading.told:
+    for words in reading.messages:
         warnings.warn(words, UserWarning, stacklevel=2)
     _problems(reading.problems, skip=arguments.skip)
     ledger = replace(reading.ledger, relation=arguments.relation or reading.relation)

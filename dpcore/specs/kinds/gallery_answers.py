@@ -174,7 +174,7 @@ class ChannelsDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the figure of the ratio."""
         question = Variable("question", call("dpcore.local:Hypotheses", tuple(self.p0), tuple(self.p1)))
-        promise = Variable("promise", call("dpcore.local:Promise", self.epsilon))
+        promise = Variable("promise", call("dpcore.local:LocalPromise", self.epsilon))
         points = call("dpcore.local:grid", question, promise)
         measure = call("dpcore.local:measure_named", "kl")
         table = call("dpcore.local:ratios", question, promise, measure, points)

@@ -43,7 +43,7 @@ def best_place(epsilon: Sequence[float], kind: Sequence[str]) -> int | None:
 
 
 def verdict(rows: pd.DataFrame, delta: float, titles: Sequence[str] | None = None) -> str:
-    """Say which theorem is best for the k and delta of `rows`, and what the others give away.
+    """Say which theorem is best for the k and delta of `rows`, and how much more the others cost.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from scipy.special import expit, ndtri
 
 import dpcore
 from dpcore import parse
-from dpcore.app.mechanisms import View, noise_picture
+from dpcore.app.mechanisms import MechanismView, noise_picture
 from dpcore.audit import audit
 from dpcore.audit.simulate import simulate
 from dpcore.audit.threshold import pair_of
@@ -90,7 +90,7 @@ def check_numbers() -> None:
         best = 1 - np.interp(rate, np.append(0.0, spent), np.append(0.0, found)) if rate else 1 - q[p == 0].sum()
         assert abs(test.alpha - rate) < 1e-12
         assert abs(test.beta - best) < 1e-12, (rate, test.beta, best)
-    view = View(region, 0.05, 1e-5)  # type: ignore[arg-type]  # a mechanism
+    view = MechanismView(region, 0.05, 1e-5)  # type: ignore[arg-type]  # a mechanism
     assert view.is_best
     assert noise_picture(view, dark=False) is not None
 
