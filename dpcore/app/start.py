@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 WITHOUT, WITHIN = 40, 41
 WINDOW = (33.0, 48.0)
-EPSILONS = (
-    0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0,
-    1.2, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.75, 3.0, 3.5, 4.0, 4.5, 5.0,
-)  # fmt: skip
+EPSILONS = tuple(round(0.05 * step, 2) for step in (*range(1, 41), *range(42, 101, 2)))
+"""Even steps up to 5: beyond, nobody is hidden."""
 EPSILON, THRESHOLD = 1.0, 40.5
 THIS_GUESS = "this guess"
 HUNDRED = 100
@@ -147,7 +145,7 @@ class StartStory:
 
         def make() -> Figure:
             look = Look(dark=dark, description=words, height=HEIGHT)
-            figure = region_figure(self.mechanism, look=look, legend=False)
+            figure = region_figure({"the count": self.mechanism}, look=look, legend=False)
             return replace(marked(figure, [point, *self.dots(number)], dark=dark), takeaway=words)
 
         return work.cache().get(("story region", self.epsilon, self.threshold, number // HUNDRED, dark), make)
@@ -183,7 +181,7 @@ class StartStory:
                 f"mechanism = laplace({self.epsilon!r})",
                 f"guess = pair_of(mechanism, without={WITHOUT}).at({self.threshold!r})",
                 f'point = (guess.alpha, guess.beta, "{THIS_GUESS}")',
-                f"figure = marked(region_figure(mechanism, legend=False), [point{dots}])",
+                f'figure = marked(region_figure({{"the count": mechanism}}, legend=False), [point{dots}])',
                 'save(figure, "region.svg")',
             ]
         )
