@@ -14,7 +14,7 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.charts import composition_figure, composition_profile, ladder_figure
 from dpcore.charts.compositions import way_points
 from dpcore.charts.theme import Look
-from dpcore.core.domains import LOSS, PROBABILITY, SLACK
+from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
@@ -128,7 +128,7 @@ SLIDERS = ("epsilon_slider", "k_slider")
 def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
     """Return the query with the value of a slider that is held in place of that of its field."""
     if "k_slider" in held:
-        return replace(query, k=int(held["k_slider"]))
+        return replace(query, k=int(read_value(COUNT.but(high=LARGEST_K), held["k_slider"], "k")))
     if "epsilon_slider" in held:
         delta, eta = (str(st.session_state[key]).strip() for key in ("delta", "eta"))
         values = (read_value(PROBABILITY, delta, "δ"), read_value(PROBABILITY, eta, "η") if eta else math.nan)

@@ -7,6 +7,8 @@ the newest value first. When the slider is released the page runs as usual, and 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import work
+from dpcore.app.figure import plain
+from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?")  # as sliders show them: no sign, inf or nan
 _WHOLE = "_live_whole"  # set while the whole page runs: then the sliders themselves say where they stand
 
 
@@ -34,8 +39,10 @@ def follow(key: str, sliders: Sequence[str], draw: Callable[[Mapping[str, str]],
         Draws the part, given the text that a held slider shows by the slider's key; an empty mapping when none is held.
     """
     st.session_state[_WHOLE] = True
-    _part(key, tuple(sliders), draw)
-    st.session_state[_WHOLE] = False
+    try:
+        _part(key, tuple(sliders), draw)
+    finally:
+        st.session_state[_WHOLE] = False
 
 
 @st.fragment
@@ -44,16 +51,29 @@ def _part(key: str, sliders: tuple[str, ...], draw: Callable[[Mapping[str, str]]
     if not whole:
         work.begin()
     former = st.session_state.get(f"_live_{key}")
-    seen = dict(getattr(former, "held", None) or {}) if former is not None else {}
+    last = getattr(former, "held", None)
+    seen = last.get("number", 0) if isinstance(last, Mapping) else 0
     state = _listener()(
         key=f"_live_{key}",
-        data={"sliders": list(sliders), "seen": seen.get("number", 0)},
+        data={"sliders": list(sliders), "seen": seen},
         default={"held": {}},
         on_held_change=lambda: None,
         height=1,
     )
-    held: dict[str, Any] = dict(state.held or {})
-    draw({str(held["slider"]): str(held["text"])} if held and not whole else {})
+    try:
+        draw({} if whole else _value(state.held, sliders))
+    except DpcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def _value(held: object, sliders: Sequence[str]) -> dict[str, str]:
+    """Return the slider that is held and the number it shows; what is neither, as only a stranger's browser sends, is ignored."""
+    if not isinstance(held, Mapping):
+        return {}
+    slider, text = held.get("slider"), held.get("text")
+    if isinstance(slider, str) and slider in sliders and isinstance(text, str) and _NUMBER.fullmatch(text):
+        return {slider: text}
+    return {}
 
 
 @cache
