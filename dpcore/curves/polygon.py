@@ -20,6 +20,7 @@ from dpcore.engine import profile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MANY = 100_000  # values that are looked up in more than a few milliseconds: the clock is looked at before
 _CELLS = 2_000_000  # values of s times losses in memory at once, 32 MB
 _UNIT = 2.0**-53
 _LITTLE = 64.0
@@ -110,6 +111,8 @@ class Polygon(Curve):
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return delta at each epsilon: q_inf + sum over L > epsilon of q (1 - e^(epsilon - L))."""
+        if epsilon.size > _MANY:
+            checkpoint()
         value = np.asarray(profile.delta_at(epsilon, self.loss, self._tables), dtype=np.float64)
         below = (epsilon < 0) & np.isfinite(epsilon)
         if below.any():
@@ -127,6 +130,8 @@ class Polygon(Curve):
         return self._tail(epsilon, "right")
 
     def _tail(self, epsilon: FloatArray, side: Literal["left", "right"]) -> FloatArray:
+        if epsilon.size > _MANY:
+            checkpoint()
         if not self.loss.size:
             return np.zeros(epsilon.size)
         first = np.searchsorted(self.loss, epsilon, side=side)
