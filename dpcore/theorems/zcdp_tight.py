@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
+_LEAST = math.log(2.0**-50)  # of log(order - 1): a smaller one rounds the order to 1, which no bound takes
 
 
 def best_epsilon(rho: float, xi: float, delta: float) -> tuple[float, str]:
@@ -36,7 +37,7 @@ def _smallest(bound: Callable[[float], float], start: float) -> tuple[float, flo
     """
     centre = math.log(max(start - 1, 1e-12))
     # Coarse first: the bound need not be unimodal over many decades.
-    grid = [centre + step / 4 for step in range(-60, 61)]
+    grid = [max(centre + step / 4, _LEAST) for step in range(-60, 61)]
     values = [bound(1 + math.exp(point)) for point in grid]
     best = min(range(len(grid)), key=values.__getitem__)
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]

@@ -272,3 +272,10 @@ def test_time_that_ended_is_no_answer_about_a_row(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Filter, "price", late)
     with effort(deadline=0.5), pytest.raises(BudgetError, match="time allowed"):
         may_release(ledger, 0, Budget(8.0, 1e-6))
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-30, 1e-17])
+def test_a_budget_of_next_to_nothing_has_its_filters(epsilon: float) -> None:
+    """The best order lies so close to 1 that it would round to it."""
+    limits = {one.name: one.limit for one in filters(Budget(epsilon, 1e-6))}
+    assert 0 <= limits["zcdp"] <= largest_mu(epsilon, 1e-6) ** 2 / 2 * (1 + 1e-9)
