@@ -22,16 +22,12 @@ parameters give pictures and numbers, never a verdict.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -56,7 +52,6 @@ VERDICTS: Final = ("holds", "false", "misprint", "reading", "loose")
 EFFORT: Final = ("replications",)  # how much is simulated: no parameter of a statement, so a reader's choice is kept
 UNJUDGED: Final = "At the parameters chosen; the statement is judged at the source's own."
 MARKS: Final = ("line", "point", "bar")
-_SUFFIX: Final = "_lab"  # of the file that holds a lab
 COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
 AT_ONCE: Final = 200_000  # numbers a simulation draws at once: 1.6 MB, and milliseconds between two looks at the clock
 BARS: Final = "Bars reach two standard errors to both sides."
@@ -407,94 +402,6 @@ def chunks(replications: int, width: int, part: tuple[float, float] = (0.0, 1.0)
 def standard_error(values: FloatArray) -> float:
     """Return the standard error of a mean; 0 for a single value."""
     return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else 0.0
-
-
-_L = TypeVar("_L", bound=type[Lab])
-
-
-def enter(cls: _L) -> _L:
-    """Register a lab under its name, with the names of its pictures.
-
-    Parameters
-    ----------
-    cls : type
-        A subclass of `Lab`.
-
-    Returns
-    -------
-    type
-        The same class.
-    """
-    cls.views = tuple(cls().pictures(np.random.default_rng(0)))
-    LABS.enter(cls)
-    return cls
-
-
-class Labs(Mapping[str, "type[Lab]"]):
-    """Every lab by name: the names are those of the files, and a lab is imported when it is first used."""
-
-    def __init__(self) -> None:
-        self._labs: dict[str, type[Lab]] = {}
-
-    def enter(self, cls: type[Lab]) -> None:
-        """Register a lab under its name."""
-        self._labs[cls.name] = cls
-
-    def __getitem__(self, name: str) -> type[Lab]:
-        """Return the lab of this name, imported if need be."""
-        if name not in self._labs:
-            if name not in _names():
-                raise KeyError(name)
-            importlib.import_module(f"dpcore.labs.{name}{_SUFFIX}")
-        return self._labs[name]
-
-    def __contains__(self, name: object) -> bool:
-        """Tell whether there is a lab of this name, without importing it."""
-        return name in self._labs or name in _names()
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
-        return iter(_names())
-
-    def __len__(self) -> int:
-        """Count the labs."""
-        return len(_names())
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    files = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
-
-
-LABS: Final = Labs()
-
-
-def lab(name: str, **values: Any) -> Lab:
-    """Return the lab of this name.
-
-    Parameters
-    ----------
-    name : str
-        One of `LABS`, such as ``mixed_noise``.
-    **values : object
-        Its parameters; the others take their defaults, the source's own.
-
-    Returns
-    -------
-    Lab
-        The lab.
-
-    Examples
-    --------
-    >>> from dpcore.labs import lab
-    >>> lab("mixed_noise").place
-    'Section 5.3'
-    """
-    if name not in LABS:
-        raise DomainError(unknown("lab", name, sorted(LABS)))
-    check_names(LABS[name].parameters(), values, name)
-    return LABS[name](**values)
 
 
 @contextmanager

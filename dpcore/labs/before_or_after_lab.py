@@ -11,7 +11,8 @@ import numpy as np
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.labs import before_or_after as both
 from dpcore.labs import before_or_after_views as views
-from dpcore.labs.base import REPLICATIONS, Lab, LabCheck, Makers, Story, enter, standard_error
+from dpcore.labs.base import REPLICATIONS, Lab, LabCheck, Makers, Story, standard_error
+from dpcore.labs.catalogue import enter
 from dpcore.labs.disclosure_noise import ages
 
 if TYPE_CHECKING:

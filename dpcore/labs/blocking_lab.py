@@ -19,11 +19,11 @@ from dpcore.labs.base import (
     Plot,
     Regions,
     Story,
-    enter,
     series,
     simulated,
     together,
 )
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.laplace import Laplace, LaplaceVector
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward

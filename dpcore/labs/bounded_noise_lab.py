@@ -11,7 +11,8 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.registry import DELTA, SENSITIVITY
 from dpcore.labs import bounded_noise as cut
-from dpcore.labs.base import LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, series, together
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.bounded_laplace import LOWER, UPPER
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP

@@ -11,7 +11,8 @@ import numpy as np
 from dpcore.core.effort import stage
 from dpcore.core.registry import COUNT, DELTA, EPSILON, PROBABILITY
 from dpcore.labs import composition_examples as rules
-from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, series, together
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP

@@ -11,19 +11,8 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import COUNT, SENSITIVITY
 from dpcore.labs import concentrated as con
-from dpcore.labs.base import (
-    LAB_DELTA,
-    LAB_EPSILON,
-    Lab,
-    LabCheck,
-    Makers,
-    Plot,
-    Regions,
-    Story,
-    enter,
-    series,
-    together,
-)
+from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, series, together
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.gaussian import Gaussian, GaussianClassic
 from dpcore.regions.guarantees import DP
 from dpcore.theorems import divergences

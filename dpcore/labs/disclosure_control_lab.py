@@ -10,7 +10,8 @@ from dpcore.core.registry import Parameter
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
 from dpcore.labs import disclosure_views as views
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter, standard_error
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, standard_error
+from dpcore.labs.catalogue import enter
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from dpcore.core.registry import Parameter
 from dpcore.labs import intervals
 from dpcore.labs import intervals_views as pictures
-from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, REPLICATIONS, Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, REPLICATIONS, Lab, LabCheck, Makers, Story
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.gaussian import GaussianClassic
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import outward

@@ -11,7 +11,8 @@ from dpcore.core.registry import SENSITIVITY, Choice, Parameter
 from dpcore.labs import mixed_noise as mix
 from dpcore.labs import mixed_noise_checks as checked
 from dpcore.labs import mixed_noise_trials as trials
-from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, Lab, LabCheck, Makers, Plot, Story, enter, series, together
+from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, Lab, LabCheck, Makers, Plot, Story, series, together
+from dpcore.labs.catalogue import enter
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Parameter
 from dpcore.labs import noise_zoo as zoo
-from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, enter, series, together
+from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, series, together
+from dpcore.labs.catalogue import enter
 from dpcore.labs.noise_zoo_checks import fixed_checks
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace

@@ -10,7 +10,8 @@ import numpy as np
 from dpcore.core.effort import stage
 from dpcore.core.registry import Parameter
 from dpcore.labs import noisy_sgd_views as views
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter, standard_error
+from dpcore.labs.base import Lab, LabCheck, Makers, Story, standard_error
+from dpcore.labs.catalogue import enter
 from dpcore.labs.noisy_sgd import BUDGET, DECAY, GROWTH, PRINTED_CONSTANT, RATE, STEPS, Schedule, exponents, vanishing
 from dpcore.labs.noisy_sgd_runs import PENALTY, Ridge, points, run
 

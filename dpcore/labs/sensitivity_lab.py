@@ -11,7 +11,8 @@ from dpcore.core.registry import DELTA, Choice, Parameter
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_views as pictures
 from dpcore.labs import sensitivity_weighted as weighted
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story
+from dpcore.labs.catalogue import enter
 from dpcore.labs.sensitivity import local
 from dpcore.labs.sensitivity_checks import fixed_checks
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from dpcore.core.registry import Parameter
 from dpcore.labs import time_series_views as views
-from dpcore.labs.base import Lab, LabCheck, Makers, Story, enter
+from dpcore.labs.base import Lab, LabCheck, Makers, Story
+from dpcore.labs.catalogue import enter
 from dpcore.labs.time_series import Autoregression, code_first, many, pair, printed_dependence, total_dependence
 from dpcore.labs.time_series_scenarios import programmed, scenarios
 from dpcore.mechanisms.laplace import Laplace
