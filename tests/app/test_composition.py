@@ -142,7 +142,7 @@ def test_a_mechanism_replaces_the_statement() -> None:
     assert app.text_input(key="epsilon").disabled
 
 
-@pytest.mark.parametrize(("view", "text"), [("regions", ""), ("profile", ""), ("log-log", "gaussian(2.0)")])
+@pytest.mark.parametrize(("view", "text"), [("regions", ""), ("profile", ""), ("log-log", "gaussian(2)")])
 def test_the_code_shown_makes_the_chart_shown(
     view: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +175,7 @@ def test_the_code_shown_makes_the_chart_shown(
         ({"mechanism": "dp(1"}, "column"),
         ({"mechanism": "<img src=x onerror=alert(1)>"}, "column"),
         ({"mechanism": "dp(" * 5000}, "."),
-        ({"mechanism": "rr(1.0) * poisson_gaussian(1.0, 0.1)"}, "neighbours"),
+        ({"mechanism": "rr(1) * poisson_gaussian(1, 0.1)"}, "neighbours"),
     ],
 )
 def test_a_wrong_field_is_explained_and_the_page_stays(parameters: dict[str, str], words: str) -> None:
@@ -199,7 +199,7 @@ def test_eta_above_its_largest_value_changes_nothing_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"delta": "1"}, {"mechanism": "gaussian(2.0)", "at_delta": "0"}, {"mechanism": "dp(inf)"}]
+    "parameters", [{"delta": "1"}, {"mechanism": "gaussian(2)", "at_delta": "0"}, {"mechanism": "dp(inf)"}]
 )
 def test_no_promise_is_said(parameters: dict[str, str]) -> None:
     app = opened(**parameters)
