@@ -10,7 +10,7 @@ from dpcore.app import editing, figure, hand_figure, listing, live, page, privac
 from dpcore.core.errors import DpcoreError
 
 DEFAULTS: dict[str, Any] = {
-    "regions": "dp(1.0); laplace(1.0)",
+    "regions": "dp(1); laplace(1)",
     "picture": privacy_regions.REGION,
     "axes": "f-DP",
     "scale": "linear",

@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
-    "expression": "laplace(1.0)",
+    "expression": "laplace(1)",
     "test_alpha": 0.05,
     "stated_delta": "1e-5",
     "goal_epsilon": "1",

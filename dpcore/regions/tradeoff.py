@@ -21,6 +21,7 @@ from dpcore.core.effort import current
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import published
@@ -407,17 +408,13 @@ def argument_texts(arguments: list[tuple[Parameter, Any]]) -> list[str]:
 
 def literal(value: Any) -> str:
     """Return a value as the language writes it."""
-    if type(value) is float:
-        return repr(value)
     if isinstance(value, TradeOff):
         return value.text
     if isinstance(value, str):
         return '"' + value + '"'
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(literal(item) for item in value) + "]"
-    if isinstance(value, int):
-        return str(value)
-    return repr(float(value))
+    return numeral(value)
 
 
 def shorten(text: str, most: int = 60) -> str:

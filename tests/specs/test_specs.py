@@ -260,7 +260,7 @@ def test_a_mistake_names_file_line_and_expression(tmp_path: Path, old: str, new:
         ({"draw": "live", "families": ["nothing"]}, "nothing"),
         (
             {"draw": "regions", "regions": ["dp(1)"], "tolerance": 2.0},
-            r"tolerance must be a number in \[1e-12, 0.1\], got 2.0",
+            r"tolerance must be a number in \[1e-12, 0.1\], got 2",
         ),
         ({"draw": "regions", "regions": []}, "at least one"),
         ({"draw": "regions", "regions": ["dp(1)"], "log": 1}, "true or false"),
