@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 AXES = {"f-DP": "fdp", "thesis": "thesis"}
-FILLED = "filled"
+FILLED, LINES = "filled", "lines"
 DEFAULTS: dict[str, Any] = {
     "epsilon": "0.1",
     "delta": "0",
@@ -176,7 +176,7 @@ def options() -> dict[str, Any]:
         )
         draw = st.segmented_control(
             "Draw",
-            (FILLED, "lines"),
+            (FILLED, LINES),
             default=DEFAULTS["comp_draw"],
             required=True,
             key="comp_draw",
@@ -226,9 +226,9 @@ def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]
     return {
         "draw": "composition",
         **shared,
-        "axes": AXES[view["axes"]],
+        "axes": AXES.get(view["axes"], "fdp"),
         "log": view["picture"] == LOGLOG,
-        "fill": view["draw"] == FILLED,
+        "fill": view["draw"] != LINES,
     }
 
 
