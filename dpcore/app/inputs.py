@@ -11,6 +11,7 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ _FORMER = "_former"  # what stood in each field when the page was last shown
 
 def round_values(low: int, high: int) -> list[str]:
     """Return round numbers from 10^low to 10^high for a slider, ten in each decade; integers where `low` is 0 or more."""
-    values = [f"{step * 10.0**power:.10g}" for power in range(low, high) for step in _STEPS]
-    return [value for value in values if low < 0 or "." not in value] + [f"{10.0**high:.10g}"]
+    values = [nearest(step * 10.0**power, 10) for power in range(low, high) for step in _STEPS]
+    return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
 def number_field(

@@ -16,6 +16,7 @@ from dpcore.charts.lab import lab_figure
 from dpcore.core.domains import SEED
 from dpcore.core.effort import effort
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.labs import LABS, Lab, lab
 from dpcore.language.numbers import read_value
 
@@ -219,6 +220,6 @@ def code(current: Lab, view: str, seed: int) -> str:
 def _short(text: str) -> str:
     """Return a printed number with six digits; words stay as they are."""
     try:
-        return f"{float(text):.6g}"
+        return nearest(float(text))
     except ValueError:
         return text

@@ -16,6 +16,7 @@ import altair as alt
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
     import types
@@ -216,7 +217,7 @@ def _html_table(table: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
+    return numeral(value) if isinstance(value, float) else str(value)
 
 
 _BOOT = """

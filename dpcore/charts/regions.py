@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.sampling import Regions, area, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
@@ -248,7 +249,7 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
         axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
     else:
         scale = alt.Scale(domain=[0, 1], nice=False)
-        axis = alt.Axis(tickCount=6, format=".6~g")
+        axis = alt.Axis(tickCount=6)
     x = alt.X("x:Q", title=TITLES[across], scale=scale, axis=axis)
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
@@ -337,7 +338,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
             "size": np.where(visible, 38, 90),
             "paint": [paint[label] for label in rows["label"].tolist()],
             "label": rows["label"],
-            "alpha_text": [number(v) for v in rows["alpha"].tolist()],
+            "alpha_text": [nearest(v) for v in rows["alpha"].tolist()],
             "beta_text": [outward(v, 5, up=False) for v in rows["beta"].tolist()],
             "power_text": [outward(v, 5) for v in rows["power"].tolist()],
             "segment": rows["epsilon_label"],

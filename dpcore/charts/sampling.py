@@ -18,6 +18,7 @@ from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT, FACTS, facts, kinds
+from dpcore.core.numerals import nearest
 from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
@@ -178,5 +179,5 @@ def _power(curve: Curve, path: Path) -> FloatArray:
 
 def _loss_labels(path: Path) -> list[str]:
     """Return the losses as text, since JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
-    texts = [f"{loss + 0.0:.4g}" for loss in path.loss]
+    texts = [nearest(loss + 0.0, 4) for loss in path.loss]
     return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss, strict=True)]

@@ -15,6 +15,8 @@ DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFF
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [12, 4], [2, 5])
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
+# numbers as `words.grouped` writes them: 10 000, not 10,000
+NUMBERS = {"decimal": ".", "thousands": " ", "grouping": [3], "currency": ["", ""]}
 EPSILON_TITLE = "Bound ε on the privacy loss"
 DELTA_TITLE = "Excess δ over the bound"
 """Titles of axes in the words of the glossary: ε bounds the loss, δ is what may exceed the factor e^ε."""
@@ -112,6 +114,8 @@ def config(*, dark: bool = False) -> dict[str, Any]:
         "range": {"category": list(palette(dark))},
         "text": {"color": text, "fontSize": SMALL},
         "rule": {"color": label},
+        "numberFormat": ",.6~g",
+        "locale": {"number": NUMBERS},
     }
 
 

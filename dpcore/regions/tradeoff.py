@@ -21,7 +21,7 @@ from dpcore.core.effort import current
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import published
@@ -424,8 +424,8 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
     worst = int(np.argmax(width))
     if width[worst] > tolerance:
         msg = (
-            f"The bracket of {what} = {float(at[worst])!r} reached the relative width "
-            f"{width[worst]:.2g}, not the tolerance of {tolerance:.2g}; allow a larger one."
+            f"The bracket of {what} = {numeral(at[worst])} reached the relative width "
+            f"{nearest(width[worst], 2)}, not the tolerance of {nearest(tolerance, 2)}; allow a larger one."
         )
         raise BudgetError(msg)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.files.paths import inside
 
 if TYPE_CHECKING:
@@ -198,8 +199,8 @@ class _Writer:
 
 
 def _literal(value: Any) -> str:
-    """Return a plain value as Python writes it, texts in double quotes."""
+    """Return a plain value as Python reads it: texts in double quotes, a whole float as 2.0, otherwise the short form."""
     if isinstance(value, str):
         quoted = repr(value)
         return quoted if '"' in value else '"' + quoted[1:-1].replace("\\'", "'") + '"'
-    return repr(value)
+    return numeral(value) if isinstance(value, float) and not value.is_integer() else repr(value)

@@ -172,9 +172,9 @@ def test_text_can_be_read(dark: bool) -> None:
 def test_takeaways_are_true() -> None:
     figure = charts.region_figure(dpcore.parse("gdp(1.2)"))
     assert "finds at most 33 of 100" in figure.takeaway  # 1 - f(0.05) = 0.3282
-    assert "for δ = 1e-06, ε is at most 6.03 (exact)" in charts.profile_takeaway(REGIONS[2])
+    assert "for δ = 1e-6, ε is at most 6.03 (exact)" in charts.profile_takeaway(REGIONS[2])
     assert 6.02 < REGIONS[2].epsilon(1e-6) <= 6.03
-    assert "no ε reaches δ = 1e-06; δ stays at 0.227" in charts.profile_takeaway(REGIONS[1])
+    assert "no ε reaches δ = 1e-6; δ stays at 0.227" in charts.profile_takeaway(REGIONS[1])
     assert "at most 23 of 100 answers" in charts.loss_takeaway(REGIONS[1])
     assert "2 at ε = 1" in charts.utility_takeaway(utility_frame(), current=1.0)
     assert "2 more regions are in the table" in charts.region_takeaway([dpcore.dp(k / 10) for k in range(1, 7)])
