@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dpcore.app import page, statistics_lab, work
-from dpcore.app.figure import plain, show_made
+from dpcore.app.figure import plain
+from dpcore.app.hand_figure import show_made
 
 page.setup(
     "Statistics lab",

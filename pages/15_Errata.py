@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.app import errata, page, work
-from dpcore.app.figure import show_made
+from dpcore.app.hand_figure import show_made
 from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(

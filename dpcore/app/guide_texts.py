@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from dpcore.app import figure, page, work
+from dpcore.app import figure, hand_figure, page, work
 from dpcore.charts.theme import Look
 from dpcore.core.errors import DpcoreError
 from dpcore.specs import Spec, code, draw, figures_in
@@ -139,7 +139,7 @@ def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None
         return
     st.markdown(f"**{figure.plain(image.title)}**")
     if downloads:
-        figure.show(image, key=key, code=code(spec), link=False)
+        hand_figure.show(image, key=key, code=code(spec), link=False)
     else:
         figure.draw(image, key)
         st.markdown(figure.plain(image.takeaway))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?")  # as sliders show them: no sign, inf or nan
-_WHOLE = "_live_whole"  # set while the whole page runs: then the sliders themselves say where they stand
 
 
 def follow(key: str, sliders: Sequence[str], draw: Callable[[Mapping[str, str]], None]) -> None:
@@ -38,18 +37,10 @@ def follow(key: str, sliders: Sequence[str], draw: Callable[[Mapping[str, str]],
     draw : callable
         Draws the part, given the text that a held slider shows by the slider's key; an empty mapping when none is held.
     """
-    st.session_state[_WHOLE] = True
-    try:
-        _part(key, tuple(sliders), draw)
-    finally:
-        st.session_state[_WHOLE] = False
+    work.part(lambda: _draw(key, sliders, draw))
 
 
-@st.fragment
-def _part(key: str, sliders: tuple[str, ...], draw: Callable[[Mapping[str, str]], None]) -> None:
-    whole = bool(st.session_state.get(_WHOLE))
-    if not whole:
-        work.begin()
+def _draw(key: str, sliders: Sequence[str], draw: Callable[[Mapping[str, str]], None]) -> None:
     former = st.session_state.get(f"_live_{key}")
     last = getattr(former, "held", None)
     seen = last.get("number", 0) if isinstance(last, Mapping) else 0
@@ -61,7 +52,7 @@ def _part(key: str, sliders: tuple[str, ...], draw: Callable[[Mapping[str, str]]
         height=1,
     )
     try:
-        draw({} if whole else _value(state.held, sliders))
+        draw(_value(state.held, sliders) if work.alone() else {})  # otherwise the sliders say where they stand
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
 

@@ -18,6 +18,7 @@ from dpcore.charts.export import SUFFIXES, check_suffix, render, save
 from dpcore.charts.figure import Figure
 from dpcore.charts.ladder import ladder_chart, ladder_figure
 from dpcore.charts.losses import loss_chart, loss_figure, loss_table, loss_takeaway
+from dpcore.charts.paper import Paper
 from dpcore.charts.profiles import profile_chart, profile_figure, profile_table, profile_takeaway
 from dpcore.charts.regions import region_chart, region_figure, region_table, region_takeaway
 from dpcore.charts.theme import Look
@@ -27,6 +28,7 @@ __all__ = [
     "SUFFIXES",
     "Figure",
     "Look",
+    "Paper",
     "check_suffix",
     "composition_figure",
     "composition_profile",

@@ -15,6 +15,7 @@ import altair as alt
 
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure
+from dpcore.charts.paper import DOTS_PER_INCH, printed, sized, within
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.numerals import numeral
 
@@ -23,13 +24,25 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from dpcore.charts.paper import Paper, Range
+
 SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
+PRINTED = (".svg", ".pdf", ".png")
 EXPORT_WIDTH = 560
 MOST_ROWS = 2000
 Drawing: TypeAlias = "Figure | alt.LayerChart"
 
 
-def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table: pd.DataFrame | None = None) -> Path:
+def save(
+    drawing: Drawing,
+    path: str | Path,
+    *,
+    width: int = EXPORT_WIDTH,
+    table: pd.DataFrame | None = None,
+    paper: Paper | None = None,
+    x_range: Range | None = None,
+    y_range: Range | None = None,
+) -> Path:
     """Write a chart or figure to a file in the format of its suffix.
 
     Parameters
@@ -42,6 +55,10 @@ def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table
         Width of a chart that would otherwise fill its container, in points.
     table : DataFrame, optional
         Rows under the chart in HTML; those of the figure by default.
+    paper : Paper, optional
+        Size in millimetres, font and greys, for SVG, PDF and PNG (300 dots per inch).
+    x_range, y_range : pair of float, optional
+        Ends of the axes; those of the chart by default.
 
     Returns
     -------
@@ -50,7 +67,8 @@ def save(drawing: Drawing, path: str | Path, *, width: int = EXPORT_WIDTH, table
     """
     target = Path(path)
     suffix = check_suffix(target)
-    target.write_bytes(render(drawing, suffix, width=width, table=table))
+    contents = render(drawing, suffix, width=width, table=table, paper=paper, x_range=x_range, y_range=y_range)
+    target.write_bytes(contents)
     return target
 
 
@@ -84,7 +102,16 @@ def check_suffix(path: str | Path) -> str:
     return suffix
 
 
-def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: pd.DataFrame | None = None) -> bytes:
+def render(
+    drawing: Drawing,
+    suffix: str,
+    *,
+    width: int = EXPORT_WIDTH,
+    table: pd.DataFrame | None = None,
+    paper: Paper | None = None,
+    x_range: Range | None = None,
+    y_range: Range | None = None,
+) -> bytes:
     """Return a chart or figure as the bytes of a file.
 
     Parameters
@@ -97,6 +124,10 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
         Width of a chart that would otherwise fill its container, in points.
     table : DataFrame, optional
         Rows under the chart in HTML; those of the figure by default.
+    paper : Paper, optional
+        Size in millimetres, font and greys, for SVG, PDF and PNG (300 dots per inch).
+    x_range, y_range : pair of float, optional
+        Ends of the axes; those of the chart by default.
 
     Returns
     -------
@@ -105,6 +136,10 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
     """
     check_suffix(f"chart{suffix}")
     spec = specification(drawing)
+    if x_range is not None or y_range is not None:
+        spec = within(spec, x=x_range, y=y_range)
+    if paper is not None:
+        return _sheet(spec, suffix, paper)
     if suffix == ".json":
         return (json.dumps(spec, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
     if suffix == ".html":
@@ -117,6 +152,21 @@ def render(drawing: Drawing, suffix: str, *, width: int = EXPORT_WIDTH, table: p
     if suffix == ".png":
         return bytes(converter.vegalite_to_png(still, vl_version=version, scale=2))
     return bytes(converter.vegalite_to_pdf(still, vl_version=version))
+
+
+def _sheet(spec: dict[str, Any], suffix: str, paper: Paper) -> bytes:
+    """Return a chart in the format of a paper as the bytes of a file."""
+    if suffix not in PRINTED:
+        msg = f"The format of a paper is for {', '.join(PRINTED[:-1])} and {PRINTED[-1]}, got {suffix}."
+        raise DomainError(msg)
+    converter = _converter(suffix)
+    svg = renumbered(converter.vegalite_to_svg(printed(_still(spec, EXPORT_WIDTH), paper), vl_version=_version()))
+    if suffix == ".svg":
+        return sized(svg, paper, millimetres=True).encode()
+    in_points = sized(svg, paper, millimetres=False)
+    if suffix == ".pdf":
+        return bytes(converter.svg_to_pdf(in_points))
+    return bytes(converter.svg_to_png(in_points, ppi=DOTS_PER_INCH))
 
 
 def picture(spec: dict[str, Any], *, width: int = EXPORT_WIDTH, prefix: str = "") -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFFFF")
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [12, 4], [2, 5])
+SHARES = (0.22, 0.12, 0.5, 0.6)
+"""How much of a colour is in the pale fills of charts; most have the first."""
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
 # numbers as `words.grouped` writes them: 10 000, not 10,000
@@ -58,11 +60,21 @@ def quiet(*, dark: bool = False) -> str:
     return _QUIET[dark]
 
 
-def pale(strong: str, *, dark: bool = False, share: float = 0.22) -> str:
+def pale(strong: str, *, dark: bool = False, share: float = SHARES[0]) -> str:
     """Mix a colour into the background: an opaque fill that hides what lies behind it."""
     back = _PAPER[dark]
     mixed = (round(share * int(strong[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def shades(*, dark: bool = False) -> tuple[str, ...]:
+    """Return all colours of charts on one background; on the other, each has its counterpart at the same place.
+
+    They are the palette, what is neither palette nor pale (background, text, labels, grid, axes), and the pale fills of both.
+    """
+    plain = tuple(tones[dark] for tones in (_PAPER, _INK, _QUIET, _GRID, _AXIS))
+    strong = (*palette(dark), _QUIET[dark])
+    return (*palette(dark), *plain, *(pale(one, dark=dark, share=share) for share in SHARES for one in strong))
 
 
 def config(*, dark: bool = False) -> dict[str, Any]:

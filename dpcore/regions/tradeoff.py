@@ -53,6 +53,7 @@ class TradeOff(ABC):
     """
 
     is_region: ClassVar[bool] = True
+    in_language: ClassVar[bool] = True  # its text, read again, is the same region
     precedence: ClassVar[int] = ATOM
 
     @property
@@ -83,6 +84,11 @@ class TradeOff(ABC):
     def pair(self) -> Curve:
         """Curve in its own direction."""
         return self._pair()
+
+    @property
+    def table_size(self) -> int:
+        """How many losses a table has that is made for its curve, known before it is made; 0 for a closed form."""
+        return 0
 
     @property
     def oriented(self) -> str:

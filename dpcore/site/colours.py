@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
 
 from dpcore.charts import theme
-
-SHARES: Final = (0.22,)  # of `theme.pale` in charts
 
 
 @cache
 def counterparts() -> dict[str, str]:
     """Return light colour -> dark colour, for all colours of the charts."""
-    pairs = dict(zip(theme.LIGHT, theme.DARK, strict=True))
-    pairs |= {
-        theme.pale(light, share=share): theme.pale(dark, dark=True, share=share)
-        for light, dark in zip(theme.LIGHT, theme.DARK, strict=True)
-        for share in SHARES
-    }
-    light, dark = theme.config()["axis"], theme.config(dark=True)["axis"]
-    pairs |= {light[name]: dark[name] for name in ("gridColor", "domainColor", "labelColor", "titleColor")}
-    pairs |= {theme.paper(): theme.paper(dark=True), theme.ink(): theme.ink(dark=True)}
-    return {old: new for old, new in pairs.items() if old != new}
+    pairs = zip(theme.shades(), theme.shades(dark=True), strict=True)
+    return {old: new for old, new in pairs if old != new}
 
 
 def picture_rules(inside: str = "", svg: str | None = None) -> str:

@@ -14,7 +14,7 @@
 `figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
-from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, code, draw, drawers
+from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, code, draw, drawers, expressions, table
 from dpcore.specs.reading import block, figures_in, load, read
 
 __all__ = [
@@ -26,7 +26,9 @@ __all__ = [
     "code",
     "draw",
     "drawers",
+    "expressions",
     "figures_in",
     "load",
     "read",
+    "table",
 ]

@@ -1,0 +1,85 @@
+"""Zoom: a chart that a reader can enlarge and move, in the page and without a server.
+
+Ctrl and the wheel (or two fingers on a touchpad) zoom around the pointer, dragging moves, a double click resets. The
+wheel alone and a finger still scroll the page: a chart must not be a place where a page gets stuck.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ZOOM: Final = "zoom"
+"""Name of the selection; nobody else may use it, and pages that listen to clicks name their own selection."""
+_WHEEL: Final = "wheel![event.ctrlKey || event.metaKey]"  # a pinch on a touchpad arrives as a wheel with Ctrl
+_DRAG: Final = (
+    "[pointerdown[event.pointerType != 'touch' && event.button == 0], window:pointerup] > window:pointermove!"
+)
+_SELECTION: Final[dict[str, Any]] = {
+    "name": ZOOM,
+    "select": {"type": "interval", "zoom": _WHEEL, "translate": _DRAG, "clear": "dblclick"},
+    "bind": "scales",
+}
+
+
+def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification whose axes follow the wheel and the pointer.
+
+    Until the reader zooms, the picture is the same as before: marks at the edge are not cut, and ticks stay where the
+    chart has placed them. Zoomed, everything outside the frame is cut off, and the axes choose their own ticks.
+
+    Parameters
+    ----------
+    spec : mapping
+        The Vega-Lite specification of a layered chart; it is not changed.
+
+    Returns
+    -------
+    dict
+        The specification with the selection `ZOOM`, or as it was if no layer has two continuous axes: in a list of bars
+        there is nothing to enlarge.
+    """
+    layers = list(spec.get("layer", ()))
+    places = [place for place, layer in enumerate(layers) if _both_continuous(layer)]
+    if not places:
+        return dict(spec)
+    bearer = places[0]  # the scales are shared by all layers: one of them carries the selection
+    active = f"isValid({ZOOM}[{layers[bearer]['encoding']['x']['field']!r}])"
+    layers = [_following(layer, active) for layer in layers]
+    layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
+    return {**spec, "layer": layers}
+
+
+def _both_continuous(layer: Mapping[str, Any]) -> bool:
+    return all(_continuous(layer.get("encoding", {}).get(channel, {})) for channel in ("x", "y"))
+
+
+def _continuous(channel: Mapping[str, Any]) -> bool:
+    """Whether a channel shows plain numbers of a column."""
+    return channel.get("type") == "quantitative" and "field" in channel and not {"bin", "aggregate"} & channel.keys()
+
+
+def _following(layer: Mapping[str, Any], active: str) -> dict[str, Any]:
+    """Return a layer that is cut at the frame, and whose axes are free, while the reader has zoomed."""
+    mark = layer["mark"]
+    mark = {"type": mark} if isinstance(mark, str) else mark
+    encoding = {name: _freed(part, active) if name in ("x", "y") else part for name, part in layer["encoding"].items()}
+    clip = mark.get("clip") or {"expr": active}
+    return {**layer, "mark": {**mark, "clip": clip}, "encoding": encoding}
+
+
+def _freed(channel: Mapping[str, Any], active: str) -> dict[str, Any]:
+    """Return a position whose ticks and clamped ends hold only for the whole picture."""
+    free = dict(channel)
+    axis, scale = dict(channel.get("axis") or {}), dict(channel.get("scale") or {})
+    if axis.get("values") is not None:
+        axis["values"] = {"expr": f"{active} ? null : {json.dumps(axis['values'])}"}
+    if "labelExpr" in axis:
+        axis["labelExpr"] = f"{active} ? format(datum.value, '.6~g') : ({axis['labelExpr']})"
+    if scale.get("clamp"):
+        scale["clamp"] = {"expr": f"!{active}"}
+    free |= {name: part for name, part in (("axis", axis), ("scale", scale)) if part}
+    return free
