@@ -189,8 +189,7 @@ def _limited_layer(layer: dict[str, Any], channel: str, limits: Range) -> dict[s
     scale = {name: value for name, value in (own.get("scale") or {}).items() if name not in gone}
     position = {**own, "scale": {**scale, "domain": list(limits), "nice": False}}
     if own.get("axis"):
-        axis = {name: value for name, value in own["axis"].items() if name not in ("values", "labelExpr")}
-        position["axis"] = {"format": ".6~g", **axis}
+        position["axis"] = {name: value for name, value in own["axis"].items() if name not in ("values", "labelExpr")}
     return {**layer, "encoding": {**layer["encoding"], channel: position}, "mark": {**layer["mark"], "clip": True}}
 
 
