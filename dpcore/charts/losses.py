@@ -76,10 +76,10 @@ def loss_takeaway(region: TradeOff) -> str:
     --------
     >>> from dpcore import dp
     >>> loss_takeaway(dp(1, 0.05))
-    'dp(1, 0.05): in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
+    'DP, ε = 1, δ = 0.05: in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
     """
     curve = region.curve
-    name = theme.short(str(region))
+    name = theme.short(region.legend)
     most = f"at most {outward(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
     if curve.q_inf >= 1:
         return f"{name}: every answer may give a person away for certain; the loss is infinite (exact)."

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.charts import pixels, theme
 from dpcore.charts.figure import Figure, Series, checked, tooltips
-from dpcore.charts.sampling import Regions, area, named, note, sample
+from dpcore.charts.sampling import Regions, area, label_of, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
@@ -65,7 +65,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
     fpr : float, default 0.05
         The false-positive rate of the attacker.
     selected : str, optional
-        Label of the region to speak of.
+        Label or expression of the region to speak of.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
         One or more sentences.
     """
     items = named(regions)
-    front = [selected] if selected is not None and selected in items else list(items)[:MOST_SENTENCES]
+    front = list(items)[:MOST_SENTENCES] if (label := label_of(selected, items)) is None else [label]
     selection = {label: items[label] for label in front}
     if len(selection) == 1:
         sentences = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in selection.items()]
@@ -103,7 +103,7 @@ def region_figure(
     fpr : float, optional
         The false-positive rate of the sentence; by default 0.05, or 1e-6 in the log-log view.
     selected : str, optional
-        Label of the region to draw in front and to speak of.
+        Label or expression of the region to draw in front and to speak of.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
     look : Look, default PLAIN
@@ -119,6 +119,7 @@ def region_figure(
     items = named(regions)
     table = region_table(items)
     rate = fpr if fpr is not None else 1e-6 if log else 0.05
+    selected = label_of(selected, items)
     takeaway = region_takeaway(items, fpr=rate, selected=selected)
     chart = region_chart(table, log=log, selected=selected, look=described(look, takeaway), **options)
     notes = tuple(text for label, region in items.items() if (text := note(region, table[table["label"] == label])))

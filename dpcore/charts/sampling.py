@@ -39,13 +39,13 @@ MOST_ROWS = 10_000
 
 
 def named(regions: Regions) -> dict[str, TradeOff]:
-    """Return the regions by their names in a legend: those of a mapping, or their expressions; repeated names are numbered."""
+    """Return the regions by their names in a legend: those of a mapping, or their own; repeated names are numbered."""
     if isinstance(regions, TradeOff):
-        pairs = [(str(regions), regions)]
+        pairs = [(regions.legend, regions)]
     elif isinstance(regions, Mapping):
         pairs = [(str(name), region) for name, region in regions.items()]
     else:
-        pairs = [(str(region), region) for region in regions]
+        pairs = [(getattr(region, "legend", ""), region) for region in regions]
     if not pairs:
         msg = "A chart needs at least one region, got none."
         raise DomainError(msg)
@@ -63,6 +63,13 @@ def named(regions: Regions) -> dict[str, TradeOff]:
     return by_label
 
 
+def label_of(selected: str | None, items: Mapping[str, TradeOff]) -> str | None:
+    """Return the label of the region that a label or an expression names; None if it names none."""
+    if selected is None or selected in items:
+        return selected
+    return next((label for label, region in items.items() if str(region) == selected), None)
+
+
 def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     """Return the points to draw for one region.
 
@@ -71,7 +78,7 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     region : TradeOff
         The region.
     label : str, optional
-        Its name in the legend; its expression by default.
+        Its name in the legend, by default its own (`TradeOff.legend`).
 
     Returns
     -------
@@ -94,7 +101,7 @@ def _points(region: TradeOff) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "region": str(region),
-            "label": str(region),
+            "label": region.legend,
             "alpha": path.alpha + 0.0,
             "beta": path.beta + 0.0,
             "power": power,

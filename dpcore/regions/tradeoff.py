@@ -119,6 +119,11 @@ class TradeOff(ABC):
         """Return the canonical expression."""
         return self.text
 
+    @property
+    def legend(self) -> str:
+        """What a legend calls it: words such as ``Laplace, ε = 1`` if it is one entry of the language, or its expression."""
+        return self.text
+
     def _repr_html_(self) -> str:
         """Return the representation in a notebook: picture, sentence and table of deltas (see `dpcore.regions.notebook`)."""
         from dpcore.regions.notebook import html  # noqa: PLC0415  only notebooks need it
@@ -357,6 +362,15 @@ class Atom(TradeOff):
     def text(self) -> str:
         """Name and arguments in the order of the table, defaults left out."""
         return call(self.entry.name, [(p, getattr(self, name)) for name, p in parameters_of(type(self))])
+
+    @property
+    def legend(self) -> str:
+        """Its title and its numbers; its expression where an argument is no number."""
+        arguments = [(p, getattr(self, name)) for name, p in parameters_of(type(self))]
+        stated = [(p, value) for p, value in arguments if p.required or value != p.default]
+        if any(p.kind not in {"number", "integer"} for p, _ in stated):
+            return self.text
+        return ", ".join((self.entry.short_title, *(f"{p.label or p.name} = {nearest(value)}" for p, value in stated)))
 
     @property
     def identity(self) -> Hashable:
