@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import frames
 from dpcore.app import work
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -63,4 +64,4 @@ def _areas(first: str, second: str, sizes: list[float]) -> str:
 
 
 def _near(value: float) -> str:
-    return f"{float(value):.4g}"
+    return nearest(float(value), 4)

@@ -14,6 +14,7 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
 from dpcore.regions.guarantees import DP
@@ -320,7 +321,7 @@ def _epsilon_text(value: float, kind: str) -> str:
         return "–"
     if value == float("inf"):
         return "inf"
-    return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
+    return f"about {nearest(value)}" if kind == "approximate" else outward(float(value), 6)
 
 
 def show_summary(query: CompositionQuery) -> None:

@@ -11,8 +11,8 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
-from dpcore.regions.tradeoff import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +28,8 @@ _FORMER = "_former"  # what stood in each field when the page was last shown
 
 def round_values(low: int, high: int) -> list[str]:
     """Return round numbers from 10^low to 10^high for a slider, ten in each decade; integers where `low` is 0 or more."""
-    values = [_rounded(step * 10.0**power, 10) for power in range(low, high) for step in _STEPS]
-    return [value for value in values if low < 0 or "." not in value] + [_rounded(10.0**high, 10)]
-
-
-def _rounded(value: float, digits: int) -> str:
-    """Return a number with so many digits, as the language writes it."""
-    return literal(float(f"{value:.{digits}g}"))
+    values = [nearest(step * 10.0**power, 10) for power in range(low, high) for step in _STEPS]
+    return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
 def number_field(
@@ -145,7 +140,7 @@ def slider_field(
 
 def even_values(low: float, high: float, steps: int) -> list[str]:
     """Return evenly spaced numbers for a slider, rounded to three digits."""
-    return list(dict.fromkeys(_rounded(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
+    return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
 
 
 def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, show_label: bool = True) -> None:
