@@ -53,7 +53,6 @@ with third, st.container(horizontal=True):
     )
     st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help="A coin before every answer")
 number = st.session_state["answers"]
-dark = page.look().dark
 
 
 def draw(held: Mapping[str, str]) -> None:
@@ -61,9 +60,9 @@ def draw(held: Mapping[str, str]) -> None:
     story = start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
     left, right = st.columns(2, gap="large")
     with left:
-        figure.draw(story.noise(number, dark=dark), "noisy_count")
+        figure.draw(figure.figure_of(story.noise(number), height=start.HEIGHT), "noisy_count")
     with right:
-        figure.draw(story.region(number, dark=dark), "count_region")
+        figure.draw(figure.figure_of(story.region(number), height=start.HEIGHT), "count_region")
     accused, missed = story.errors_words()
     st.markdown(f"- {accused}\n- {missed}\n\n{story.verdict()}")
 
@@ -90,11 +89,11 @@ with left:
         "**The guess.** All the attacker sees is one noisy answer. The best they can do is to draw a line and accuse "
         "you if the answer is above it. Wherever the line is, the guess errs in two ways: the two shaded areas."
     )
-    figure.offer(told.noise(number, dark=dark), key="noisy_count", code=told.noise_code(number), link=False)
+    figure.offer(told.noise(number), key="noisy_count", link=False)
 with right:
     st.markdown(
         "**The privacy region.** Every guess is a point: its wrong accusations across, its misses up. The points that "
         "guesses can reach, however clever, make the region. A small region, close to the line of blind guessing, means "
         "good privacy."
     )
-    figure.offer(told.region(number, dark=dark), key="count_region", code=told.region_code(number))
+    figure.offer(told.region(number), key="count_region")

@@ -92,7 +92,7 @@ def assume(region: TradeOff, relation: Literal["any", "substitution", "add/remov
     --------
     >>> from dpcore import assume, rr
     >>> region = assume(rr(1), "add/remove")
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.462117
     """
 
@@ -137,13 +137,13 @@ def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) ->
 
     Parameters
     ----------
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b).
-    lower : a number in [-1e+50, 1e+50]
+    lower : a number in [-1e50, 1e50]
         Smallest possible answer.
-    upper : a number in [-1e+50, 1e+50]
+    upper : a number in [-1e50, 1e50]
         Largest possible answer.
-    sensitivity : a number in [1e-50, 1e+50]
+    sensitivity : a number in [1e-50, 1e50]
         How far the answer moves between neighbours (Δ).
 
     Returns
@@ -164,8 +164,8 @@ def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) ->
     Examples
     --------
     >>> from dpcore import bounded_laplace
-    >>> region = bounded_laplace(1.0, 0.0, 1.0, 1.0)
-    >>> print(f"{region.epsilon(0.0):.5g}")
+    >>> region = bounded_laplace(1, 0, 1, 1)
+    >>> print(f"{region.epsilon(0):.5g}")
     1
     """
 
@@ -179,7 +179,7 @@ def dp(epsilon: Real, delta: Real = 0.0) -> TradeOff:
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
         Bound on the privacy loss; 0 is perfect privacy (ε, nats).
-    delta : a number in [0, 1], default 0.0
+    delta : a number in [0, 1], default 0
         By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
 
     Returns
@@ -201,7 +201,7 @@ def dp(epsilon: Real, delta: Real = 0.0) -> TradeOff:
     --------
     >>> from dpcore import dp
     >>> region = dp(0.6, 0.05)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.326747
     """
 
@@ -238,7 +238,7 @@ def dptv(epsilon: Real, delta: Real, eta: Real) -> TradeOff:
     --------
     >>> from dpcore import dptv
     >>> region = dptv(0.6, 0.05, 0.15)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.15
     """
 
@@ -273,7 +273,7 @@ def erase(region: TradeOff, p: Real) -> TradeOff:
     --------
     >>> from dpcore import dp, erase
     >>> region = erase(dp(1), 0.25)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.346588
     """
 
@@ -305,8 +305,8 @@ def exponential(epsilon: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import exponential
-    >>> region = exponential(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = exponential(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.244919
     """
 
@@ -317,9 +317,9 @@ def gaussian(sigma: Real, sensitivity: Real = 1.0) -> TradeOff:
 
     Parameters
     ----------
-    sigma : a number in [1e-50, 1e+50] or inf
+    sigma : a number in [1e-50, 1e50] or inf
         Standard deviation of the noise (σ).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ).
 
     Returns
@@ -340,8 +340,8 @@ def gaussian(sigma: Real, sensitivity: Real = 1.0) -> TradeOff:
     Examples
     --------
     >>> from dpcore import gaussian
-    >>> region = gaussian(1.0)
-    >>> print(f"{region.beta(1e-06):.5g}")
+    >>> region = gaussian(1)
+    >>> print(f"{region.beta(1e-6):.5g}")
     0.99991
     """
 
@@ -375,8 +375,8 @@ def gaussian_analytic(epsilon: Real, delta: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import gaussian_analytic
-    >>> region = gaussian_analytic(1.0, 1e-05)
-    >>> print(f"{region.delta(1.0):.6g}")
+    >>> region = gaussian_analytic(1, 1e-5)
+    >>> print(f"{region.delta(1):.6g}")
     1e-05
     """
 
@@ -412,8 +412,8 @@ def gaussian_classic(epsilon: Real, delta: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import gaussian_classic
-    >>> region = gaussian_classic(10.0, 1e-05)
-    >>> print(f"{region.delta(10.0):.2g}")
+    >>> region = gaussian_classic(10, 1e-5)
+    >>> print(f"{region.delta(10):.2g}")
     2.3e-05
     """
 
@@ -445,8 +445,8 @@ def gdp(mu: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import gdp
-    >>> region = gdp(1.0)
-    >>> print(f"{region.delta(1.0):.6g}")
+    >>> region = gdp(1)
+    >>> print(f"{region.delta(1):.6g}")
     0.126937
     """
 
@@ -480,8 +480,8 @@ def geometric(epsilon: Real, sensitivity: Whole = 1) -> TradeOff:
     Examples
     --------
     >>> from dpcore import geometric
-    >>> region = geometric(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = geometric(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.462117
     """
 
@@ -516,7 +516,7 @@ def group(region: TradeOff, k: Whole) -> TradeOff:
     --------
     >>> from dpcore import dp, group
     >>> region = group(dp(2, 0.01), 2)
-    >>> print(f"{region.beta(0.0):.6g}")
+    >>> print(f"{region.beta(0):.6g}")
     0.916109
     """
 
@@ -548,8 +548,8 @@ def histogram(epsilon: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import histogram
-    >>> region = histogram(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = histogram(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.241837
     """
 
@@ -563,9 +563,9 @@ def laplace(epsilon: Real) -> TradeOff:
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
         Bound on the privacy loss; 0 is perfect privacy (ε, nats).
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ; by name, beside scale).
 
     Returns
@@ -586,8 +586,8 @@ def laplace(epsilon: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import laplace
-    >>> region = laplace(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = laplace(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.393469
     """
 
@@ -601,9 +601,9 @@ def laplace(*, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     ----------
     epsilon : 0 or a number in [1e-300, 1000000] or inf
         Bound on the privacy loss; 0 is perfect privacy (ε, nats).
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b; by name, in the place of epsilon).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ; by name, beside scale).
 
     Returns
@@ -624,8 +624,8 @@ def laplace(*, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     Examples
     --------
     >>> from dpcore import laplace
-    >>> region = laplace(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = laplace(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.393469
     """
 
@@ -636,9 +636,9 @@ def laplace_sum(scale: Real, sensitivity: Real = 1.0) -> TradeOff:
 
     Parameters
     ----------
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ).
 
     Returns
@@ -659,8 +659,8 @@ def laplace_sum(scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     Examples
     --------
     >>> from dpcore import laplace_sum
-    >>> region = laplace_sum(1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = laplace_sum(1)
+    >>> print(f"{region.delta(0):.6g}")
     0.241837
     """
 
@@ -671,7 +671,7 @@ def laplace_vector(scale: Real, shifts: Iterable[Real]) -> TradeOff:
 
     Parameters
     ----------
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b).
     shifts : a list of numbers
         How far each coordinate moves.
@@ -694,8 +694,8 @@ def laplace_vector(scale: Real, shifts: Iterable[Real]) -> TradeOff:
     Examples
     --------
     >>> from dpcore import laplace_vector
-    >>> region = laplace_vector(2.0, [1.0, 1.0])
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = laplace_vector(2, [1, 1])
+    >>> print(f"{region.delta(0):.6g}")
     0.241837
     """
 
@@ -706,11 +706,11 @@ def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOf
 
     Parameters
     ----------
-    sigma : a number in [1e-50, 1e+50] or inf
+    sigma : a number in [1e-50, 1e50] or inf
         Standard deviation of the noise (σ).
-    scale : a number in [1e-50, 1e+50] or inf
+    scale : a number in [1e-50, 1e50] or inf
         Scale of the noise (b).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ).
 
     Returns
@@ -731,8 +731,8 @@ def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOf
     Examples
     --------
     >>> from dpcore import normal_laplace
-    >>> region = normal_laplace(1.0, 0.5)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = normal_laplace(1, 0.5)
+    >>> print(f"{region.delta(0):.6g}")
     0.326049
     """
 
@@ -768,7 +768,7 @@ def pmf(p: Iterable[Real], q: Iterable[Real]) -> TradeOff:
     --------
     >>> from dpcore import pmf
     >>> region = pmf([0.5, 0.5], [0.6, 0.4])
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.1
     """
 
@@ -801,7 +801,7 @@ def points(points: Iterable[Iterable[Real]]) -> TradeOff:
     --------
     >>> from dpcore import points
     >>> region = points([[0.1, 0.6]])
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.3
     """
 
@@ -812,7 +812,7 @@ def poisson_gaussian(sigma: Real, q: Real) -> TradeOff:
 
     Parameters
     ----------
-    sigma : a number in [1e-50, 1e+50] or inf
+    sigma : a number in [1e-50, 1e50] or inf
         Standard deviation of the noise (σ).
     q : 0 or a number in [1e-300, 1]
         Probability that a record is used (p).
@@ -835,8 +835,8 @@ def poisson_gaussian(sigma: Real, q: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import poisson_gaussian
-    >>> region = poisson_gaussian(1.0, 0.1)
-    >>> print(f"{region.delta(0.0):.5g}")
+    >>> region = poisson_gaussian(1, 0.1)
+    >>> print(f"{region.delta(0):.5g}")
     0.038292
     """
 
@@ -870,7 +870,7 @@ def rdp(order: Real, epsilon: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import rdp
-    >>> region = rdp(2.0, 0.5)
+    >>> region = rdp(2, 0.5)
     >>> print(f"{region.beta(0.1):.6g}")
     0.65837
     """
@@ -941,8 +941,8 @@ def simplified(region: TradeOff, slack: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import dp, simplified
-    >>> region = simplified(dp(0.05) ** 20, 1e-06)
-    >>> print(f"{region.delta(1.0):.6g}")
+    >>> region = simplified(dp(0.05) ** 20, 1e-6)
+    >>> print(f"{region.delta(1):.6g}")
     1e-06
     """
 
@@ -976,8 +976,8 @@ def staircase(epsilon: Real, gamma: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import staircase
-    >>> region = staircase(1.0, 1.0)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> region = staircase(1, 1)
+    >>> print(f"{region.delta(0):.6g}")
     0.31606
     """
 
@@ -1012,7 +1012,7 @@ def subsample(region: TradeOff, p: Real) -> TradeOff:
     --------
     >>> from dpcore import dp, subsample
     >>> region = subsample(dp(1), 0.3)
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.138635
     """
 
@@ -1089,9 +1089,9 @@ def uniform(halfwidth: Real, sensitivity: Real = 1.0) -> TradeOff:
 
     Parameters
     ----------
-    halfwidth : a number in [1e-50, 1e+50]
+    halfwidth : a number in [1e-50, 1e50]
         Noise lies in [-a, a] (a).
-    sensitivity : a number in [1e-50, 1e+50], default 1.0
+    sensitivity : a number in [1e-50, 1e50], default 1
         How far the answer moves between neighbours (Δ).
 
     Returns
@@ -1112,8 +1112,8 @@ def uniform(halfwidth: Real, sensitivity: Real = 1.0) -> TradeOff:
     Examples
     --------
     >>> from dpcore import uniform
-    >>> region = uniform(5.0)
-    >>> print(f"{region.delta(3.0):.6g}")
+    >>> region = uniform(5)
+    >>> print(f"{region.delta(3):.6g}")
     0.1
     """
 
@@ -1146,7 +1146,7 @@ def union(*parts: TradeOff) -> TradeOff:
     --------
     >>> from dpcore import dp, tv, union
     >>> region = union(dp(1), tv(0.5))
-    >>> print(f"{region.delta(0.0):.6g}")
+    >>> print(f"{region.delta(0):.6g}")
     0.5
     """
 
@@ -1159,7 +1159,7 @@ def zcdp(rho: Real, xi: Real = 0.0) -> TradeOff:
     ----------
     rho : 0 or a number in [1e-12, 100000]
         Rate of concentrated privacy; 0 is perfect (ρ).
-    xi : 0 or a number in [1e-12, 100000], default 0.0
+    xi : 0 or a number in [1e-12, 100000], default 0
         Offset of concentrated privacy (ξ).
 
     Returns

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import claimed_and_true, figure, page, work
+from dpcore.app import claimed_and_true, hand_figure, page, work
 from dpcore.app import claimed_and_true_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
 
@@ -25,14 +25,14 @@ left, right = st.columns(2, gap="large")
 with left:
     st.header("The claim on the true profile")
     code = claimed_and_true.claim_code(asked)
-    figure.show_made(
+    hand_figure.show_made(
         lambda: claimed_and_true.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code
     )
 with right:
     st.header("Two regions")
     view = panels.view()
     code = claimed_and_true.region_code(asked, view)
-    figure.show_made(
+    hand_figure.show_made(
         lambda: claimed_and_true.region_picture(asked, view, dark=dark),
         "Drawing the regions",
         key="claim_regions",

@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.app import editing, figure, listing, live, page, privacy_regions, privacy_regions_panels, work
+from dpcore.app import editing, figure, hand_figure, listing, live, page, privacy_regions, privacy_regions_panels, work
 from dpcore.core.errors import DpcoreError
 
 DEFAULTS: dict[str, Any] = {
-    "regions": "dp(1.0); laplace(1.0)",
+    "regions": "dp(1); laplace(1)",
     "picture": privacy_regions.REGION,
     "axes": "f-DP",
     "scale": "linear",
@@ -67,7 +67,7 @@ with left:
     if not drawn:
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
         empty, code = privacy_regions.blank(view, dark=page.look().dark)
-        figure.show(empty, key="privacy_regions", code=code, below=below)
+        hand_figure.show(empty, key="privacy_regions", code=code, below=below)
     else:
         live.follow("regions", st.session_state[privacy_regions_panels.SLIDERS], draw)
         with below, suppress(DpcoreError):  # which is said where the picture would be
@@ -75,7 +75,7 @@ with left:
             picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
             table, command = privacy_regions.table(drawn, view["picture"], picture)
             code = privacy_regions.code(drawn, view["picture"], options)
-            figure.offer(picture, key="privacy_regions", code=code, table=table, command=command)
+            hand_figure.offer(picture, key="privacy_regions", code=code, table=table, command=command)
     if pair is not None:
         privacy_regions_panels.comparison(*(lines[at] for at in pair))
     privacy_regions_panels.preset_note("Privacy_regions", DEFAULTS)

@@ -1,12 +1,11 @@
 """Composition: what many answers together give away, by every theorem."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 import streamlit as st
 
 from dpcore.app import composition, figure, live, page, privacy_regions_panels, work
-from dpcore.core.errors import BudgetError, DpcoreError
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Composition",
@@ -26,53 +25,45 @@ if asked is None:
     st.stop()
 
 work.fresh(asked)
-dark = page.look().dark
-below = st.container()
 with left:
     try:
         with work.progress("Composing"):
-            _, notices = composition.results(asked)
+            _, notices = work.region(asked.mechanism)
             composition.rows(asked)
-            deltas = composition.deltas(asked)
     except DpcoreError as error:
         figure.trouble(error, "composing")
         st.stop()
     for notice in notices:
         st.warning(figure.plain(notice))
 
-    def draw(held: Mapping[str, str]) -> None:
-        """Say which theorem is best and draw them all, for the value of a slider that is held."""
-        try:
-            query = composition.moved(asked, held)
+
+def draw(held: Mapping[str, str]) -> None:
+    """Say which theorem is best and draw them all, for the value of a slider that is held."""
+    query = composition.moved(asked, held)
+    try:
+        with work.progress("Composing"):
             composition.say(query)
-            with work.progress("Drawing"):
-                picture = composition.picture(query, view, titles, dark=dark)
+            picture = figure.figure_of(composition.spec(query, view, titles), height=composition.HEIGHT)
             figure.picture(picture, "composition")
             composition.say_gaps(query, titles)
-        except DpcoreError as error:
-            figure.trouble(error, "composition")
+    except DpcoreError as error:
+        figure.trouble(error, "composition")
 
+
+below = st.container()
+with left:
     live.follow("composition", composition.SLIDERS, draw)
-with below, suppress(DpcoreError):  # which is said where the picture would be
+with below:
     figure.offer(
-        composition.picture(asked, view, titles, dark=dark),
+        composition.spec(asked, view, titles),
         key="composition",
-        code=composition.code(asked, view, titles),
-        table=deltas,
-        command=composition.command(asked),
+        command=lambda table: composition.command(asked, table),
     )
 
 st.header("What each theorem promises")
 composition.show_summary(asked)
 
 st.header("As k grows")
-try:
-    with work.progress("Climbing"):
-        climbed = composition.ladder_picture(asked, titles, dark=dark)
-        table = composition.rows(asked, whole=True)
-    code = composition.ladder_code(asked, titles)
-    figure.show(climbed, key="ladder", code=code, table=table, link=False)
-except BudgetError as error:
-    figure.trouble(error, "climbing")
-except DpcoreError as error:
-    st.info(figure.plain(str(error)))
+figure.show(
+    composition.ladder_spec(asked, titles), key="ladder", words="Climbing", height=composition.HEIGHT, link=False
+)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, live, mechanisms, page, work
+from dpcore.app import figure, hand_figure, live, mechanisms, page, work
 from dpcore.app import mechanisms_panels as panels
 from dpcore.core.errors import DpcoreError
 
@@ -52,7 +52,7 @@ with left, work.progress("Computing"):
     losses = panels.attempt(mechanisms.loss_picture, view, dark=dark)
 with left:
     if noise is not None and not isinstance(noise, DpcoreError):
-        figure.offer(noise, key="noise", code=mechanisms.noise_code(view), link=False)
+        hand_figure.offer(noise, key="noise", code=mechanisms.noise_code(view), link=False)
 
 left, right = st.columns([5, 3], gap="large")
 with left:

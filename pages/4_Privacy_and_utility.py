@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, live, page, privacy_and_utility, work
+from dpcore.app import figure, hand_figure, live, page, privacy_and_utility, work
 from dpcore.app import privacy_and_utility_panels as panels
 from dpcore.app import privacy_and_utility_results as results
 from dpcore.app import privacy_regions_panels as examples
@@ -35,7 +35,7 @@ with figures, work.progress("Simulating"):
         privacy_and_utility.utility_picture, view, dark=dark
     )  # last: what comes before it survives a Stop
 with left:
-    figure.show_or_say(release, code=privacy_and_utility.release_code(view), key="utility_release", link=False)
+    hand_figure.show_or_say(release, code=privacy_and_utility.release_code(view), key="utility_release", link=False)
 with right:
     st.header("The inverse question")
     results.ask_needed(view)
@@ -44,7 +44,7 @@ below = under.columns(2, gap="large")
 left, right = figures.columns(2, gap="large")
 with left:
     st.header("Utility")
-    figure.show_or_say(drawn, code=privacy_and_utility.utility_code(view), key="utility_figure", below=below[0])
+    hand_figure.show_or_say(drawn, code=privacy_and_utility.utility_code(view), key="utility_figure", below=below[0])
 
 
 def draw(held: Mapping[str, str]) -> None:
@@ -62,7 +62,7 @@ with right:
     live.follow("utility", [results.SLIDER], draw)
 if not isinstance(regions, DpcoreError):
     with below[1]:
-        figure.offer(regions, key="utility_region", code=privacy_and_utility.region_code(view), link=False)
+        hand_figure.offer(regions, key="utility_region", code=privacy_and_utility.region_code(view), link=False)
 with slider:
     results.slider(view)
     results.show_words(words)

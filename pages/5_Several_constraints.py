@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import figure, page, several_constraints, work
+from dpcore.app import hand_figure, page, several_constraints, work
 from dpcore.app import several_constraints_panels as panels
 
 page.setup(
@@ -27,7 +27,7 @@ else:
         regions = work.attempt(lambda: several_constraints.picture(view, dark=dark))
         pair = work.attempt(lambda: several_constraints.pair_picture(view, dark=dark))
     with left:
-        figure.show_or_say(regions, key="cons_regions", code=several_constraints.code(view))
+        hand_figure.show_or_say(regions, key="cons_regions", code=several_constraints.code(view))
     st.header("Which statements count")
     panels.show_activity(view)
     st.header("The corners")
@@ -35,7 +35,7 @@ else:
     st.header("The worst mechanism")
     left, right = st.columns([5, 3], gap="large")
     with left:
-        figure.show_or_say(pair, key="cons_pair", code=several_constraints.pair_code(view), link=False)
+        hand_figure.show_or_say(pair, key="cons_pair", code=several_constraints.pair_code(view), link=False)
     with right:
         panels.show_pair(view)
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.app import page, subsampling, work
 from dpcore.app import subsampling_panels as panels
-from dpcore.app.figure import show_made
+from dpcore.app.hand_figure import show_made
 from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(

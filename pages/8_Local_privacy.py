@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import figure, local_privacy, page, privacy_regions_panels, work
+from dpcore.app import hand_figure, local_privacy, page, privacy_regions_panels, work
 from dpcore.app import local_privacy_panels as parts
 
 page.setup(
@@ -32,7 +32,7 @@ with left, work.progress("Computing"):
     region = work.attempt(local_privacy.region_picture, view, dark=dark)
 with left:
     st.header("What survives the channel")
-    figure.show_or_say(curves, code=local_privacy.sweep_code(view), key="local_curves")
+    hand_figure.show_or_say(curves, code=local_privacy.sweep_code(view), key="local_curves")
 with right:
     st.subheader("People an analyst needs")
     parts.say_people(view)
@@ -41,10 +41,10 @@ with right:
 left, right = st.columns(2, gap="large")
 with left:
     st.header("How to answer")
-    figure.show_or_say(channel, code=local_privacy.channel_code(view), key="local_channel_picture", link=False)
+    hand_figure.show_or_say(channel, code=local_privacy.channel_code(view), key="local_channel_picture", link=False)
 with right:
     st.header("What an answer gives away")
-    figure.show_or_say(region, code=local_privacy.region_code(view), key="local_region", link=False)
+    hand_figure.show_or_say(region, code=local_privacy.region_code(view), key="local_region", link=False)
 
 st.header("What is proved, checked here")
 parts.show_bounds(view)

@@ -297,7 +297,7 @@ def test_a_width_that_cannot_be_reached_is_named() -> None:
         region.delta(2.0)
 
 
-@pytest.mark.parametrize("text", ["(gdp(1.0) & dp(1.0))^100000", "bounded_laplace(1, 0, 10, 1)^100000"])
+@pytest.mark.parametrize("text", ["(gdp(1) & dp(1))^100000", "bounded_laplace(1, 0, 10, 1)^100000"])
 def test_a_window_without_losses_is_still_a_bracket(text: str) -> None:
     low, high = parse(text).curve.delta_bounds(np.array([5e4]))
     assert 0 <= low[0] <= high[0] <= 1

@@ -206,7 +206,7 @@ class TestStatements:
 
     def test_delta_zero_promises_nothing(self) -> None:
         frame = convert(parse("rdp(8, 0.6)"), "dp", delta=0.0)
-        assert frame["parameters"].tolist() == ["epsilon=inf, delta=0.0"] * 3
+        assert frame["parameters"].tolist() == ["epsilon=inf, delta=0"] * 3
 
     def test_gaussian_by_its_profile(self) -> None:
         frame = convert(parse("gdp(1)"), "dp", epsilon=[0.0, 1.0])
@@ -258,7 +258,7 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "gaussian(2)", "--to", "zcdp"]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert row == {
-        "region": "gaussian(2.0)",
+        "region": "gaussian(2)",
         "to": "zcdp",
         "parameters": "rho=0.125",
         "formula": r"\rho=\mu^2/2",

@@ -11,6 +11,8 @@ from dpcore.app.listing import Item, expand
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.language import cost
 from dpcore.ledger.reading import _joined, read_ledger
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.regions.cost import operations
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -93,3 +95,12 @@ def test_an_unclosed_bracket_is_looked_at_once() -> None:
     assert Counted.looks <= 4 * len(row)
     reading = read_ledger("label,expression,count\na,dp(1" + ",2" * 60_000 + "\n")
     assert len(reading.problems) == 1
+
+
+@pytest.mark.parametrize("text", ["group(geometric(0.16, 1000000), 2)^4", "geometric(1e-300, 1000000)^30 * rr(1)"])
+def test_an_estimate_makes_no_large_table(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(_: Geometric) -> None:
+        pytest.fail("the estimate did the work that it estimates")
+
+    monkeypatch.setattr(Geometric, "_pair", table)
+    assert operations(parse(text)) > 1e9  # seconds

@@ -183,7 +183,7 @@ def test_narrow_laplace_noise_beside_normal_noise_is_nothing(sigma: float, scale
     np.testing.assert_allclose(both.beta([0.1, 0.5]), normal.beta([0.1, 0.5]), rtol=1e-9)
 
 
-@pytest.mark.parametrize("text", ["rdp(1.9955, 2.4e-07)", "rdp(1.018, 2)", "zcdp(0.1)", "zcdp(1.6, 0.04)"])
+@pytest.mark.parametrize("text", ["rdp(1.9955, 2.4e-7)", "rdp(1.018, 2)", "zcdp(0.1)", "zcdp(1.6, 0.04)"])
 def test_far_deltas_of_divergences_stay_below_chernoffs_bound(text: str) -> None:
     """They were 0.5 at epsilon 1e100, and not a number at 1e308."""
     region = parse(text)
@@ -331,7 +331,7 @@ def test_groups_just_within_the_doubles_are_answered() -> None:
 def test_lines_with_different_numbers_of_nodes_have_no_common_series() -> None:
     """They were put into one array, which is no array."""
     text = (
-        "dptv(4.55366458077814, 2.7996056378552576e-09, 0.014972959011262261)^10"
+        "dptv(4.55366458077814, 2.7996056378552576e-9, 0.014972959011262261)^10"
         " & gaussian_classic(0.4736528394751638, 0.04295260621374227) * laplace(1.0939379960065565e-250)"
     )
     with effort(tolerance=1e-3):

@@ -103,7 +103,7 @@ def test_a_refusal_names_the_first_bad_value_and_its_place() -> None:
         ([[0.1, 0.2]], "alpha must be a number in [0, 1], got [0.1, 0.2]."),
         (np.array([[0.1], [0.2]]), "alpha must be a number in [0, 1], got array([0.1]) (number 1 of 2)."),
         (2, "alpha must be a number in [0, 1], got 2."),
-        (np.float64(2), "alpha must be a number in [0, 1], got 2.0."),
+        (np.float64(2), "alpha must be a number in [0, 1], got 2."),
         ("0.5", "alpha must be a number in [0, 1], got '0.5'."),
         ([], "alpha must be a number in [0, 1], got []."),
         (np.zeros((0, 2)), "alpha must be a number in [0, 1], got array([], shape=(0, 2), dtype=float64)."),

@@ -278,7 +278,7 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["risk", "dp(1)", "gdp(1)", "--fpr", "1e-12..1e-2/3", "--prior", "0.5"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert tuple(rows[0]) == COLUMNS
-    assert {row["region"] for row in rows} == {"dp(1.0)", "gdp(1.0)"}
+    assert {row["region"] for row in rows} == {"dp(1)", "gdp(1)"}
     assert [row["at"] for row in rows if row["measure"] == "true_positive_rate"][:2] == ["1e-12", "1e-07"]
     assert main(["risk", "dp(1)", "--prior", "0"]) == 2
-    assert capsys.readouterr().err == "error: prior must be a number in (0, 1), got 0.0.\n"
+    assert capsys.readouterr().err == "error: prior must be a number in (0, 1), got 0.\n"

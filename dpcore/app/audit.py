@@ -31,10 +31,10 @@ MOST_OTHERS = 4
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
     "audit_data": audit_data.SIMULATED,
-    "audit_mechanism": "laplace(2.0)",
+    "audit_mechanism": "laplace(2)",
     "audit_trials": "1000",
     "audit_seed": "1",
-    "audit_claim": "dp(1.0)",
+    "audit_claim": "dp(1)",
     "audit_confidence": "0.95",
     "audit_delta": "1e-5",
     "audit_others": "",

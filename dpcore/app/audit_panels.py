@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dpcore.app import audit_data, figure, work
+from dpcore.app import audit_data, hand_figure, work
 from dpcore.app.audit import (
     DEFAULTS,
     LINEAR,
@@ -123,7 +123,7 @@ def show_figure(view: AuditView, result: Result) -> None:
             st.info(f"**The claim {name} is contradicted.**", icon=":material/gavel:")
         else:
             st.info(f"**The claim {name} is not contradicted**, which does not prove it.", icon=":material/gavel:")
-    figure.show(result.figure, key="audit_figure", code=code(view))
+    hand_figure.show(result.figure, key="audit_figure", code=code(view))
 
 
 def show_bounds(result: Result) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.app import choose_your_noise as page
-from dpcore.app import figure, inputs, work
+from dpcore.app import figure, hand_figure, inputs, work
 from dpcore.app.figure import plain
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
 from dpcore.calibration.requirements import LARGEST_EPSILON, Advantage, AttackRates, EpsilonDelta, Posterior
@@ -226,6 +226,6 @@ def show(question: Question, chosen: str, *, dark: bool) -> None:
     try:
         with work.progress("Drawing"):
             made = page.picture(question, chosen, dark=dark)
-        figure.show(made, key="choices", code=page.code(question, chosen))
+        hand_figure.show(made, key="choices", code=page.code(question, chosen))
     except DpcoreError as error:
         figure.trouble(error, "choosing_drawing")

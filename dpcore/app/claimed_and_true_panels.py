@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.app import claimed_and_true as page
-from dpcore.app import figure, inputs, work
+from dpcore.app import figure, hand_figure, inputs, work
 from dpcore.app.figure import plain
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
@@ -124,7 +124,7 @@ def show_accountants(query: page.ClaimQuery, *, dark: bool) -> None:
         return
     code = page.accountants_code(query)
     picture = partial(page.accountants_picture, query, dark=dark)
-    figure.show_made(picture, "Drawing", key="accountants", code=code, link=False)
+    hand_figure.show_made(picture, "Drawing", key="accountants", code=code, link=False)
 
 
 def show_table(query: page.ClaimQuery) -> None:

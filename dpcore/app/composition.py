@@ -11,13 +11,10 @@ import streamlit as st
 
 from dpcore.app import inputs, page, work
 from dpcore.app.figure import csv_of, plain
-from dpcore.charts import composition_figure, composition_profile, ladder_figure
-from dpcore.charts.compositions import way_points
-from dpcore.charts.theme import Look
 from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
-from dpcore.core.notices import collected
+from dpcore.core.results import result
 from dpcore.language.numbers import read_value
 from dpcore.regions.tradeoff import literal
 from dpcore.theorems.composition import (
@@ -27,7 +24,6 @@ from dpcore.theorems.composition import (
     gaps,
     headline,
     ladder,
-    statements,
     theorem_regions,
 )
 from dpcore.words import outward
@@ -35,10 +31,12 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dpcore.charts.figure import Figure
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition import TheoremRegion
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
+AXES = {"f-DP": "fdp", "thesis": "thesis"}
+FILLED, LINES = "filled", "lines"
 DEFAULTS: dict[str, Any] = {
     "epsilon": "0.1",
     "delta": "0",
@@ -169,7 +167,7 @@ def options() -> dict[str, Any]:
         )
         axes = st.segmented_control(
             "Axes",
-            ("f-DP", "thesis"),
+            list(AXES),
             default=DEFAULTS["comp_axes"],
             required=True,
             key="comp_axes",
@@ -178,7 +176,7 @@ def options() -> dict[str, Any]:
         )
         draw = st.segmented_control(
             "Draw",
-            ("filled", "lines"),
+            (FILLED, LINES),
             default=DEFAULTS["comp_draw"],
             required=True,
             key="comp_draw",
@@ -204,73 +202,49 @@ def theorems() -> list[str]:
 # ---- what is computed ----------------------------------------------------------------------------------------
 
 
-def results(query: CompositionQuery) -> tuple[tuple[TheoremRegion, ...], tuple[str, ...]]:
-    """Return the ways of a question and what the library warned about, such as a clamped η."""
-    region, notices = work.region(query.mechanism)
-
-    def make() -> tuple[TheoremRegion, ...]:
-        with collected():
-            return theorem_regions(region, query.k, slack=query.slack, delta=query.delta)
-
-    return work.cache().get(("theorem_regions", str(region), query.k, query.slack, query.delta), make), notices
+def results(query: CompositionQuery) -> tuple[TheoremRegion, ...]:
+    """Return what each theorem says about the composition."""
+    return result(theorem_regions, query.mechanism, query.k, slack=query.slack, delta=query.delta)
 
 
-def rows(query: CompositionQuery, *, whole: bool = False) -> pd.DataFrame:
-    """Return the epsilon of every theorem at the k asked, or along the whole ladder."""
-    region, _ = work.region(query.mechanism)
-    counts = None if whole else (query.k,)
-    key = ("ladder", str(region), query.delta, counts)
-    return work.cache().get(key, lambda: ladder(region, query.delta, counts))
+def rows(query: CompositionQuery) -> pd.DataFrame:
+    """Return the epsilon of every theorem at the k asked."""
+    return result(ladder, query.mechanism, query.delta, ks=[query.k])
 
 
-def deltas(query: CompositionQuery) -> pd.DataFrame:
-    """Return the table of deltas of every theorem."""
-    every, _ = results(query)
-    key = ("statements", query.mechanism, query.k, query.slack, query.delta)
-    return work.cache().get(key, lambda: statements(every))
-
-
-def picture(query: CompositionQuery, view: dict[str, Any], titles: Sequence[str], *, dark: bool) -> Figure:
-    """Return the chart of the theorems chosen."""
-    every, _ = results(query)
-    shown = [way for way in every if way.title in titles]
-    given = chart_options(view)
-    key = ("composition", tuple((way.title, str(way.region), way.kind) for way in shown), view["picture"])
-
-    def make() -> Figure:
-        if view["picture"] == PROFILE:
-            return composition_profile(shown, delta=query.delta, look=Look(dark=dark, height=HEIGHT))
-        return composition_figure(shown, look=Look(dark=dark, height=HEIGHT), points=_points, **given)
-
-    return work.cache().get((*key, query.delta, tuple(given.items()), dark), make)
-
-
-def _points(way: TheoremRegion) -> pd.DataFrame:
-    return work.cache().get(("way", way.title, str(way.region), way.kind), lambda: way_points(way))
-
-
-def chart_options(view: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the chart that differ from its own defaults."""
-    given: dict[str, Any] = {}
+def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]) -> dict[str, Any]:
+    """Return the spec of the chart of some theorems: their regions, or their profiles."""
+    shared = {
+        "mechanism": query.mechanism,
+        "k": query.k,
+        "theorems": _names(titles),
+        "slack": query.slack,
+        "delta": query.delta,
+    }
     if view["picture"] == PROFILE:
-        return given
-    if view["picture"] == LOGLOG:
-        given["log"] = True
-    if view["axes"] == "thesis":
-        given["axes"] = "thesis"
-    if view["draw"] == "lines":
-        given["filled"] = False
-    return given
+        return {"draw": "theorems", **shared}
+    return {
+        "draw": "composition",
+        **shared,
+        "axes": AXES.get(view["axes"], "fdp"),
+        "log": view["picture"] == LOGLOG,
+        "fill": view["draw"] != LINES,
+    }
 
 
-def ladder_picture(query: CompositionQuery, titles: Sequence[str], *, dark: bool) -> Figure:
-    """Return the ladder of the theorems chosen, with the k asked marked."""
-    frame = rows(query, whole=True)
+def ladder_spec(query: CompositionQuery, titles: Sequence[str]) -> dict[str, Any]:
+    """Return the spec of the ladder of some theorems, with the k asked marked."""
+    return {
+        "draw": "ladder",
+        "mechanism": query.mechanism,
+        "delta": query.delta,
+        "theorems": _names(titles),
+        "mark": query.k,
+    }
 
-    def make() -> Figure:
-        return ladder_figure(frame, delta=query.delta, k=query.k, titles=titles, look=Look(dark=dark, height=HEIGHT))
 
-    return work.cache().get(("ladder chart", query.mechanism, query.delta, query.k, tuple(titles), dark), make)
+def _names(titles: Sequence[str]) -> list[str]:
+    return [name for name, title in TITLES.items() if title in titles]
 
 
 # ---- what is said --------------------------------------------------------------------------------------------
@@ -313,10 +287,13 @@ def _offer_delta(query: CompositionQuery) -> None:
 
 def least_delta(query: CompositionQuery) -> float:
     """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
-    every, _ = results(query)
+    every = results(query)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
-    key = ("least delta", *(str(region) for region in regions))
-    return work.cache().get(key, lambda: min((float(region.delta(math.inf)) for region in regions), default=1.0))
+    return result(_least_delta, regions)
+
+
+def _least_delta(regions: Sequence[TradeOff]) -> float:
+    return min((float(region.delta(math.inf)) for region in regions), default=1.0)
 
 
 def summary(query: CompositionQuery) -> pd.DataFrame:
@@ -356,52 +333,10 @@ def show_summary(query: CompositionQuery) -> None:
     )
 
 
-def command(query: CompositionQuery) -> str:
+def command(query: CompositionQuery, table: pd.DataFrame) -> str:
     """Return the command that prints all corners of a composition that the table thins."""
-    every, _ = results(query)
-    thinned = [way for way in every if way.region is not None and not way.single]
-    table = deltas(query)
-    for way in thinned:
+    for way in results(query):
         own = table[table["theorem"] == way.name]
-        if bool(own["note"].str.contains(" corners").any()):
+        if way.region is not None and not way.single and bool(own["note"].str.contains(" corners").any()):
             return f'dpcore constraints "{way.region}"'
     return ""
-
-
-def code(query: CompositionQuery, view: dict[str, Any], titles: Sequence[str]) -> str:
-    """Return the Python lines that make the chart."""
-    maker = "composition_profile" if view["picture"] == PROFILE else "composition_figure"
-    given = {"delta": query.delta} if view["picture"] == PROFILE else chart_options(view)
-    extra = "".join(f", {name}={value!r}" for name, value in given.items())
-    return "\n".join(
-        [
-            f"from dpcore.charts import {maker}, save",
-            "from dpcore.theorems.composition import ladder, statements, theorem_regions, verdict",
-            "from dpcore.core.effort import effort",
-            "",
-            f"drawn = {list(titles)!r}",
-            f"with effort(tolerance={work.TOLERANCE}):",
-            f"    every = theorem_regions({query.mechanism!r}, {query.k}, slack={query.slack!r}, delta={query.delta!r})",
-            f"    figure = {maker}([way for way in every if way.title in drawn]{extra})",
-            "    table = statements(every)",
-            f"    words = verdict(ladder({query.mechanism!r}, {query.delta!r}, [{query.k}]), {query.delta!r}, drawn)",
-            "print(words)",
-            'save(figure, "composition.svg")',
-        ]
-    )
-
-
-def ladder_code(query: CompositionQuery, titles: Sequence[str]) -> str:
-    """Return the Python lines that make the ladder."""
-    return "\n".join(
-        [
-            "from dpcore.charts import ladder_figure, save",
-            "from dpcore.theorems.composition import ladder",
-            "from dpcore.core.effort import effort",
-            "",
-            f"with effort(tolerance={work.TOLERANCE}):",
-            f"    table = ladder({query.mechanism!r}, {query.delta!r})",
-            f"figure = ladder_figure(table, delta={query.delta!r}, k={query.k}, titles={list(titles)!r})",
-            'save(figure, "ladder.svg")',
-        ]
-    )

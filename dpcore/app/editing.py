@@ -14,6 +14,7 @@ import streamlit as st
 from dpcore.app import catalogue, forms, listing, page, work, written
 from dpcore.core.domains import COUNT, DELTA, EPSILON, SLACK
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.numerals import numeral
 from dpcore.language.numbers import meant, read_value
 from dpcore.regions.tradeoff import Atom
 
@@ -195,7 +196,7 @@ def sync(item: Item, region: Repeated | None) -> None:
     st.session_state["edit_text"] = item.expression
     values = catalogue.simplified_parameters(item)
     for name, value in zip(KOV_FIELDS, values or (), strict=False):
-        st.session_state[f"kov_{name}"] = repr(value)
+        st.session_state[f"kov_{name}"] = numeral(value)
     if region is not None:
         st.session_state["edit_k"] = region.k if region.k <= written.LARGEST_FIELD else str(region.k)
         forms.fill(region.written, fields_key(region))

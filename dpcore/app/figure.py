@@ -1,70 +1,164 @@
-"""The figure component: chart, sentence, table, downloads, code and link, written once for every page."""
+"""The figure of a page: a spec becomes a chart with its sentence, and one row offers table, files, code and link."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
+from dpcore import specs
 from dpcore.app import work
-from dpcore.app.page import link_box
+from dpcore.app.page import link_box, look
 from dpcore.charts.export import render, specification
+from dpcore.charts.theme import Look
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.notices import collected
 from dpcore.files.csv_writer import frame_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
+    from dpcore.app.work import ResultCache
     from dpcore.charts.figure import Figure
 
-MOST_ROWS = 10_000
-_MIME = {".svg": "image/svg+xml", ".png": "image/png"}
+MOST_ROWS: Final = 10_000
+TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
+_ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
+_MIME: Final = {".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png"}
 
 
-def show(
-    figure: Figure,
-    *,
-    key: str,
-    code: str,
-    table: pd.DataFrame | None = None,
-    command: str = "",
-    link: bool = True,
-    below: DeltaGenerator | None = None,
-    **chart_options: Any,
-) -> Any:
-    """Draw a figure with everything a reader may want to take away.
+# ---- from a spec to a figure -----------------------------------------------------------------------------------
+
+
+def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | None = None) -> Figure:
+    """Return the figure of a spec in the theme the visitor sees; inside `work.progress`.
 
     Parameters
     ----------
-    figure : Figure
-        Chart, numbers, sentence and notes.
-    key : str
-        Name of the figure on the page; also the name of its files.
-    code : str
-        Python lines that reproduce the view; the tolerance at which pages compute is stated around them.
-    table : DataFrame, optional
-        Numbers to list and download; those drawn by default.
-    command : str, default ""
-        Command line that prints all rows when the table is cut at 10 000.
-    link : bool, default True
-        Show the link that restores the page.
-    below : DeltaGenerator, optional
-        Where numbers, downloads, code and link go; under the chart by default.
-
-    Returns
-    -------
-    The selection event of the chart, if `on_select` was given in `chart_options`.
+    spec : mapping of str to object
+        What `dpcore.specs.draw` takes; the tolerance of the pages is added.
+    height : int, default 0
+        Of the chart in points; 0 leaves it to the chart.
+    store : ResultCache, optional
+        Where the figure is kept; with all visitors' by default.
     """
-    event = picture(figure, key, **chart_options)
-    with below if below is not None else st.container():
-        offer(figure, key=key, code=code, table=table, command=command, link=link)
-    return event
+    source = _at_tolerance(spec)
+    with _own_words():
+        for text in specs.expressions(source):
+            work.region(text)  # its work is known before it is begun
+    style = Look(dark=look().dark, height=height)
+    key = ("figure", work.name_of(source), str(source.folder), style)
+
+    def draw() -> Figure:
+        with _own_words():
+            return specs.draw(source, style)
+
+    return (store or work.cache()).get(key, draw)
+
+
+def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | None = None) -> pd.DataFrame:
+    """Return the table to take away with a figure; inside `work.progress`."""
+    source = _at_tolerance(spec)
+
+    def make() -> pd.DataFrame | None:
+        with _own_words():
+            return specs.table(source)
+
+    rows = (store or work.cache()).get(("table", work.name_of(source), str(source.folder)), make)
+    return figure.table if rows is None else rows
+
+
+def code_of(spec: Mapping[str, Any], key: str) -> str:
+    """Return the Python lines that make the figure and its table, and save the picture."""
+    with _own_words():
+        return specs.code(_at_tolerance(spec), file=f"{key}.svg")
+
+
+def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
+    """Return a spec with the tolerance of the pages, unless it has one, and without empty values."""
+    values = {name: value for name, value in spec.items() if value is not None}
+    return replace(specs.as_spec(spec), table={"tolerance": work.TOLERANCE, **values})
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Raise the library's own error: on a page, a mistake is next to its field and needs no file and line."""
+    try:
+        with collected():  # what is noted about a value is said next to its field
+            yield
+    except specs.SpecError as error:
+        if isinstance(error.__cause__, DpcoreError):
+            raise error.__cause__ from None
+        raise
+
+
+# ---- on the page -----------------------------------------------------------------------------------------------
+
+
+def show(
+    spec: Mapping[str, Any],
+    *,
+    key: str,
+    words: str = "Drawing",
+    height: int = 0,
+    link: bool = True,
+    command: Callable[[pd.DataFrame], str] | None = None,
+    store: ResultCache | None = None,
+    below: DeltaGenerator | None = None,
+) -> None:
+    """Draw a figure with its sentence and all that a reader may take away, or say in its place why there is none.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        What to draw (`dpcore.specs`).
+    key : str
+        Name of the figure on the page, and of its files.
+    words : str, default "Drawing"
+        What the visitor waits for.
+    height : int, default 0
+        Of the chart in points; 0 leaves it to the chart.
+    link : bool, default True
+        Offer the link that restores the page.
+    command : callable, optional
+        Returns the command that prints all rows of a table that is cut, given the table; empty if it is whole.
+    store : ResultCache, optional
+        Where results are kept; the visitor's own for their data, with all visitors' by default.
+    below : DeltaGenerator, optional
+        Where the row goes; under the chart by default.
+    """
+    if picture_of(spec, key=key, words=words, height=height, store=store):
+        with below if below is not None else st.container():
+            offer(spec, key=key, link=link, command=command, store=store)
+
+
+def picture_of(
+    spec: Mapping[str, Any],
+    *,
+    key: str,
+    words: str = "Drawing",
+    height: int = 0,
+    store: ResultCache | None = None,
+) -> bool:
+    """Draw a figure with its sentence, or say in its place why there is none; return whether it is drawn."""
+    try:
+        with work.progress(words, store=store):
+            picture(figure_of(spec, height=height, store=store), key)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
+        return False
+    except DpcoreError as error:
+        trouble(error, key)
+        return False
+    return True
 
 
 def picture(figure: Figure, key: str, **options: Any) -> Any:
@@ -76,15 +170,6 @@ def picture(figure: Figure, key: str, **options: Any) -> Any:
     return event
 
 
-def offer(
-    figure: Figure, *, key: str, code: str, table: pd.DataFrame | None = None, command: str = "", link: bool = True
-) -> None:
-    """Offer what a reader may take away of a figure: its numbers, files, code and link; the arguments are those of `show`."""
-    _take_away(figure, figure.table if table is None else table, key, code, command)
-    if link:
-        link_box()
-
-
 def draw(figure: Figure, key: str, **options: Any) -> Any:
     """Draw the chart alone; return its selection event, if `on_select` was given in `options`."""
     spec, tables = figure.outline
@@ -94,12 +179,57 @@ def draw(figure: Figure, key: str, **options: Any) -> Any:
     )
 
 
-def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure with the code that makes it, or in its own words the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        trouble(made, key)
-    else:
-        show(made, key=key, code=code, **options)
+def offer(
+    spec: Mapping[str, Any],
+    *,
+    key: str,
+    link: bool = True,
+    command: Callable[[pd.DataFrame], str] | None = None,
+    store: ResultCache | None = None,
+) -> None:
+    """Offer table, files, code and link of a figure, each behind one control; the arguments are those of `show`."""
+    work.part(lambda: _row(spec, key, link, command, store))
+
+
+def _row(
+    spec: Mapping[str, Any],
+    key: str,
+    link: bool,
+    command: Callable[[pd.DataFrame], str] | None,
+    store: ResultCache | None,
+) -> None:
+    """Show the row, and what is opened of it; nothing is computed for what is closed."""
+    panels = st.pills(
+        "Take away",
+        [TABLE, EXPORT, CODE, *([LINK] if link else [])],
+        selection_mode="multi",
+        format_func=lambda panel: f":material/{_ICONS[panel]}: {panel}",
+        key=f"{key}_row",
+        label_visibility="collapsed",
+    )
+    try:
+        if TABLE in panels or EXPORT in panels:
+            with work.progress("Listing", store=store):
+                figure = figure_of(spec, store=store)
+                table = table_of(spec, figure, store=store)
+            if TABLE in panels:
+                _show_table(table, key, command(table) if command is not None else "")
+            if EXPORT in panels:
+                _downloads(figure, table.head(MOST_ROWS), key)
+        if CODE in panels:
+            st.code(code_of(spec, key), language="python")
+    except DpcoreError as error:
+        trouble(error, f"{key}_row")
+    if LINK in panels:
+        link_box()
+
+
+def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
+    numbers(rows.head(MOST_ROWS), f"{key}_table")
+    if len(rows) > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS} of {len(rows)} rows.")
+    if command:
+        st.caption(f"All rows: `{command}`")
 
 
 def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: DeltaGenerator) -> bool:
@@ -115,51 +245,12 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
     return True
 
 
-def show_made(make: Callable[[], Figure], words: str, *, key: str, code: str, **options: Any) -> None:
-    """Make a figure and show it, or in its own words the error that it ended with; `words` say what is waited for."""
-    try:
-        with work.progress(words):
-            made = make()
-        show(made, key=key, code=code, **options)
-    except DomainError as error:  # nothing to draw is an answer, not a mistake
-        st.info(plain(str(error)), icon=":material/info:")
-    except DpcoreError as error:
-        trouble(error, key)
-
-
 def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -> None:
     """Show an error in its own words, here or in a place; work that was stopped, or whose time ended, can be started again."""
     with place or st.container():
         st.error(plain(str(error)), icon=":material/error:")
         if isinstance(error, BudgetError):
             st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
-
-
-def _take_away(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str) -> None:
-    """Show the numbers, the downloads and the code."""
-    visible = rows.head(MOST_ROWS)
-    with st.expander("Numbers", icon=":material/table_rows:"):
-        numbers(visible, f"{key}_table")
-        if len(rows) > MOST_ROWS:
-            st.caption(f"The first {MOST_ROWS} of {len(rows)} rows.")
-        if command:
-            st.caption(f"All rows: `{command}`")
-    _downloads(figure, visible, key)
-    with st.expander("Python that makes this", icon=":material/code:"):
-        st.code(at_tolerance(code), language="python")
-
-
-def at_tolerance(code: str) -> str:
-    """Return Python lines that compute at the tolerance of the pages; lines that state one stay as they are."""
-    if "effort(" in code:
-        return code
-    lines = code.splitlines()
-    first = next(
-        (at for at, line in enumerate(lines) if line and not line.startswith(("from ", "import "))), len(lines)
-    )
-    imports = sorted([*(line for line in lines[:first] if line), "from dpcore.core.effort import effort"])
-    body = [f"    {line}" if line else "" for line in lines[first:]]
-    return "\n".join([*imports, "", f"with effort(tolerance={work.TOLERANCE}):", *body])
 
 
 def numbers(table: pd.DataFrame, key: str) -> None:
@@ -174,8 +265,11 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)
 
 
+# ---- files -----------------------------------------------------------------------------------------------------
+
+
 def _downloads(figure: Figure, table: pd.DataFrame, key: str) -> None:
-    """Offer CSV, JSON, SVG and PNG; each is made only when it is asked for."""
+    """Offer CSV, JSON, SVG, PDF and PNG; each is made only when it is asked for."""
     with st.container(horizontal=True):
         _button("CSV", lambda: csv_of(table), f"{key}.csv", "text/csv", key)
         _button("JSON", lambda: json_of(figure, table), f"{key}.json", "application/json", key)

@@ -12,6 +12,7 @@ from dpcore.app import work
 from dpcore.app.written import LARGEST_FIELD, Written, expression, of
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import numeral
 from dpcore.language import numbers, parse
 from dpcore.regions.tradeoff import Atom
 
@@ -108,7 +109,7 @@ def _slider(
     handle = slider_key(place)
 
     def move() -> None:
-        st.session_state[place] = repr(float(st.session_state[handle]))
+        st.session_state[place] = numeral(st.session_state[handle])
         on_change(*args)
 
     st.session_state[handle] = float(value)
@@ -116,7 +117,7 @@ def _slider(
         parameter.label or parameter.name,
         sorted({*_grid(parameter), float(value)}),
         key=handle,
-        format_func=short,
+        format_func=numeral,
         on_change=move,
     )
     return handle
@@ -136,12 +137,6 @@ def _grid(parameter: Parameter) -> list[float]:
     else:
         grid = _SIZES
     return [value for value in grid if _inside(parameter, value)]
-
-
-def short(value: float) -> str:
-    """Return a number as a slider shows it: in few digits if they are all of it."""
-    text = f"{value:.6g}"
-    return text if float(text) == value else repr(value)
 
 
 def _inside(parameter: Parameter, value: float) -> bool:
@@ -169,7 +164,7 @@ def typed(entry: Entry, key: str, held: Mapping[str, str] | None = None) -> str:
     shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
     for name in shown:
         if held and (slider := slider_key(f"{key}_{name}")) in held:
-            shown[name] = repr(float(held[slider]))
+            shown[name] = numeral(float(held[slider]))
     values = {p.name: meant(p, shown[p.name]) for p in entry.parameters}
     if entry.parameters[-1].kind == "regions":
         return str(entry.build(*values[entry.parameters[-1].name]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, ledger, page, uploads, work
+from dpcore.app import figure, hand_figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
@@ -309,7 +309,7 @@ def show(view: LedgerView, picture: Figure | DpcoreError, *, key: str, code: str
     if isinstance(picture, DpcoreError):
         _trouble(view, picture, key)
     else:
-        figure.show(picture, key=key, code=code, **options)
+        hand_figure.show(picture, key=key, code=code, **options)
 
 
 def _trouble(view: LedgerView, error: DpcoreError, key: str) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_K = 10**5
 DEFAULTS: dict[str, Any] = {
-    "lim_mechanism": "rr(1.0, 50)",
+    "lim_mechanism": "rr(1, 50)",
     "lim_k": "50",
     "lim_delta": "1e-5",
     "lim_view": LINEAR,

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?")  # as sliders show them: no sign, inf or nan
-_WHOLE = "_live_whole"  # set while the whole page runs: then the sliders themselves say where they stand
 
 
 @dataclass(frozen=True)
@@ -75,27 +74,19 @@ def follow(
     handles : callable, optional
         Returns the handles on the charts of the part, given the same.
     """
-    st.session_state[_WHOLE] = True
-    try:
-        _part(key, tuple(sliders), draw, handles)
-    finally:
-        st.session_state[_WHOLE] = False
+    work.part(lambda: _draw(key, sliders, draw, handles))
 
 
-@st.fragment
-def _part(
+def _draw(
     key: str,
-    sliders: tuple[str, ...],
+    sliders: Sequence[str],
     draw: Callable[[Mapping[str, str]], None],
     handles: Callable[[Mapping[str, str]], Sequence[Handle]] | None,
 ) -> None:
-    whole = bool(st.session_state.get(_WHOLE))
-    if not whole:
-        work.begin()
     former = st.session_state.get(f"_live_{key}")
     last = getattr(former, "held", None)
     seen = last.get("number", 0) if isinstance(last, Mapping) else 0
-    held = {} if whole else _value(last, sliders)
+    held = _value(last, sliders) if work.alone() else {}  # otherwise the sliders say where they stand
     try:
         drags = [asdict(handle) for handle in handles(held)] if handles else []
     except DpcoreError:

@@ -13,7 +13,8 @@ import pandas as pd
 from dpcore.app import work
 from dpcore.audit.threshold import AnswerPair, Test, pair_of
 from dpcore.charts import Figure, Look, loss_figure, profile_figure, region_chart, region_table, theme
-from dpcore.charts.noise import marked, noise_figure
+from dpcore.charts.noise import noise_figure
+from dpcore.charts.references import with_references
 from dpcore.charts.sampling import note
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, kind, labelled, readable
@@ -31,7 +32,7 @@ _T = TypeVar("_T")
 
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
-    "expression": "laplace(1.0)",
+    "expression": "laplace(1)",
     "test_alpha": 0.05,
     "stated_delta": "1e-5",
     "goal_epsilon": "1",
@@ -101,14 +102,13 @@ class MechanismView:
         return kept(("claim", self.name), lambda: (claim(self.mechanism),))[0]
 
     @property
-    def points(self) -> list[tuple[float, float, str]]:
+    def points(self) -> list[dict[str, Any]]:
         """The points on the region: the test drawn, and the best one where that is another."""
-        best = (self.alpha, self.border[0], "best test")
+        best = {"alpha": self.alpha, "beta": self.border[0], "label": "best test"}
         if self.test is None:
             return [best]
-        if self.is_best:
-            return [(self.test.alpha, self.test.beta, "this test")]
-        return [(self.test.alpha, self.test.beta, "this test"), best]
+        test = {"alpha": self.test.alpha, "beta": self.test.beta, "label": "this test"}
+        return [test] if self.is_best else [test, {**best, "open": True}]
 
     @property
     def is_best(self) -> bool:
@@ -194,7 +194,7 @@ def region_picture(view: MechanismView, *, dark: bool) -> Figure:
         found = [note(region, table[table["label"] == label]) for label, region in regions.items()]
         notes = tuple(text for text in found if text)
         figure = Figure(_clickable(chart, rates), table, view.takeaway, "The region and what is said about it", notes)
-        return marked(figure, view.points, dark=dark)
+        return with_references(figure, points=view.points, look=Look(dark=dark))
 
     return kept(("regions", names, view.alpha, dark), make)
 
@@ -276,13 +276,13 @@ def region_code(view: MechanismView) -> str:
         [
             "from dpcore import parse",
             "from dpcore.charts import region_figure, save",
-            "from dpcore.charts.noise import marked",
+            "from dpcore.charts.references import with_references",
             "",
             "regions = {",
             *rows,
             "}",
             f"figure = region_figure(regions, fpr={view.alpha!r}, selected={next(iter(view.regions()))!r})",
-            f"figure = marked(figure, {view.points!r})",
+            f"figure = with_references(figure, points={view.points!r})",
             "print(figure.takeaway)",
             'save(figure, "mechanism.svg")',
         ]

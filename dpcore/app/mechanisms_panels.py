@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, forms, page, work
+from dpcore.app import figure, forms, hand_figure, page, work
 from dpcore.app.figure import plain
 from dpcore.app.mechanisms import (
     DEFAULTS,
@@ -201,7 +201,7 @@ def show(
     if isinstance(made, DpcoreError):
         st.error(plain(str(made)), icon=":material/error:")
     elif made is not None:
-        figure.show(made, key=key, code=code(view), **options)
+        hand_figure.show(made, key=key, code=code(view), **options)
 
 
 def attempt(make: Callable[..., Figure | None], view: MechanismView, *, dark: bool) -> Figure | DpcoreError | None:
@@ -275,4 +275,4 @@ def show_goal(view: MechanismView) -> None:
     one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])
     st.button("Look at this noise", icon=":material/visibility:", on_click=page.change, args=("expression", one))
     with st.expander("Python that calibrates", icon=":material/code:"):
-        st.code(figure.at_tolerance(goal_code(text, epsilon, delta)), language="python", wrap_lines=True)
+        st.code(hand_figure.at_tolerance(goal_code(text, epsilon, delta)), language="python", wrap_lines=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import page, work
-from dpcore.app.figure import plain, show_or_say, trouble
+from dpcore.app.figure import plain, trouble
+from dpcore.app.hand_figure import show_or_say
 from dpcore.app.inputs import choice
 from dpcore.app.privacy_and_utility import (
     KIND,

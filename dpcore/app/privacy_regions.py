@@ -55,15 +55,11 @@ def lines(items: Sequence[Item]) -> list[RegionLine]:
         try:
             region, notices = work.region(listing.expand(item.expression, items))
             with work.half_of_the_time():
-                points = None if item.hidden else _points(region)
+                points = None if item.hidden else sample(region)
             out.append(RegionLine(item, label, region, points, "", notices))
         except DpcoreError as error:
             out.append(RegionLine(item, label, region, None, str(error), notices))
     return out
-
-
-def _points(region: TradeOff) -> pd.DataFrame:
-    return work.cache().get(("points", str(region)), lambda: sample(region))
 
 
 def picture(
@@ -145,9 +141,8 @@ def _key(regions: dict[str, TradeOff]) -> tuple[tuple[str, str], ...]:
 def border_rows(visible: Sequence[RegionLine]) -> tuple[pd.DataFrame, str]:
     """Return the border of every region as rows, and the command that prints what is too long for a table."""
     regions = {line.label: line.region for line in visible if line.region is not None}
-    points = {line.label: line.points for line in visible if line.points is not None}
     long = [region for region in regions.values() if (corner_count(region) or 0) > MOST_ROWS]
-    return border_table(regions, points), f'dpcore vertices "{long[0]}"' if long else ""
+    return border_table(regions), f'dpcore vertices "{long[0]}"' if long else ""
 
 
 def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:

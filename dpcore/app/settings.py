@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -167,9 +166,7 @@ def meant(parameter: Parameter, text: str) -> Any:
 
 def said(parameter: Parameter, value: Any) -> str:
     """Return a value as it is typed, without spaces."""
-    if parameter.kind in {"numbers", "points"}:
-        return json.dumps([list(v) if isinstance(v, tuple) else v for v in value], separators=(",", ":"))
-    return str(value) if parameter.kind in {"text", "integer"} else literal(value)
+    return str(value) if parameter.kind in {"text", "integer"} else literal(value).replace(" ", "")
 
 
 def written(current: Parametric) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, page, several_constraints, work
+from dpcore.app import figure, hand_figure, inputs, page, several_constraints, work
 from dpcore.app.figure import csv_of, numbers, plain
 from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
 from dpcore.constraints import Constraints, dominating_pair
@@ -242,7 +242,7 @@ def show_answer(answer: Split) -> None:
 def show_step(answer: Split, step: int, *, dark: bool) -> None:
     """Show the levels after the steps chosen."""
     picture = work.attempt(lambda: several_constraints.peeling_picture(answer, step, dark=dark))
-    figure.show_or_say(picture, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
+    hand_figure.show_or_say(picture, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
 
 
 def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
@@ -258,7 +258,7 @@ def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
     st.code(str(around.region), language=None, wrap_lines=True)
     left, right = st.columns([5, 3], gap="large")
     with left:
-        figure.show(picture, key="cons_product", code=several_constraints.product_code(region, m), link=False)
+        hand_figure.show(picture, key="cons_product", code=several_constraints.product_code(region, m), link=False)
     with right:
         st.subheader("Starts of the search")
         numbers(around.starts, "cons_starts")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from dpcore.app import work
 from dpcore.audit.threshold import Test, pair_of
-from dpcore.charts import Look, region_figure
-from dpcore.charts.noise import marked, noise_figure
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import about, outward
-
-if TYPE_CHECKING:
-    from dpcore.charts.figure import Figure
 
 WITHOUT, WITHIN = 40, 41
 WINDOW = (33.0, 48.0)
@@ -88,13 +82,13 @@ class StartStory:
             "Each open dot is a hundred answers: chance moves it around the point of the guess."
         )
 
-    def dots(self, number: int) -> list[tuple[float, float, str]]:
+    def dots(self, number: int) -> list[tuple[float, float]]:
         """Return, for every hundred answers, the share of wrong accusations and the share of misses."""
-        found = []
+        shares = []
         for last in range(HUNDRED, number + 1, HUNDRED):
             outside, accused, inside, missed = self.errors(last - HUNDRED + 1, last)
-            found.append((accused / max(outside, 1), missed / max(inside, 1), ""))
-        return found
+            shares.append((accused / max(outside, 1), missed / max(inside, 1)))
+        return shares
 
     def errors_words(self) -> tuple[str, str]:
         """Return the two kinds of error, each in a sentence."""
@@ -122,66 +116,25 @@ class StartStory:
             "the closer to 100, the better."
         )
 
-    def noise(self, number: int = 0, *, dark: bool = False) -> Figure:
-        """Return both densities with the threshold, and the drawn answer if there is one."""
-        words = (
-            f"Shaded: the two errors. Right of the line, without you: {about(self.test.alpha)} wrongly accused. "
-            f"Left of the line, with you: {about(self.test.beta)} missed."
-        )
-        seen = self.answer(number) if number else None
-        look = Look(dark=dark, description=words, height=HEIGHT)
-        key = ("story noise", self.epsilon, self.threshold, number, dark)
-        return work.cache().get(
-            key, lambda: replace(noise_figure(self.test, window=WINDOW, observed=seen, look=look), takeaway=words)
-        )
+    def noise(self, number: int = 0) -> dict[str, Any]:
+        """Return the spec of both densities with the threshold, and with answer number `number` if there is one."""
+        return {
+            "draw": "noise",
+            "mechanism": str(self.mechanism),
+            "threshold": self.threshold,
+            "window": WINDOW,
+            "without": WITHOUT,
+            "observed": self.answer(number) if number else None,
+        }
 
-    def region(self, number: int = 0, *, dark: bool = False) -> Figure:
-        """Return the privacy region with the point this guess makes, and with a dot for every hundred answers."""
-        words = (
-            f"The point is this guess: {about(self.test.alpha)} wrongly accused, {about(self.test.beta)} missed. It lies "
-            "on the border: whoever accuses as few people wrongly misses at least as many (exact)."
-        )
-        point = (self.test.alpha, self.test.beta, THIS_GUESS)
-
-        def make() -> Figure:
-            look = Look(dark=dark, description=words, height=HEIGHT)
-            figure = region_figure({"the count": self.mechanism}, look=look, legend=False)
-            return replace(marked(figure, [point, *self.dots(number)], dark=dark), takeaway=words)
-
-        return work.cache().get(("story region", self.epsilon, self.threshold, number // HUNDRED, dark), make)
-
-    def noise_code(self, number: int = 0) -> str:
-        """Return the Python lines that draw the noise."""
-        seen = f", observed={self.answer(number)!r}" if number else ""
-        return "\n".join(
-            [
-                "from dpcore import laplace",
-                "from dpcore.charts import save",
-                "from dpcore.charts.noise import noise_figure",
-                "from dpcore.audit.threshold import pair_of",
-                "",
-                f"guess = pair_of(laplace({self.epsilon!r}), without={WITHOUT}).at({self.threshold!r})",
-                "print(guess.alpha, guess.beta)",
-                f"figure = noise_figure(guess, window={WINDOW!r}{seen})",
-                'save(figure, "noise.svg")',
-            ]
-        )
-
-    def region_code(self, number: int = 0) -> str:
-        """Return the Python lines that draw the region with the point and the dots."""
-        points = [(self.test.alpha, self.test.beta, THIS_GUESS), *self.dots(number)]
-        dots = "".join(f", {point!r}" for point in points[1:])
-        return "\n".join(
-            [
-                "from dpcore import laplace",
-                "from dpcore.charts import region_figure, save",
-                "from dpcore.charts.noise import marked",
-                "from dpcore.audit.threshold import pair_of",
-                "",
-                f"mechanism = laplace({self.epsilon!r})",
-                f"guess = pair_of(mechanism, without={WITHOUT}).at({self.threshold!r})",
-                f'point = (guess.alpha, guess.beta, "{THIS_GUESS}")',
-                f'figure = marked(region_figure({{"the count": mechanism}}, legend=False), [point{dots}])',
-                'save(figure, "region.svg")',
-            ]
-        )
+    def region(self, number: int = 0) -> dict[str, Any]:
+        """Return the spec of the privacy region with the point this guess makes, and a ring for every hundred answers."""
+        guess = {"alpha": self.test.alpha, "beta": self.test.beta, "label": THIS_GUESS}
+        rings = [{"alpha": alpha, "beta": beta, "open": True} for alpha, beta in self.dots(number)]
+        return {
+            "draw": "regions",
+            "regions": [str(self.mechanism)],
+            "labels": ["the count"],
+            "legend": False,
+            "points": [*rings, guess],
+        }

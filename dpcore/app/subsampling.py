@@ -24,7 +24,7 @@ LINEAR, LOGLOG = "linear", "log-log"
 LARGEST_T = 10**5
 DEFAULTS: dict[str, Any] = {
     "sub_scheme": POISSON,
-    "sub_base": "gaussian(1.0)",
+    "sub_base": "gaussian(1)",
     "sub_p": "0.1",
     "sub_stated": "1e-5",
     "sub_view": LINEAR,

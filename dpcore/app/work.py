@@ -7,7 +7,9 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import streamlit as st
@@ -20,16 +22,18 @@ from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import current, effort, impose
 from dpcore.core.errors import BudgetError, DpcoreError
 from dpcore.core.notices import collected
+from dpcore.core.results import install, kept_by
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
-from dpcore.regions.cost import PER_SECOND, operations
+from dpcore.regions.cost import PER_SECOND, operations, parts
+from dpcore.regions.tradeoff import TradeOff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.core.results import Keeper
 
 DEADLINE = read_value(POSITIVE, os.environ.get("DPCORE_PAGE_SECONDS", "30"), "DPCORE_PAGE_SECONDS")
 """Seconds that all work of one rerun may take together; a slower machine may be given more by the environment."""
@@ -203,6 +207,48 @@ def cache() -> ResultCache:
     return _SHARED
 
 
+def keeper(store: ResultCache) -> Keeper:
+    """Return who answers the library's `result`: from a cache, which is the visitor's own where their data are used."""
+
+    def keep(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        if function is parse:  # a region lives as long as the run of the page
+            return region(*args)[0]
+        try:
+            key = (function.__module__, function.__qualname__, name_of(args), name_of(options), current().tolerance)
+        except TypeError:  # of a table or a function nobody knows the name
+            return function(*args, **options)
+
+        def make() -> Any:
+            with collected():  # what is noted about the fields is said beside them
+                return function(*args, **options)
+
+        return store.get(key, make)
+
+    return keep
+
+
+def name_of(value: object) -> Hashable:
+    """Return a name that is equal exactly for equal arguments; a region is named by its expression."""
+    if isinstance(value, TradeOff) and _in_language(value):
+        return ("region", type(value).__name__, str(value))
+    if value is None or isinstance(value, (str, int, float)):
+        return (type(value).__name__, repr(value))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(name_of, value))
+    if isinstance(value, Mapping):
+        return tuple((name, name_of(part)) for name, part in value.items())
+    if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
+        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value))
+        return (type(value).__qualname__, *parts)
+    msg = f"A value of type {type(value).__name__} has no name."
+    raise TypeError(msg)
+
+
+def _in_language(region: TradeOff) -> bool:
+    """Whether a region's expression says all about it."""
+    return region.in_language and all(map(_in_language, parts(region)))
+
+
 def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     """Return the region of an expression and what the library warned about while reading it, such as a clamped value.
 
@@ -233,8 +279,16 @@ def attempt(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | Dp
 
 
 @contextmanager
-def progress(words: str = "Computing") -> Iterator[None]:
-    """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop."""
+def progress(words: str = "Computing", *, store: ResultCache | None = None) -> Iterator[None]:
+    """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop.
+
+    Parameters
+    ----------
+    words : str, default "Computing"
+        What the visitor waits for.
+    store : ResultCache, optional
+        Where results of the library are kept; with all visitors' by default.
+    """
     place = st.empty()
     begun = time.monotonic()
     waits: dict[str, int] = st.session_state.setdefault(_WAITS, {})
@@ -257,6 +311,7 @@ def progress(words: str = "Computing") -> Iterator[None]:
         with (
             st.spinner(words),
             effort(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell),
+            kept_by(keeper(store if store is not None else cache())),
         ):
             yield
     except DpcoreError:
@@ -291,6 +346,21 @@ def begin() -> None:
     if get_script_run_ctx() is not None:  # otherwise this thread is not that of a page
         idle_timer.note()
         impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
+        install(keeper(cache()))
+
+
+@st.fragment
+def part(run: Callable[[], None]) -> None:
+    """Run a part of a page that can run again by itself, with a time and a share of work of its own."""
+    if alone():
+        begin()
+    run()
+
+
+def alone() -> bool:
+    """Whether only a part of the page runs."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def stop() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from scipy.special import ndtr, ndtri
 
 from dpcore.core.domains import COUNT, POSITIVE, PRIOR
+from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
 from dpcore.words import of_100, outward
 
@@ -120,6 +121,6 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
 
 def _expression(mechanism: str, name: str, value: float, sensitivity: float) -> str:
     if mechanism == "laplace":
-        return f"laplace({value!r})"
+        return f"laplace({numeral(value)})"
     moved = int(sensitivity) if mechanism == "geometric" else sensitivity
-    return f"{mechanism}({name}={value!r}, sensitivity={moved!r})"
+    return f"{mechanism}({name}={numeral(value)}, sensitivity={numeral(moved)})"

@@ -195,7 +195,7 @@ class TargetNumbers:
         """Return the complete target."""
         if self.advantage is not None:
             if self.advantage == 0:
-                msg = "advantage must be above 0 to be calibrated, got 0.0: only perfect privacy has none."
+                msg = "advantage must be above 0 to be calibrated, got 0: only perfect privacy has none."
                 raise DomainError(msg)
             return ProfileTarget(0.0, self.advantage, "advantage")
         if self.tpr is not None and self.fpr is not None:

@@ -18,17 +18,15 @@ from dpcore.core.kinds import WORDS
 from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
-    Points = Callable[[TheoremRegion], pd.DataFrame]
-
 _LEAST_DELTA = 1e-12  # where a profile leaves the picture
 
 
-def way_points(way: TheoremRegion) -> pd.DataFrame:
+def _points(way: TheoremRegion) -> pd.DataFrame:
     """Return the points drawn for one theorem; rates of a bound are marked as the safe side."""
     if way.region is None:
         msg = f"{way.title} has no region: {way.note}"
@@ -42,15 +40,13 @@ def way_points(way: TheoremRegion) -> pd.DataFrame:
     return points
 
 
-def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points) -> pd.DataFrame:
+def composition_table(ways: Iterable[TheoremRegion]) -> pd.DataFrame:
     """Return the points drawn for every theorem that applies.
 
     Parameters
     ----------
     ways : iterable of TheoremRegion
         What `dpcore.theorems.composition.theorem_regions` returns.
-    points : Points, optional
-        Returns the points of one theorem; for a caller that caches them.
 
     Returns
     -------
@@ -61,7 +57,7 @@ def composition_table(ways: Iterable[TheoremRegion], points: Points = way_points
     for way in ways:
         if way.region is not None:
             try:
-                parts.append(points(way))
+                parts.append(_points(way))
             except BudgetError as error:
                 left_out.append(f"{way.title}: {error}")
     if not parts:
@@ -100,7 +96,6 @@ def composition_figure(
     *,
     log: bool = False,
     look: Look = PLAIN,
-    points: Points = way_points,
     **options: Any,
 ) -> Figure:
     """Return the regions of all theorems on one chart.
@@ -113,8 +108,6 @@ def composition_figure(
         Both axes logarithmic down to 1e-12.
     look : Look, default PLAIN
         Size, title and colours.
-    points : Points, optional
-        Returns the points of one theorem; for a caller that caches them.
     options : object
         Those of `region_chart`.
 
@@ -123,7 +116,7 @@ def composition_figure(
     Figure
         The chart, its points, a sentence and notes.
     """
-    table = composition_table(ways, points)
+    table = composition_table(ways)
     titles = set(table["label"].unique())
     takeaway = composition_takeaway([way for way in ways if way.title in titles], fpr=1e-6 if log else 0.05)
     chart = region_chart(table, log=log, look=described(look, takeaway), **options)

@@ -75,7 +75,7 @@ def loss_takeaway(region: TradeOff) -> str:
     --------
     >>> from dpcore import dp
     >>> loss_takeaway(dp(1, 0.05))
-    'dp(1.0, 0.05): in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
+    'dp(1, 0.05): in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
     """
     curve = region.curve
     name = theme.short(str(region))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -16,8 +15,6 @@ from dpcore.core.errors import DomainError
 from dpcore.words import about
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpcore.audit.threshold import Test
     from dpcore.curves.base import FloatArray
 
@@ -113,31 +110,6 @@ def noise_chart(
         layers.append(_observed_mark(observed, (low, high), x, y, dark=look.dark))
     text = f"Probability of each answer {test.pair.names[0]} and {test.pair.names[1]}, with the threshold of a test."
     return theme.finish(layers, look, words=text, height=360)
-
-
-def marked(figure: Figure, points: Sequence[tuple[float, float, str]], *, dark: bool = False) -> Figure:
-    """Return a region figure (linear, alpha across) with points (alpha, beta, name) on it; the first stands out."""
-    rows = pd.DataFrame(
-        {
-            "x": [alpha for alpha, _, _ in points],
-            "y": [beta for _, beta, _ in points],
-            "name": [theme.short(name) for _, _, name in points],
-            "rates": [f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta, _ in points],
-            "side": ["left" if alpha < 0.6 else "right" for alpha, _, _ in points],
-            "rank": range(len(points)),
-        }
-    )
-    ink, back = theme.ink(dark=dark), theme.paper(dark=dark)
-    base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-    tips = [alt.Tooltip("name:N", title="test"), alt.Tooltip("rates:N", title="errors")]
-    fill = alt.ColorValue(back, condition={"test": "datum.rank == 0", "value": ink})
-    dots = base.mark_point(filled=True, size=130, opacity=1, stroke=ink, strokeWidth=2, aria=False)
-    chart = theme.over(figure.chart, dots.encode(color=fill, tooltip=tips))
-    for side in sorted(set(rows["side"])):
-        place: dict[str, Any] = {"align": side, "dx": 12 if side == "left" else -12, "dy": -8, "fontWeight": 600}
-        names = alt.Chart(checked(rows[rows["side"] == side])).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-        chart = theme.over(chart, *theme.halo_text(names, "name:N", dark=dark, fontSize=theme.TEXT, **place))
-    return replace(figure, chart=chart)
 
 
 # ---- what is drawn -------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     --------
     >>> from dpcore import gdp
     >>> profile_takeaway(gdp(1))
-    'gdp(1.0): for δ = 1e-06, ε is at most 4.89 (exact).'
+    'gdp(1): for δ = 1e-06, ε is at most 4.89 (exact).'
     """
     items = named(regions)
     sentences = []

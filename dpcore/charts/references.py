@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     Pair = tuple[float, float]
 
-LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label")
+LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label", "open")
 _RATE = ALPHA.but(name="A rate")
+_RIGHT = 0.6  # from here on a name has more room on the left of its point
 
 
 def with_references(
@@ -43,7 +44,7 @@ def with_references(
         Tables with ``alpha`` (all points of this false-positive rate), ``beta``, or ``start`` and ``end`` as
         pairs (alpha, beta); and a ``label``.
     points : sequence of mapping of str to object, default ()
-        Tables with ``alpha``, ``beta`` and ``label``.
+        Tables with ``alpha``, ``beta`` and ``label``; ``open = true`` draws a ring, for points that are not the main one.
     axes : str, default "fdp"
         As in `region_chart`.
     log : bool, default False
@@ -92,7 +93,7 @@ def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) ->
     layers = [line.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
     if label:
         top = rows.loc[[rows["y"].idxmax()]].assign(text=theme.short(label))
-        right = float(top["x"].iloc[0]) > 0.6
+        right = float(top["x"].iloc[0]) >= _RIGHT
         word = alt.Chart(checked(top)).mark_text(
             color=ink, align="right" if right else "left", dx=-6 if right else 6, dy=10, aria=False
         )
@@ -103,16 +104,24 @@ def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) ->
 def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
     for point in points:
         if set(point) - set(POINT_KEYS) or not {"alpha", "beta"} <= set(point):
-            msg = f"A point has alpha, beta and a label; got {shown(dict(point))}."
+            msg = f"A point has alpha, beta, a label and open = true or false; got {shown(dict(point))}."
             raise DomainError(msg)
     pairs = [_pair([point["alpha"], point["beta"]]) for point in points]
     rows = _placed(pairs, axes, log=log).assign(
         text=[theme.short(str(point.get("label", ""))) for point in points],
         rates=[f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta in pairs],
+        open=[bool(point.get("open", False)) for point in points],
     )
-    ink = theme.ink(dark=look.dark)
+    ink, back = theme.ink(dark=look.dark), theme.paper(dark=look.dark)
     base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     tips = [alt.Tooltip("text:N", title="point"), alt.Tooltip("rates:N", title="errors")]
-    dots = base.mark_point(filled=True, size=70, opacity=1, color=ink, aria=False).encode(tooltip=tips)
-    place: dict[str, Any] = {"align": "left", "dx": 9, "dy": -9, "fontSize": theme.SMALL}
-    return [dots, *theme.halo_text(base, "text:N", dark=look.dark, **place)]
+    fill = alt.ColorValue(ink, condition={"test": "datum.open", "value": back})
+    dots = base.mark_point(filled=True, size=110, opacity=1, stroke=ink, strokeWidth=2, aria=False)
+    layers = [dots.encode(color=fill, tooltip=tips)]
+    for align, part in (("left", rows[rows["x"] < _RIGHT]), ("right", rows[rows["x"] >= _RIGHT])):
+        named = part[part["text"] != ""]
+        if len(named):
+            words = alt.Chart(checked(named)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+            place: dict[str, Any] = {"align": align, "dx": 10 if align == "left" else -10, "dy": -9, "fontWeight": 600}
+            layers += theme.halo_text(words, "text:N", dark=look.dark, fontSize=theme.SMALL, **place)
+    return layers

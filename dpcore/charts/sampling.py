@@ -18,6 +18,7 @@ from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT, FACTS, facts, kinds
+from dpcore.core.results import result
 from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
 from dpcore.curves.polygon import Polygon
@@ -79,6 +80,11 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0 on; `kind`
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
+    points = result(_points, region)
+    return points if label is None else points.assign(label=label)
+
+
+def _points(region: TradeOff) -> pd.DataFrame:
     curve = published(region.curve)
     with gate.naming(region):
         path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
@@ -87,7 +93,7 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "region": str(region),
-            "label": str(region) if label is None else label,
+            "label": str(region),
             "alpha": path.alpha + 0.0,
             "beta": path.beta + 0.0,
             "power": power,
@@ -108,15 +114,13 @@ def corner_count(region: TradeOff) -> int | None:
     return curve.corner_count if isinstance(curve, Polygon) else None
 
 
-def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+def border_table(regions: Regions) -> pd.DataFrame:
     """Return the border of each region: the exact corners of a polygon with at most 10 000, otherwise the points drawn.
 
     Parameters
     ----------
     regions : Regions
         One region, several, or a mapping from names to regions.
-    points : mapping of str to DataFrame, optional
-        What `sample` returned, by name, to save its time.
 
     Returns
     -------
@@ -126,10 +130,7 @@ def border_table(regions: Regions, points: Mapping[str, pd.DataFrame] | None = N
     parts = []
     for label, region in named(regions).items():
         corners = corner_count(region)
-        if corners is not None and corners <= MOST_ROWS:
-            rows = frames.vertices(region)
-        else:
-            rows = points[label] if points is not None and label in points else sample(region)
+        rows = frames.vertices(region) if corners is not None and corners <= MOST_ROWS else sample(region)
         parts.append(rows.assign(label=label)[list(BORDER)])
     return pd.concat(parts, ignore_index=True)
 

@@ -5,8 +5,8 @@ At a prompt or in a script a notice is an ordinary Python warning. To get it as 
 >>> from dpcore import dptv
 >>> with collected() as notices:
 ...     region = dptv(0.6, 0.1, 0.9)
->>> notices  # doctest: +ELLIPSIS
-['eta 0.9 is above 0.36218..., the total variation of dp(0.6, 0.1): it changes nothing.']
+>>> notices
+['eta 0.9 is above the total variation of dp(0.6, 0.1), about 0.362181: it changes nothing.']
 
 Collecting is local to a task or thread. A filter of Python's warnings applies to the whole process, where one visitor of
 the app would see the notices of another.

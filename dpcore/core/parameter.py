@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,9 +121,9 @@ class Parameter:
         if self.least > max(self.low, 0.0):
             before = "" if self.low_open else "0 or "
             size = " of size" if self.low < 0.0 else ""
-            return f"{before}{what}{size} in [{_plain(self.least)}, {_plain(self.high)}{right}{also}"
+            return f"{before}{what}{size} in [{numeral(self.least)}, {numeral(self.high)}{right}{also}"
         left = "(" if self.low_open or (self.low == -math.inf and not self.infinite) else "["
-        return f"{what} in {left}{_plain(self.low)}, {_plain(self.high)}{right}{also}"
+        return f"{what} in {left}{numeral(self.low)}, {numeral(self.high)}{right}{also}"
 
     @property
     def domain_words(self) -> str:
@@ -196,19 +197,15 @@ def shown(value: Any) -> str:
     Returns
     -------
     str
-        Its `repr`, cut to 60 characters.
+        A number as `numeral` writes it, otherwise its `repr`, cut to 60 characters.
     """
+    if type(value) is float:
+        return numeral(value)
     try:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except ValueError:  # Python writes no whole number of more than 4300 digits
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a number of too many digits"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _plain(value: float) -> str:
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
-        return str(int(value))
-    return repr(float(value))
 
 
 def _inside(parameter: Parameter, x: _Number) -> Any:

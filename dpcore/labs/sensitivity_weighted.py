@@ -99,7 +99,7 @@ def useful_weight(ratio: float, *, printed: bool = False) -> float:
     """
     r = within(RATIO, ratio)
     if r == 1:
-        msg = "ratio must be below 1 for a gain, got 1.0."
+        msg = "ratio must be below 1 for a gain, got 1."
         raise DomainError(msg)
     return ((1 / math.sqrt(2) if printed else 0.5) - r) / (1 - r)
 

@@ -44,7 +44,7 @@ def parse(text: str) -> TradeOff:
     Examples
     --------
     >>> str(parse("dp( log(3), 1/4 ) ^ 2 & gdp(mu = 1)"))
-    'dp(1.0986122886681098, 0.25)^2 & gdp(1.0)'
+    'dp(1.0986122886681098, 0.25)^2 & gdp(1)'
     """
     tree = parse_syntax(text)
     if len(text) > _SHORT:

@@ -16,6 +16,7 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, Final, Literal  # noqa: F401  as above
 
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import Choice, Entry, Oracle, Parameter, lookup
 from dpcore.regions.tradeoff import Real, TradeOff, Whole  # noqa: F401  as above
 
@@ -155,7 +156,7 @@ def _result(entry: Entry) -> str:
 
 
 def _described(parameter: Parameter, remark: str = "") -> str:
-    default = "" if parameter.required else f", default {parameter.default!r}"
+    default = "" if parameter.required else f", default {_code(parameter.default)}"
     stars = "*" if parameter.kind == "regions" else ""
     label = ", ".join(part for part in (parameter.label, parameter.unit) if part and part != parameter.name)
     notes = "; ".join(part for part in (label, remark) if part)
@@ -182,7 +183,7 @@ def example(entry: Entry) -> str:
     oracle = entry.oracles[0]
     call = f"{entry.name}({', '.join(_code(value) for value in oracle.arguments)})"
     names = sorted(set(re.findall(r"[a-z_]+(?=\()", call)))
-    question = f"region.{oracle.measure}({float(oracle.at)!r})"
+    question = f"region.{oracle.measure}({numeral(oracle.at)})"
     shape = f".{_digits(oracle)}g"
     lines = [f"from dpcore import {', '.join(names)}", f"region = {call}", f'print(f"{{{question}:{shape}}}")']
     return "".join(f">>> {line}\n" for line in lines) + format(oracle.value, shape)
@@ -200,4 +201,4 @@ def _code(value: Any) -> str:
         return value if value.startswith('"') else re.sub(r"\s*\^\s*", " ** ", value)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_code(item) for item in value)}]"
-    return repr(value)
+    return numeral(value) if isinstance(value, float) else repr(value)

@@ -118,7 +118,7 @@ class Ledger:
     --------
     >>> ledger = Ledger.of(("counts", "laplace(0.1)", 10), ("mean", "gaussian(5)", 2))
     >>> str(ledger.region)
-    'laplace(0.1)^10 * gaussian(5.0)^2'
+    'laplace(0.1)^10 * gaussian(5)^2'
     """
 
     rows: tuple[Release, ...] = ()

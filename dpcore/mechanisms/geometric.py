@@ -65,6 +65,11 @@ class Geometric(Mechanism):
         check_noise(self.text, 1.0 / self.epsilon_ if self.epsilon_ else math.inf)
         return self.epsilon_ / self.sensitivity
 
+    @property
+    def table_size(self) -> int:
+        """One loss for every step between the two answers."""
+        return self.sensitivity + 1
+
     def _pair(self) -> Curve:
         steps, r = self.sensitivity, self.ratio
         if steps == 1 or self.epsilon_ == 0 or math.isinf(self.epsilon_):

@@ -23,6 +23,7 @@ PER_SECOND = 1e8
 # another place; they never change a number.
 CLOSED_FORM = 1e6  # a curve in closed form
 PER_LOSS = 3e3  # one loss of a polygon that is composed
+PER_ENTRY = 50.0  # one entry of a table that a mechanism makes: geometric noise over 10^6 steps and its group of two take 0.1 and 0.8 s
 LATTICE = 3e8  # a part known by its profile alone: two lattices and their transforms
 ADAPTIVE = 1.5e8  # a worst case over adaptive choices
 QUICK = 3e7  # up to here the curve of a part is computed for the estimate
@@ -49,26 +50,26 @@ def operations(region: TradeOff) -> float:
     """
     if isinstance(region, Composite):
         return _product(factors(region))
-    parts = _parts(region)
-    if not parts:
-        return CLOSED_FORM
+    combined = parts(region)
+    if not combined:
+        return CLOSED_FORM + PER_ENTRY * region.table_size
     repetitions = float(region.k) if isinstance(region, Group) else 1.0
-    return CLOSED_FORM + repetitions * sum(map(operations, parts))
+    return CLOSED_FORM + repetitions * sum(map(operations, combined))
 
 
-def _parts(region: TradeOff) -> list[TradeOff]:
+def parts(region: TradeOff) -> list[TradeOff]:
     """Return the regions that an operation combines; none for a named guarantee or mechanism."""
-    parts: list[TradeOff] = []
+    combined: list[TradeOff] = []
     for value in region.__getstate__().values():
-        parts += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, TradeOff)]
-    return parts
+        combined += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, TradeOff)]
+    return combined
 
 
-def _product(parts: Factors) -> float:
+def _product(powers: Factors) -> float:
     """Return the work of a composition: that of its parts, and that of the method that composes them."""
-    if len(parts) == 1 and parts[0][1] == 1:
-        return operations(parts[0][0])
-    return CLOSED_FORM + sum(_factor(node, count) for node, count in parts)
+    if len(powers) == 1 and powers[0][1] == 1:
+        return operations(powers[0][0])
+    return CLOSED_FORM + sum(_factor(node, count) for node, count in powers)
 
 
 def _factor(node: TradeOff, count: int) -> float:
@@ -76,10 +77,15 @@ def _factor(node: TradeOff, count: int) -> float:
     if isinstance(node, SelfComposing):
         return own + ADAPTIVE
     if own > QUICK:
-        return own + LATTICE
+        return own + max(LATTICE, PER_LOSS * _table_size(node))
     curve = node.pair
     if curve.gaussian_mu is not None:
         return own
     if isinstance(curve, Polygon):
         return own + PER_LOSS * curve.size
     return own + (curve.transform_effort(count) if curve.has_mgf else LATTICE)
+
+
+def _table_size(region: TradeOff) -> int:
+    """Return how many losses the tables of its mechanisms have together."""
+    return region.table_size + sum(map(_table_size, parts(region)))

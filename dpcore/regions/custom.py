@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dpcore.regions.tradeoff import TradeOff
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False, repr=False)
 class CustomRegion(TradeOff):
     """A region made in Python from a curve; it has no expression and cannot be linked."""
+
+    in_language: ClassVar[bool] = False
 
     source: Curve
     label: str

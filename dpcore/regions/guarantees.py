@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
 from dpcore.curves import polygon_algebra, renyi_divergence
 from dpcore.curves.gaussian import GaussianCurve
@@ -17,6 +18,7 @@ from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.regions.algebra import Additive, Factors
 from dpcore.regions.tradeoff import Atom, TradeOff
+from dpcore.words import nearest
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -128,7 +130,8 @@ class DPTV(Atom):
         most = largest_eta(epsilon, delta)
         if eta > most:
             msg = (
-                f"eta {eta!r} is above {most!r}, the total variation of dp({epsilon!r}, {delta!r}): it changes nothing."
+                f"eta {numeral(eta)} is above the total variation of {DP(epsilon, delta)}, about {nearest(most)}: "
+                "it changes nothing."
             )
             notice(msg, stacklevel=3)
             eta = most

@@ -21,6 +21,7 @@ from dpcore.core.effort import current
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import published
@@ -52,6 +53,7 @@ class TradeOff(ABC):
     """
 
     is_region: ClassVar[bool] = True
+    in_language: ClassVar[bool] = True  # its text, read again, is the same region
     precedence: ClassVar[int] = ATOM
 
     @property
@@ -82,6 +84,11 @@ class TradeOff(ABC):
     def pair(self) -> Curve:
         """Curve in its own direction."""
         return self._pair()
+
+    @property
+    def table_size(self) -> int:
+        """How many losses a table has that is made for its curve, known before it is made; 0 for a closed form."""
+        return 0
 
     @property
     def oriented(self) -> str:
@@ -401,17 +408,13 @@ def argument_texts(arguments: list[tuple[Parameter, Any]]) -> list[str]:
 
 def literal(value: Any) -> str:
     """Return a value as the language writes it."""
-    if type(value) is float:
-        return repr(value)
     if isinstance(value, TradeOff):
         return value.text
     if isinstance(value, str):
         return '"' + value + '"'
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(literal(item) for item in value) + "]"
-    if isinstance(value, int):
-        return str(value)
-    return repr(float(value))
+    return numeral(value)
 
 
 def shorten(text: str, most: int = 60) -> str:

@@ -8,6 +8,7 @@ import pkgutil
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isfinite
@@ -26,6 +27,8 @@ from dpcore.specs.fields import ValueProblem, required
 from dpcore.specs.presets import several
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dpcore.charts.figure import Figure
     from dpcore.charts.theme import Look
     from dpcore.core.parameter import Parameter
@@ -115,6 +118,10 @@ class Drawer(ABC):
     def recipe(self) -> Any:
         """Return the calls that produce the figure."""
 
+    def table(self) -> Any:
+        """Return the calls that produce the table to take away; None if it is the figure's own."""
+        return None
+
     def options(self, *names: str, **renamed: str) -> dict[str, Any]:
         """Return fields as options of a call, without those at their default; ``filled="fill"`` renames one."""
         fields = {one.name: one for one in _fields(type(self))}
@@ -177,24 +184,19 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     Examples
     --------
     >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
-    'dp(1.0): the loss is never infinite; it is at most 1.'
+    'dp(1): the loss is never infinite; it is at most 1.'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
     if "height" in source:
         look = replace(look, height=_height(source))
-    try:
-        with effort(tolerance=_tolerance(source)):
-            figure: Figure = recipes.run(drawer.recipe(), look)
-    except (SpecError, InternalError):  # not a mistake in the spec
-        raise
-    except DpcoreError as error:
-        raise source.problem(str(error), *guilty(source, str(error))) from error
+    with effort(tolerance=_tolerance(source)), mistakes(source):
+        figure: Figure = recipes.run(drawer.recipe(), look)
     return replace(figure, title=str(source.get("title") or figure.title))
 
 
-def code(spec: Mapping[str, Any]) -> str:
-    """Return the Python lines that produce the same figure.
+def table(spec: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return the table to take away with a figure; None if it is ``draw(spec).table``.
 
     Parameters
     ----------
@@ -203,8 +205,51 @@ def code(spec: Mapping[str, Any]) -> str:
 
     Returns
     -------
+    DataFrame or None
+        The rows, in full.
+    """
+    source = as_spec(spec)
+    drawer = drawer_of(source)
+    recipe = drawer.table()
+    if recipe is None:
+        return None
+    with effort(tolerance=_tolerance(source)), mistakes(source):
+        rows: pd.DataFrame = recipes.run(recipe, PLAIN)
+    return rows
+
+
+def expressions(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the expressions of a spec, as they are written; the work of a figure is estimated from them."""
+    drawer = drawer_of(as_spec(spec))
+    values = [getattr(drawer, one.name) for one in _fields(type(drawer)) if one.metadata.get("is_expression")]
+    return tuple(text for value in values for text in ((value,) if isinstance(value, str) else value or ()))
+
+
+@contextmanager
+def mistakes(source: Spec) -> Iterator[None]:
+    """Name file, line and key in the errors of the block, unless they are no mistakes in the spec."""
+    try:
+        yield
+    except (SpecError, InternalError):
+        raise
+    except DpcoreError as error:
+        raise source.problem(str(error), *guilty(source, str(error))) from error
+
+
+def code(spec: Mapping[str, Any], *, file: str = "") -> str:
+    """Return the Python lines that produce the same figure.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        As in `draw`.
+    file : str, default ""
+        Name of a file for a last line that saves the figure, such as ``region.svg``.
+
+    Returns
+    -------
     str
-        Lines that end with ``figure = ...``.
+        Lines that set ``figure``, and ``table`` where that is not the figure's own.
 
     Raises
     ------
@@ -220,12 +265,9 @@ def code(spec: Mapping[str, Any]) -> str:
     figure = loss_figure(parse("dp(1)"))
     """
     source = as_spec(spec)
-    try:
-        return recipes.source(drawer_of(source).recipe(), _tolerance(source))
-    except (SpecError, InternalError):  # not a mistake in the spec
-        raise
-    except DpcoreError as error:
-        raise source.problem(str(error), *guilty(source, str(error))) from error
+    with mistakes(source):
+        drawer = drawer_of(source)
+        return recipes.source(drawer.recipe(), _tolerance(source), table=drawer.table(), file=file)
 
 
 def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ class ValueProblem(DpcoreError):
         self.item = item
 
 
-def make(check: Check, default: Any, words: str) -> Any:
+def make(check: Check, default: Any, words: str, *, is_expression: bool = False) -> Any:
     """Return a dataclass field whose values `check` reads; `words` describe them."""
-    metadata = {"check": check, "words": words}
+    metadata = {"check": check, "words": words, "is_expression": is_expression}
     if default is REQUIRED:
         return field(metadata=metadata)
     if isinstance(default, dict):
@@ -41,12 +41,12 @@ def make(check: Check, default: Any, words: str) -> Any:
 
 def expression(default: Any = REQUIRED, words: str = "a region") -> Any:
     """Hold one expression."""
-    return make(_expression, default, words)
+    return make(_expression, default, words, is_expression=True)
 
 
 def expressions(default: Any = REQUIRED, words: str = "regions") -> Any:
     """Hold one expression or a list of them."""
-    return make(lambda value: tuple(_expression(item) for item in _some(value)), default, words)
+    return make(lambda value: tuple(_expression(item) for item in _some(value)), default, words, is_expression=True)
 
 
 def pattern() -> Any:

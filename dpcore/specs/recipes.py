@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
+from dpcore.core.results import result
 from dpcore.files.paths import inside
 
 if TYPE_CHECKING:
@@ -96,10 +97,11 @@ class _Runner:
                 self.variables[node.name] = self.value(node.value)
             return self.variables[node.name]
         if isinstance(node, Call):
+            function, args = resolve(node.path), [self.value(arg) for arg in node.args]
             options = {name: self.value(value) for name, value in node.options.items()}
             if node.look:
-                options["look"] = self.look
-            return resolve(node.path)(*(self.value(arg) for arg in node.args), **options)
+                return function(*args, **options, look=self.look)
+            return result(function, *args, **options)
         if isinstance(node, Method):
             target = getattr(self.value(node.target), node.name)
             return target if node.args is None else target(*(self.value(arg) for arg in node.args))
@@ -124,11 +126,17 @@ def resolve(path: str) -> Any:
 # ---- writing -------------------------------------------------------------------------------------------------
 
 
-def source(node: Any, tolerance: float | None = None) -> str:
-    """Return the Python lines of a recipe; the last one sets ``figure``."""
+def source(node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "") -> str:
+    """Return the Python lines of a recipe: they set ``figure``, ``table`` if there is a recipe for it, and save a file."""
     writer = _Writer()
     last = writer.text(node, len("figure = "))
     lines = [*writer.lines, f"figure = {last}"]
+    if table is not None:
+        done = len(writer.lines)
+        rows = writer.text(table, len("table = "))
+        lines += [*writer.lines[done:], f"table = {rows}"]
+    if file:
+        lines.append(f"{writer.need('dpcore.charts:save')}(figure, {_literal(file)})")
     if tolerance is not None:
         header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={tolerance!r}):"
         lines = [header, *(f"    {line}" for text in lines for line in text.split("\n"))]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.domains import COPIES, LOSS, SHARE
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import up
 from dpcore.theorems.advanced_drv import against_sum
 from dpcore.theorems.record import ADAPTIVE, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
-from dpcore.words import outward
+from dpcore.words import nearest, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound
         raise DomainError(msg)
     if not _holds(epsilon, k, slack):
         bound = math.exp(-min(745.0, epsilon * epsilon * k)) if epsilon < 1e150 else 0.0
-        msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {bound:.6g}] for this theorem, got {slack!r}."
+        msg = f"delta must be in (0, exp(-epsilon^2 k)] = (0, {outward(bound, 6, up=False)}] for this theorem, got {numeral(slack)}."
         raise DomainError(msg)
     bound = up(4 * epsilon * math.sqrt(-2 * k * math.log(slack)))
     return ClosedFormBound(bound, slack, against_sum(bound, epsilon, k))
@@ -73,7 +74,7 @@ def _objection(releases: Releases, delta: float) -> str:
         return f"It is about δ = 0 per release and a total δ above 0; here {actual}."
     if not _holds(epsilon, k, delta):
         most = outward(-math.log(delta), 4, up=False)
-        return f"It holds for ε²k up to log(1/δ) = {most} only, here {epsilon * epsilon * k:.4g}."
+        return f"It holds for ε²k up to log(1/δ) = {most} only, here {nearest(epsilon * epsilon * k, 4)}."
     return ""
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.core.domains import COPIES, DELTA, LOSS, SLACK
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import sum_up, up
 from dpcore.theorems.record import Account, ClosedFormBound, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
@@ -54,7 +55,7 @@ def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound
     growth = math.expm1(epsilon) if epsilon < 700 else (math.inf if epsilon > 0 else 0.0)
     bound = up(epsilon * math.sqrt(-2 * k * math.log(slack)) + k * epsilon * growth)
     total = sum_up([(failing, k), (slack, 1)])
-    note = f"slack {slack!r}" + (", delta clamped to 1" if total > 1 else "")
+    note = f"slack {numeral(slack)}" + (", delta clamped to 1" if total > 1 else "")
     return ClosedFormBound(bound, min(total, 1.0), f"{note}; {against_sum(bound, epsilon, k)}")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore.core.domains import DELTA, ETA, LOSS
 from dpcore.core.notices import collected, notice
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import failure, sum_up
 from dpcore.regions.guarantees import DP, DPTV
 from dpcore.theorems.domain import LATTICE_COPIES
@@ -16,7 +17,7 @@ from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
-from dpcore.words import outward
+from dpcore.words import nearest, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,10 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     distance, copies = ETA.check(eta), LATTICE_COPIES.check(k)
     largest = failing + (1 - failing) * math.tanh(step / 2)
     if distance > largest * (1 + 1e-15):
-        msg = f"eta = {distance!r} is above {largest!r}, the most ({step!r}, {failing!r})-DP allows: clamped to it."
+        msg = (
+            f"eta = {numeral(distance)} is above what ({numeral(step)}, {numeral(failing)})-DP allows, about {nearest(largest)}: "
+            "clamped to it."
+        )
         notice(msg, stacklevel=2)
     if distance <= failing or step == 0:
         note = "eta at most delta: tv(eta) alone" if distance <= failing else "epsilon is 0: tv(min(delta, eta)) alone"
@@ -80,7 +84,7 @@ def dptv(epsilon: float, delta: float, eta: float, k: int) -> pd.DataFrame:
     deltas = deltas_at_drops(step * index, trinomial_masses(copies, step, move))
     corners = step * (copies - index)
     corners[0] = sum_up([(step, copies)])
-    note = "profile" if distance <= largest else f"eta clamped to {largest!r}"
+    note = "profile" if distance <= largest else f"eta clamped to {numeral(largest)}"
     return corner_table("dptv", corners, deltas, lost, note)
 
 

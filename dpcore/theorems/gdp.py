@@ -10,6 +10,7 @@ import numpy as np
 from dpcore.central_limit.gaussians import epsilons_of, joined
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import failure
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions import gate
@@ -75,7 +76,7 @@ def gdp(mus: object, epsilon: float | Sequence[float] = EPSILONS) -> pd.DataFram
     mu = composed_mu(mus)
     points = LOSS.array(epsilon)
     deltas = GaussianCurve(mu).delta_bounds(points)[1] if mu > 0 else np.zeros_like(points)
-    return table("gdp", points, deltas, "exact", f"mu = {mu!r}")
+    return table("gdp", points, deltas, "exact", f"mu = {numeral(mu)}")
 
 
 def _listing(listing: Listing, _slacks: Sequence[float]) -> pd.DataFrame | None:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.core.domains import DELTA, SLACK
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import UNIT, failure, log_keep, sum_up, up
 from dpcore.theorems import domain
 from dpcore.theorems.basic import basic_epsilon
@@ -57,7 +58,7 @@ def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound
     epsilon, branch = _smallest_branch(triples, slack)
     log_success = log_keep((failing, copies) for _, failing, copies in triples)
     log_rest = -math.inf if slack == 1 else math.log1p(-slack) + log_success
-    return ClosedFormBound(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {slack!r}")
+    return ClosedFormBound(epsilon, min(1.0, up(-math.expm1(log_rest))), f"{branch}, slack {numeral(slack)}")
 
 
 def kov_simplified_epsilon(statements: object, delta: float | Sequence[float]) -> pd.DataFrame:
@@ -105,7 +106,7 @@ def _envelope_row(triples: Sequence[Statement], log_success: float, total: float
         epsilon = sum_up((step, copies) for step, _, copies in triples)
         return table(name, epsilon, safe, "upper", "sum of epsilon, no slack left")
     epsilon, branch = _smallest_branch(triples, extra)
-    return table(name, epsilon, total, "upper", f"{branch}, slack {extra!r}")
+    return table(name, epsilon, total, "upper", f"{branch}, slack {numeral(extra)}")
 
 
 def _smallest_branch(triples: Sequence[Statement], slack: float) -> tuple[float, str]:

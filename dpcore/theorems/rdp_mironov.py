@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import exp_up, up
 from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
 
 def _epsilon(order: float, bound: float, delta: float) -> tuple[float, str]:
-    return up(bound - math.log(delta) / (order - 1)), f"order {order!r}"
+    return up(bound - math.log(delta) / (order - 1)), f"order {numeral(order)}"
 
 
 def _delta(order: float, bound: float, epsilon: float) -> tuple[float, str]:
-    return exp_up((order - 1) * (bound - epsilon), (order - 1) * (bound + epsilon)), f"order {order!r}"
+    return exp_up((order - 1) * (bound - epsilon), (order - 1) * (bound + epsilon)), f"order {numeral(order)}"
 
 
 THEOREM = Theorem(

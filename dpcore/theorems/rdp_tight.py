@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import UNIT, exp_up, up
 from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
@@ -54,7 +55,7 @@ THEOREM = Theorem(
         "dp",
         r"\varepsilon'=\varepsilon+\log\frac{a-1}{a}-\frac{\log\delta+\log a}{a-1}",
         ("rdp(11, 1)", "epsilon", 1 + math.log(10 / 11) + (math.log(1e5) - math.log(11)) / 10, 1e-12, "formula"),
-        lambda order, bound, delta: (tight_epsilon(order, bound, delta), f"order {order!r}"),
-        lambda order, bound, epsilon: (tight_delta(order, bound, epsilon), f"order {order!r}"),
+        lambda order, bound, delta: (tight_epsilon(order, bound, delta), f"order {numeral(order)}"),
+        lambda order, bound, epsilon: (tight_delta(order, bound, epsilon), f"order {numeral(order)}"),
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import sum_up
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.guarantees import largest_eta
@@ -101,7 +102,11 @@ def step_of(region: TradeOff, k: int = 1, delta: float = 1e-6) -> Step:
     curve = region.curve
     free = share(delta, sum_up([(curve.q_inf, k)]), k)
     if math.isinf(curve.max_loss) and curve.q_inf < 1 and not free > 0:
-        rest = f"got {delta!r}" if curve.q_inf == 0 else f"and the failures of {k} of them leave none of {delta!r}"
+        rest = (
+            f"got {numeral(delta)}"
+            if curve.q_inf == 0
+            else f"and the failures of {k} of them leave none of {numeral(delta)}"
+        )
         msg = f"{shorten(str(region))} has unbounded loss; the theorems then need δ above 0, {rest}."
         raise DomainError(msg)
     return steps_at(region, [max(free, 0.0)])[0]

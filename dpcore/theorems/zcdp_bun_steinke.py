@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dpcore.core.numerals import numeral
 from dpcore.core.rounding import UNIT, exp_up, up
 from dpcore.theorems.record import SINGLE, Account, Route, Theorem, TheoremOracle
 
@@ -43,7 +44,7 @@ THEOREM = Theorem(
         "dp",
         r"\varepsilon=\xi+\rho+2\sqrt{\rho\log(1/\delta)}",
         ("zcdp(0.25)", "epsilon", 0.25 + math.sqrt(math.log(1e5)), 1e-12, "formula"),
-        lambda rho, xi, delta: (plain_epsilon(rho, xi, delta), f"rho {rho!r}, xi {xi!r}"),
-        lambda rho, xi, epsilon: (plain_delta(rho, xi, epsilon), f"rho {rho!r}, xi {xi!r}"),
+        lambda rho, xi, delta: (plain_epsilon(rho, xi, delta), f"rho {numeral(rho)}, xi {numeral(xi)}"),
+        lambda rho, xi, epsilon: (plain_delta(rho, xi, epsilon), f"rho {numeral(rho)}, xi {numeral(xi)}"),
     ),
 )

@@ -8,7 +8,7 @@ power - e^eps alpha over the tests of a pair, so the union needs no profiles at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class RegionBound(TradeOff):
 
     Its expression is that of the guarantee, so it can be linked and composed; its numbers are of kind ``upper``.
     """
+
+    in_language: ClassVar[bool] = False  # the text is that of a larger region
 
     guarantee: TradeOff
     reason: str

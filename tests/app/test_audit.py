@@ -34,12 +34,12 @@ def test_the_first_view() -> None:
     app = opened()
     (alt,) = alts(app)
     assert alt.startswith("With 95 % confidence no mechanism with ε below 1.578 at δ = 1e-05 produced this")
-    assert "The claim dp(1.0) is contradicted with 95 % confidence" in alt
-    assert "**The claim dp(1.0) is contradicted.**" in said(app)
+    assert "The claim dp(1) is contradicted with 95 % confidence" in alt
+    assert "**The claim dp(1) is contradicted.**" in said(app)
     assert "(ε, δ)-DP** (lower bound): ε = 1.5788 (rounded down)" in said(app)
     assert "**μ-GDP** (lower bound): μ = 1.5133 (rounded down)." in said(app)
     assert "even an attack without any error would not prove more than ε = 4.886" in said(app)
-    assert "laplace(2.0) has ε = 2 at δ = 1e-05" in said(app)
+    assert "laplace(2) has ε = 2 at δ = 1e-05" in said(app)
     assert "known to be Gaussian" not in said(app)
     table = app.dataframe[-1].value
     assert table.columns.tolist()[:4] == ["measure", "lower bound", "measured", "upper bound"]
@@ -73,7 +73,7 @@ def test_fields_change_what_is_shown() -> None:
     assert alt.startswith("With 99 % confidence")
     assert "claim" not in alt
     shown = set(app.dataframe[0].value["label"])
-    assert {"gdp(1.0)", "laplace(1.0)", "proved, 99 % confidence"} <= shown
+    assert {"gdp(1)", "laplace(1)", "proved, 99 % confidence"} <= shown
     app.toggle(key="audit_smallest").set_value(True)
     ran(app)
     assert {"smallest DP-TV", "smallest μ-GDP"} <= set(app.dataframe[0].value["label"])
@@ -81,7 +81,7 @@ def test_fields_change_what_is_shown() -> None:
     ran(app)
     assert app.text_input(key="audit_mechanism").value.startswith("rr(")
     next(button for button in app.button if button.label == "Undo").click()
-    assert ran(app).text_input(key="audit_mechanism").value == "laplace(2.0)"
+    assert ran(app).text_input(key="audit_mechanism").value == "laplace(2)"
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def test_the_editor_writes_the_list() -> None:
 def test_the_code_makes_the_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     view = several_constraints.ConstraintsView(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
-    region = parse("rr(1.0, 5)")
+    region = parse("rr(1, 5)")
     around = several_constraints.product_around(region, 2)
     drawn = [
         (several_constraints.code(view), several_constraints.picture(view, dark=False), "constraints.svg"),

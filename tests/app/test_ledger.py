@@ -76,7 +76,7 @@ def test_each_preset(name: str) -> None:
 
 def test_relations_that_disagree_are_refused_until_one_is_stated() -> None:
     app = opened(ledger_rows=PRESETS["ledger_mixed_relations"].state["ledger_rows"])
-    assert "Row 1 (Survey answer: rr(1.0)) speaks of substitution neighbours and Row 3 (Risk model" in errors(app)
+    assert "Row 1 (Survey answer: rr(1)) speaks of substitution neighbours and Row 3 (Risk model" in errors(app)
     assert alts(app) == []
     next(button for button in app.button if button.key == "ledger_state_add/remove").click()
     ran(app)
@@ -162,8 +162,8 @@ def test_the_editor_writes_the_table() -> None:
     }
     new = read_ledger(ledger.edited(reading, changes))
     assert [(row.label, str(row.region), row.count) for row in new.ledger.rows] == [
-        ("a", "dp(1.0)", 5),
-        ("b", "dp(2.0)", 1),
+        ("a", "dp(1)", 5),
+        ("b", "dp(2)", 1),
         ("", "laplace(0.1)", 1),
     ]
     assert new.ledger.rows[1].extra == (("owner", "Bob"),)

@@ -12,7 +12,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df, convert_p
 from dpcore import charts
 from dpcore.app.figure import MOST_ROWS
 from dpcore.app.page import Preset, presets
-from tests.app.visits import ROOT, Page, alts, page_of
+from tests.app.visits import ROOT, Page, alts, figure_names, open_row, page_of
 from tests.test_tables import check as check_columns
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ SLOW = {
     "dp_sgd", "constraints_laplace", "mechanism_cut", "guide_mechanisms", "claimed_cut", "constraints_thousand",
     "ledger_mixed_relations", "ledger_sites", "laplace_1000", "subsampling_small", "constraints_implied",
 }  # fmt: skip
-EXAMPLES = [preset for preset in presets() if preset.name not in SLOW][::3]
+QUICK = [preset for preset in presets() if preset.name not in SLOW][::3]
+EXAMPLES = [
+    pytest.param(preset, id=f"{preset.page}-{preset.name}", marks=() if preset in QUICK else (pytest.mark.long,))
+    for preset in presets()
+]
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +40,16 @@ def no_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def takeaways(app: AppTest) -> Iterator[tuple[pd.DataFrame, str]]:
-    """Yield the table under each figure of a page and the listing beside it."""
-    tables = [box.dataframe[0].value for box in app.expander if box.label == "Numbers"]
-    listings = [box.code[0].value for box in app.expander if box.label == "Python that makes this"]
-    yield from zip(tables, listings, strict=True)
+    """Open the table and the code of each figure of a page in turn, and yield them."""
+    closed = [table.proto.SerializeToString() for table in app.dataframe]
+    for name in figure_names(app):
+        open_row(app, name, "Table", "Code")
+        tables = [table for table in app.dataframe if table.proto.SerializeToString() not in closed]
+        assert len(tables) == 1, f"{name}: {len(tables)} tables"
+        listings = [block.value for block in app.code if "figure = " in block.value]
+        assert len(listings) == 1, f"{name}: {len(listings)} listings"
+        yield tables[0].value, listings[0]
+        open_row(app, name)
 
 
 def as_shown(frame: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +84,7 @@ def test_the_listings_of_a_page_make_its_figures(file: str) -> None:
         check_columns(table.value, file)
 
 
-@pytest.mark.parametrize("preset", EXAMPLES, ids=lambda preset: f"{preset.page}-{preset.name}")
+@pytest.mark.parametrize("preset", EXAMPLES)
 def test_the_listings_of_an_example_make_its_figures(preset: Preset) -> None:
     app = page_of(preset).opened(**preset.state)
     assert check(app) == len(alts(app))

@@ -93,11 +93,11 @@ def test_a_handle_follows_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     state = {"_live_part": SimpleNamespace(held={"slider": "eps", "text": "3.5", "number": 7})}
     monkeypatch.setattr(live, "_listener", lambda: lambda **options: told.append(options["data"]))
     monkeypatch.setattr(live, "st", SimpleNamespace(session_state=state))
-    monkeypatch.setattr(live.work, "begin", lambda: None)
+    monkeypatch.setattr(live.work, "alone", lambda: True)
 
     def handles(held: Any) -> list[live.Handle]:
         return [live.Handle("picture", "t", ((0.0, None), (float(held["eps"]), None)))]
 
-    live._part.__wrapped__("part", ("eps", "t"), drawn.append, handles)
+    live._draw("part", ("eps", "t"), drawn.append, handles)
     assert drawn == [{"eps": "3.5"}]
     assert told == [{"sliders": ["eps", "t"], "seen": 7, "drags": [live.asdict(handles({"eps": "3.5"})[0])]}]

@@ -117,7 +117,7 @@ def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
 
 def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    app = opened(sub_view="log-log", sub_base="laplace(1.0)", sub_scheme="fixed size")
+    app = opened(sub_view="log-log", sub_base="laplace(1)", sub_scheme="fixed size")
     codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
     alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
     assert len(codes) == len(alts) == 3

@@ -85,6 +85,27 @@ def _values(data: bytes) -> str:
     return f"{table.dtypes.to_dict()} {table.to_dict('list')}"
 
 
+def figure_names(app: AppTest) -> list[str]:
+    """Return the names of the figures of a page, each of which has a row of its own."""
+    return [str(row.key).removesuffix("_row") for row in app.get("button_group") if str(row.key).endswith("_row")]
+
+
+def open_row(app: AppTest, name: str, *panels: str) -> AppTest:
+    """Open Table, Export, Code or Link of a figure, or close them all."""
+    row = next(row for row in app.get("button_group") if row.key == f"{name}_row")
+    row.set_value(list(panels))
+    app.run()
+    assert not app.exception
+    return app
+
+
+def listing(app: AppTest, name: str) -> str:
+    """Return the code of a figure; its row is closed again."""
+    (code,) = [str(block.value) for block in open_row(app, name, "Code").code if "figure = " in block.value]
+    open_row(app, name)
+    return code
+
+
 def frame(app: AppTest, column: str) -> Any:
     """Return the first table that has a column."""
     return next(table.value for table in app.dataframe if column in table.value.columns)

@@ -175,7 +175,7 @@ def test_the_command_prints_bounds_and_verdicts(tmp_path: Path, capsys: pytest.C
         "neighbours",
     ]
     claims = table[table["measure"] == "claim"].set_index("region")["verdict"].to_dict()
-    assert claims == {"gdp(1.0)": "contradicted", "gaussian(0.7)": "not contradicted"}
+    assert claims == {"gdp(1)": "contradicted", "gaussian(0.7)": "not contradicted"}
     proved = table[(table["measure"] == "mu") & (table["kind"] == "lower")]["value"].item()
     assert proved == pytest.approx(audit(scores(example() + b"oops,1\n")).mu, rel=1e-15)
     assert "line 802: score must be a number, got 'oops'" in err.lower()

@@ -13,7 +13,7 @@ import pytest
 from dpcore import charts, parse
 from dpcore.audit.threshold import AnswerPair, pair_of
 from dpcore.charts.export import specification
-from dpcore.charts.noise import COLUMNS, marked, noise_chart, noise_figure, noise_table, noise_takeaway
+from dpcore.charts.noise import COLUMNS, noise_figure, noise_takeaway
 from dpcore.core.errors import DomainError
 from dpcore.mechanisms.base import TwoAnswers
 from dpcore.mechanisms.law import Masses
@@ -135,21 +135,6 @@ def test_what_lies_outside_is_said() -> None:
     assert not noise_figure(pair.at_rate(0.05)).notes
     assert "drawn as a line" in " ".join(noise_figure(pair_of(parse("geometric(1, 500)")).at_rate(0.1)).notes)  # type: ignore[arg-type]  # a mechanism
     assert "uses both" in " ".join(noise_figure(pair_of(parse("histogram(1)")).at_rate(0.1)).notes)  # type: ignore[arg-type]  # a mechanism
-
-
-def test_an_answer_is_marked() -> None:
-    test = pair_of(parse("laplace(1)")).at(0.5)  # type: ignore[arg-type]  # a mechanism
-    chart = noise_chart(noise_table(test), test, observed=2.25)
-    assert "2.25" in json.dumps(specification(chart))
-
-
-def test_points_are_marked_on_a_region() -> None:
-    figure = charts.region_figure(parse("laplace(1)"))
-    shown = marked(figure, [(0.1, 0.7, "here"), (0.8, 0.05, "<b>there</b>")])
-    text = json.dumps(specification(shown))
-    assert '"here"' in text
-    assert "<b>there</b>" in text  # as data, which the browser never reads as markup
-    assert len(shown.chart.layer) > len(figure.chart.layer)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_infinite_losses_are_labelled() -> None:
 
 def test_names_are_kept_apart() -> None:
     twice = named([dpcore.parse("dp(1)"), dpcore.parse("dp(1)")])
-    assert list(twice) == ["dp(1.0)", "dp(1.0) (2)"]
+    assert list(twice) == ["dp(1)", "dp(1) (2)"]
     with pytest.raises(DomainError, match="at least one region"):
         named([])
     with pytest.raises(DomainError, match="got a value of type str"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dpcore import parse
+from dpcore.core.numerals import numeral
 from dpcore.ledger import Ledger
 from dpcore.ledger import theorems as ledger_theorems
 from dpcore.regions.algebra import factors
@@ -108,7 +109,7 @@ def test_conversions_are_the_numbers_of_the_theorems(text: str) -> None:
     for record in routes(source, "dp"):
         rows = [record.conversion_rows(*values, at) for at in (1e-9, 1e-3)]
         rows += [record.conversion_rows(*values, at, at_epsilon=True) for at in (0.5, 3.0)]
-        own = [f"epsilon={row['epsilon'].iloc[0]!r}, delta={row['delta'].iloc[0]!r}" for row in rows]
+        own = [f"epsilon={numeral(row['epsilon'].iloc[0])}, delta={numeral(row['delta'].iloc[0])}" for row in rows]
         own = [line.replace("np.float64(", "").replace(")", "") for line in own]
         mine = shown[shown["theorem"].str.endswith(f"; {record.reference}")]
         assert set(own) <= set(mine["parameters"]), record.name

@@ -178,7 +178,7 @@ def test_the_first_view_shows_both_sides() -> None:
 
 
 def test_bad_values_are_refused() -> None:
-    with pytest.raises(DomainError, match=r"share must be a number in \[0.01, 1\], got 2.0"):
+    with pytest.raises(DomainError, match=r"share must be a number in \[0.01, 1\], got 2"):
         lab("blocking", share=2.0)
     with pytest.raises(DomainError, match="empty must be one of middle, skip"):
         blocking.by_value([[1.0]], 2.0, 2, "zero")

@@ -218,7 +218,7 @@ def test_the_first_view_shows_who_misses() -> None:
 def test_work_can_be_stopped_and_bad_values_are_refused() -> None:
     with effort(deadline=-1.0), pytest.raises(BudgetError):
         lab("intervals").view("coverage")
-    with pytest.raises(DomainError, match=r"level must be a number in \[0.5, 0.999\], got 1.0"):
+    with pytest.raises(DomainError, match=r"level must be a number in \[0.5, 0.999\], got 1"):
         lab("intervals", level=1.0)
     with pytest.raises(DomainError, match="population must be one of uniform, skewed"):
         intervals.moments("normal", 1.0)

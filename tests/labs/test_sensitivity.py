@@ -88,7 +88,7 @@ def test_identity_sensitivity_is_the_largest_change_of_one_record() -> None:
 def test_misprints_of_the_first_examples() -> None:
     """Example 2.1.3 puts its records outside the range; Example 2.1.4 forgets the square of its query."""
     low, high = -1.0, 2.0
-    with pytest.raises(DomainError, match=r"values must be a number in \[-1, 2\], got -2.0"):
+    with pytest.raises(DomainError, match=r"values must be a number in \[-1, 2\], got -2"):
         plain.local("median", [-high] * 5 + [-low] * 6, low, high)
     assert plain.local("median", [low] * 5 + [high] * 6, low, high) == high - low
     for x in ((0.25, 0.5, 0.5), (3.0, -1.0, 7.0, 2.0)):
@@ -121,14 +121,14 @@ def _kept(x: tuple[float, ...], divisor: int = 2) -> float:
     ("call", "text"),
     [
         (lambda: plain.local("mode", (1.0,), 0, 1), "query must be one of"),
-        (lambda: plain.local("mean", (2.0,), 0, 1), r"values must be a number in \[0, 1\], got 2.0"),
+        (lambda: plain.local("mean", (2.0,), 0, 1), r"values must be a number in \[0, 1\], got 2"),
         (lambda: plain.local("mean", (), 0, 1), r"values must be a number in \[0, 1\], got \(\)"),
         (lambda: plain.local("mean", (math.nan,), 0, 1), r"values must be a number in \[0, 1\], got nan"),
         (lambda: plain.local("median", (0.1, 0.2), 0, 1), "odd number of records, got 2"),
         (lambda: plain.local("mean", (0.1,), 1, 0), "low below high"),
         (lambda: plain.local("identity", (0.1, 0.2, 0.3), 0, 1, "remove"), "no removal"),
         (lambda: plain.largest("mean", 0, 0, 1), r"n must be an integer in \[1, inf\), got 0"),
-        (lambda: smooth.smooth_median((0.1,), 0, 1, -1.0), r"beta must be a number in \[0, inf\), got -1.0"),
+        (lambda: smooth.smooth_median((0.1,), 0, 1, -1.0), r"beta must be a number in \[0, inf\), got -1"),
         (lambda: smooth.laplace_worst_delta(1.0, 0.6), "beta must be at most epsilon / 2 = 0.5, got 0.6"),
         (lambda: laplace_pair(0.0, 1.0, 0.0, "x"), "scale must be"),
         (lambda: smooth.mechanism_beta("uniform", 1.0, 0.1), "mechanism must be one of Laplace, Cauchy, Gaussian"),

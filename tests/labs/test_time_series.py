@@ -234,7 +234,7 @@ def test_bad_models_are_named() -> None:
         ts.pair(FIRST, 1.5)
     with pytest.raises(DomainError, match="as many columns as rows"):
         ts.Autoregression(((1.0, 2.0),), ((1.0,),))
-    with pytest.raises(DomainError, match=r"epsilon must be a number in \(0, inf\), got 0.0 \(number 1 of 2\)"):
+    with pytest.raises(DomainError, match=r"epsilon must be a number in \(0, inf\), got 0 \(number 1 of 2\)"):
         ts.pair(FIRST, 0.0, epsilon=(0.0, 1.0))
     with pytest.raises(DomainError, match=r"prior, a variance, must be a number in \(0, inf\], got"):
         ts.pair(FIRST, 0.0).backward(-1.0)

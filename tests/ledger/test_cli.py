@@ -65,7 +65,7 @@ def test_json_standard_input_and_relation(capsys: pytest.CaptureFixture[str], mo
         assert main(["ledger", *words]) == code
         out, err = capsys.readouterr()
         if code:
-            assert err.startswith("error: Row 1 (a: rr(1.0)) speaks of substitution neighbours and Row 2 (b: poisson")
+            assert err.startswith("error: Row 1 (a: rr(1)) speaks of substitution neighbours and Row 2 (b: poisson")
             assert err.count("\n") == 1
         else:
             assert json.loads(out)[0]["scope"] == "best"

@@ -18,7 +18,7 @@ GOOD = 'label,expression,count,date,note,group\na,laplace(0.1),3,2026-01-01,firs
 def test_a_plain_file() -> None:
     found = read_ledger(GOOD)
     assert found.problems == found.messages == ()
-    assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1.0, 1e-06)"]
+    assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1, 1e-6)"]
     assert found.ledger.rows[0].date == "2026-01-01"
     assert found.ledger.rows[1].group == "g"
 
@@ -40,7 +40,7 @@ def test_a_plain_file() -> None:
 def test_unusual_files_say_the_same(data: bytes, told: str) -> None:
     found = read_ledger(data)
     assert found.problems == ()
-    assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1.0, 1e-06)"]
+    assert [str(row.region) for row in found.ledger.rows] == ["laplace(0.1)", "dp(1, 1e-6)"]
     assert any(told in words for words in found.messages) if told else found.messages == ()
 
 

@@ -40,6 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
         "epsilon": [1, "log(3)"],
     },
     "losses": {"draw": "losses", "region": "dp(0.6, 0.05)^5"},
+    "errata": {"draw": "errata", "of": "false"},
     "curves": {
         "draw": "curves",
         "regions": ["laplace(?)", "gdp(?)"],
@@ -260,7 +261,7 @@ def test_a_mistake_names_file_line_and_expression(tmp_path: Path, old: str, new:
         ({"draw": "live", "families": ["nothing"]}, "nothing"),
         (
             {"draw": "regions", "regions": ["dp(1)"], "tolerance": 2.0},
-            r"tolerance must be a number in \[1e-12, 0.1\], got 2.0",
+            r"tolerance must be a number in \[1e-12, 0.1\], got 2",
         ),
         ({"draw": "regions", "regions": []}, "at least one"),
         ({"draw": "regions", "regions": ["dp(1)"], "log": 1}, "true or false"),

@@ -233,7 +233,7 @@ def test_frequencies_have_the_error_of_counts_over_n() -> None:
         for unit in ("counts", "frequencies"):
             chosen = pair("histogram_laplace", epsilon=epsilon, unit=unit)
             mse[unit] = next(f.value for f in chosen.closed_forms(SMALL) if f.measure == "mse" and f.kind == "exact")
-            assert chosen.region.text == f"histogram({epsilon})"
+            assert chosen.region.text == f"histogram({epsilon:g})"
         assert mse["counts"] == pytest.approx(8 * 10 / epsilon**2, rel=1e-14)
         assert mse["frequencies"] == pytest.approx(8 * 10 / (60 * epsilon) ** 2, rel=1e-14)
 

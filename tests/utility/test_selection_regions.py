@@ -182,9 +182,9 @@ def test_hull_of_one_pair_is_its_closure_and_of_equal_laws_nothing() -> None:
 
 def test_a_bound_says_so_and_can_be_linked() -> None:
     bound = RegionBound(DP(1.0), "why", "any")
-    assert (bound.kind, bound.text, bound.theorem, bound.neighbours) == ("upper", "dp(1.0)", "why", "any")
+    assert (bound.kind, bound.text, bound.theorem, bound.neighbours) == ("upper", "dp(1)", "why", "any")
     assert bound.delta(0.5) == DP(1.0).delta(0.5)
-    assert pair("threshold_list", epsilon=2.0).region.text == "dp(2.0)"
+    assert pair("threshold_list", epsilon=2.0).region.text == "dp(2)"
     assert pair("scores_exponential").region.kind == "exact"
 
 

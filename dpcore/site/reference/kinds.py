@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from dpcore.core.numerals import numeral
 from dpcore.site.pages import Page
 from dpcore.specs import drawers
 from dpcore.specs.fields import required
@@ -77,6 +78,8 @@ def _default(value: Any) -> str:
     return (
         str(value).lower()
         if isinstance(value, bool)
+        else numeral(value)
+        if isinstance(value, float)
         else ", ".join(map(str, value))
         if isinstance(value, tuple)
         else str(value)

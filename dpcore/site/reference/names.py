@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcore import parse
 from dpcore.core.registry import Entry, entries
+from dpcore.regions.tradeoff import literal
 from dpcore.site.pages import Page
 from dpcore.specs.presets import query
 
@@ -52,7 +53,7 @@ print((dp(1) ** 2 & gdp(1)) == parse("dp(1)^2 & gdp(1)"))
 ```
 
 ```text
-dp(1.0986122886681098, 0.25)^2 & gdp(1.0)
+dp(1.0986122886681098, 0.25)^2 & gdp(1)
 True
 ```
 """
@@ -109,7 +110,7 @@ def _entry(composer: Composer, entry: Entry) -> str:
 
 
 def _facts(parameter: Parameter) -> dict[str, str]:
-    default = "required" if parameter.required else f"{parameter.default!r}"
+    default = "required" if parameter.required else literal(parameter.default)
     return {
         "name": parameter.name,
         "label": parameter.label,
@@ -123,14 +124,10 @@ def signature(entry: Entry) -> str:
     """Return a name with its arguments and their defaults."""
     if entry.variadic:
         return f"{entry.name}(a, b, ...)"
-    parts = [p.name if p.required else f"{p.name}={_short(p.default)}" for p in entry.parameters]
+    parts = [p.name if p.required else f"{p.name}={literal(p.default)}" for p in entry.parameters]
     own = f"{entry.name}({', '.join(parts)})"
     also = ", ".join(f"{p.name}=" for p in entry.also_accepts)
     return f"{own} or {entry.name}({also})" if also else own
-
-
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def example(entry: Entry) -> str:

@@ -49,6 +49,10 @@ class CompositionDrawer(CopiesDrawer):
         """Return the composition figure."""
         return draws("dpcore.charts:composition_figure", self.ways, **self.options("axes", "log", filled="fill"))
 
+    def table(self) -> Any:
+        """Return the statements of each theorem."""
+        return call("dpcore.theorems.composition:statements", self.ways)
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +87,18 @@ class LadderDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the ladder figure."""
-        counts = None if self.k is None else [int(k) if k == int(k) else k for k in self.k]
-        frame = Variable("frame", call("dpcore.theorems.composition:ladder", self.mechanism, self.delta, ks=counts))
         titles = [TITLES[name] for name in self.theorems] or None
-        return draws("dpcore.charts:ladder_figure", frame, delta=self.delta, k=self.mark, titles=titles)
+        return draws("dpcore.charts:ladder_figure", self.rows, delta=self.delta, k=self.mark, titles=titles)
+
+    def table(self) -> Any:
+        """Return the epsilon of every theorem, those included that are not drawn."""
+        return self.rows
+
+    @property
+    def rows(self) -> Variable:
+        """The epsilon of every theorem at every k."""
+        counts = None if self.k is None else [int(k) if k == int(k) else k for k in self.k]
+        return Variable("frame", call("dpcore.theorems.composition:ladder", self.mechanism, self.delta, ks=counts))
 
 
 @enter

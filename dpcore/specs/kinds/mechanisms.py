@@ -28,6 +28,8 @@ class NoiseDrawer(Drawer):
     rate: float | None = fields.rate()
     threshold: float | None = fields.number(None)
     window: tuple[float, ...] | None = fields.numbers(None)
+    without: float | None = fields.number(None)
+    observed: float | None = fields.number(None)
 
     def __post_init__(self) -> None:
         """Check that it is a mechanism and that at most one test is given."""
@@ -43,12 +45,13 @@ class NoiseDrawer(Drawer):
 
     def recipe(self) -> Any:
         """Return the noise figure at one test."""
-        pair = call("dpcore.audit.threshold:pair_of", call("dpcore.language:parse", self.mechanism))
+        mechanism = call("dpcore.language:parse", self.mechanism)
+        pair = call("dpcore.audit.threshold:pair_of", mechanism, without=self.without)
         if self.threshold is not None:
             test = Method(pair, "at", (self.threshold,))
         else:
             test = Method(pair, "at_rate", (0.05 if self.rate is None else self.rate,))
-        return draws("dpcore.charts.noise:noise_figure", test, window=self.window)
+        return draws("dpcore.charts.noise:noise_figure", test, window=self.window, observed=self.observed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from dpcore.core.domains import DELTA, SLACK
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError, DpcoreError
 from dpcore.core.kinds import EXACT, kind
+from dpcore.core.numerals import numeral
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.algebra import factors
@@ -128,10 +129,10 @@ def _with_slack(record: Theorem, releases: Releases, delta: float, slack: float)
         return record.name, None, delta, "none", reason(error)
     epsilon, failing = float(frame["epsilon"].iloc[0]), float(frame["delta"].iloc[0])
     if failing > delta:
-        why = f"With slack {slack!r} its own δ is {outward(failing, 6)}, more than δ = {delta!r}."
+        why = f"With slack {numeral(slack)} its own δ is {outward(failing, 6)}, more than δ = {numeral(delta)}."
         return record.name, None, delta, "none", why
     value = statement_epsilon(epsilon, failing, delta)
-    note = "; ".join(filter(None, (f"slack {slack!r}", statements.note, RULE if statements.share else "")))
+    note = "; ".join(filter(None, (f"slack {numeral(slack)}", statements.note, RULE if statements.share else "")))
     return record.name, value, delta, "upper", note
 
 
@@ -177,5 +178,7 @@ def _statement(part: TradeOff) -> tuple[str, tuple[float, ...], str]:
         return "dp", (epsilon, delta), bound
     eta = part.total_variation
     tight = corners is not None and corners.size == 2 and corners[0] == 0
-    note = bound if tight else f"{shorten(str(part))} taken as dptv({epsilon!r}, {delta!r}, {eta!r})"
+    note = (
+        bound if tight else f"{shorten(str(part))} taken as dptv({numeral(epsilon)}, {numeral(delta)}, {numeral(eta)})"
+    )
     return "dptv", (epsilon, delta, eta), note

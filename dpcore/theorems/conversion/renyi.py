@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.core.numerals import numeral
 from dpcore.regions.guarantees import ZCDP
 from dpcore.theorems import divergences
 from dpcore.theorems.conversion.kinds import anything, is_a, is_dp, is_gaussian, is_laplace
@@ -19,7 +20,7 @@ def _divergence(region: TradeOff, options: Options) -> list[Values]:
     for order in options.order:
         divergence = divergences.renyi(region, order)
         if divergence is None:
-            raise no_conversion(region, "rdp", f" of order {order!r}")
+            raise no_conversion(region, "rdp", f" of order {numeral(order)}")
         rows.append(({"order": order, "epsilon": divergence[0]}, "exact" if divergence[1] else "upper"))
     return rows
 

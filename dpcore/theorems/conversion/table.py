@@ -8,6 +8,7 @@ import pandas as pd
 
 from dpcore.core.domains import COUNT, DELTA, LOSS, ORDER, SHARE
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of, shown
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.theorems.conversion import concentrated, gaussian, groups, renyi, statements, variation
@@ -61,7 +62,7 @@ def convert(
     Returns
     -------
     DataFrame
-        `region, to, parameters, formula, kind, theorem, neighbours`: `parameters` as in ``epsilon=1.0, delta=1e-05``;
+        `region, to, parameters, formula, kind, theorem, neighbours`: `parameters` as in ``epsilon=1, delta=1e-5``;
         `kind` is ``exact`` when no smaller parameters hold, otherwise ``upper``; `theorem` names the conversion after
         what the region's own numbers rest on. An infinite parameter means that no finite one holds. If mu is known only
         for a range of rates, the row states the range, brackets, and how far the Gaussian curve is off there.
@@ -79,7 +80,9 @@ def convert(
     conversions = applicable(region, _notion(to))
     rows = [(values, kind, c) for c in conversions for values, kind in c.rows(region, options)]
     columns = {
-        "parameters": [", ".join(f"{name}={value!r}" for name, value in values.items()) for values, _, _ in rows],
+        "parameters": [
+            ", ".join(f"{name}={numeral(value)}" for name, value in values.items()) for values, _, _ in rows
+        ],
         "formula": [RANGE_FORMULA if "alpha" in values else c.formula for values, _, c in rows],
         "kind": [kind for _, kind, _ in rows],
         "theorem": [f"{region.theorem}; {c.reference}" for _, _, c in rows],
