@@ -26,10 +26,10 @@ page.setup(
 )
 page.preset_row("Privacy_regions", DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
-below, about, written = st.container(), st.container(), st.container()
+about, written = st.container(), st.container()
 
 with right:
-    chosen, adding, combining = st.container(border=True), st.container(), st.container()
+    chosen, styling, adding, combining = st.container(border=True), st.container(), st.container(), st.container()
 with written:
     items, complaints = panels.list_text(DEFAULTS["regions"])
 with adding:
@@ -38,8 +38,9 @@ with chosen:
     index = panels.selection(items)
 with combining:
     pair = panels.combine(items)
-with left:
+with styling:
     view = panels.view_options()
+with left:
     work.fresh((listing.write(items), view["picture"]))
     with work.progress():  # after all widgets, so that a visitor who does not wait loses nothing
         lines = privacy_regions.lines(items)
@@ -67,11 +68,10 @@ with left:
     if not any(line.drawn for line in lines):
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
     live.follow("regions", st.session_state[panels.SLIDERS], draw)
+    figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
     if pair is not None:
         panels.comparison(*(lines[at] for at in pair))
     panels.preset_note("Privacy_regions", DEFAULTS)
-with below:
-    figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
 if index is not None:
     with about:
         panels.details(lines[index])

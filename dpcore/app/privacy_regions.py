@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpcore.app.listing import Item
     from dpcore.regions.tradeoff import TradeOff
 
-HEIGHT, LEGEND_ROW = 400, 23  # the chart, its legend and its controls fit one screen
+HEIGHT, LEGEND_ROW = 420, 23  # the chart, its legend and its controls fit one screen
 REGION, PROFILE = "region", "profile δ(ε)"
 
 
