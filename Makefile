@@ -53,6 +53,7 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/utility.py
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) -m tests.benchmarks.live
+	@$(PY) -m tests.benchmarks.changes
 	@$(PY) tests/benchmarks/run.py
 
 soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers, and after they left (ARGS="40 --minutes 0" for less)

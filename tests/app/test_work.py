@@ -375,3 +375,15 @@ def test_no_preset_needs_hours(key: str) -> None:
     for preset in presets():
         if preset.state.get(key):
             assert operations(parse(str(preset.state[key]))) < work.MOST, preset.name
+
+
+def test_modules_are_left_out_of_collection_once() -> None:
+    freezer = idle_memory.ModuleFreezer()
+    freezer.note()
+    frozen = gc.get_freeze_count()
+    assert frozen > 100_000  # numpy, scipy, pandas and altair
+    kept = [[number] for number in range(1000)]
+    freezer.note()
+    assert gc.get_freeze_count() <= frozen
+    assert len(kept) == 1000
+    gc.unfreeze()
