@@ -214,7 +214,7 @@ def test_an_error_takes_the_bar_and_its_stop_away(monkeypatch: pytest.MonkeyPatc
 
 def test_work_of_hours_is_refused_with_its_cost() -> None:
     work.expect(1e13)
-    with pytest.raises(BudgetError, match=r"about 1e\+13 operations, 28 hours; a page does at most 1e\+12"):
+    with pytest.raises(BudgetError, match=r"about 1e13 operations, 28 hours; a page does at most 1e12"):
         work.ResultCache().get("never", lambda: None)
 
 
