@@ -54,12 +54,11 @@ def number_field(
     trouble : DeltaGenerator
         Where a wrong number is explained; None is returned then.
     optional : bool, default False
-        The field may be empty, which is returned as nan.
+        The field may be empty, which is returned as nan; the help text is to say so.
     disabled : bool, default False
         The field is shown but not used, nor checked.
     """
-    shown = f"{label} (may be empty)" if optional else label
-    text = _typed(shown, key, default, help_text, disabled=disabled)
+    text = _typed(label, key, default, help_text, disabled=disabled)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     try:
@@ -99,7 +98,52 @@ def integer_field(
         return None
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
+def slider_field(
+    label: str,
+    key: str,
+    default: str,
+    values: Sequence[str],
+    allowed: Parameter = PROBABILITY,
+    *,
+    help_text: str = "",
+    **options: bool,
+) -> float | None:
+    """Show a field for a number that the link carries with its slider beside it, and what is wrong below them.
+
+    Parameters
+    ----------
+    label, key, default : str
+        Name shown, name in the link, text at first.
+    values : sequence of str
+        The round values of the slider, from small to large; the one in the field is added.
+    allowed : Parameter, default PROBABILITY
+        The numbers it takes.
+    help_text : str, default ""
+        What the number is.
+    options : bool
+        ``optional`` and ``disabled`` as in `number_field`.
+
+    Returns
+    -------
+    float or None
+        The number; nan if the field is empty and may be, None if it is wrong or disabled.
+    """
+    field, slider = st.columns([2, 5], vertical_alignment="bottom")
+    below = st.container()
+    with field:
+        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
+    with slider:
+        known = None if value is None or math.isnan(value) else value
+        log_slider(label, key, values, known, show_label=False)
+    return value
+
+
+def even_values(low: float, high: float, steps: int) -> list[str]:
+    """Return evenly spaced numbers for a slider, rounded to three digits."""
+    return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
+
+
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, show_label: bool = True) -> None:
     """Show a slider over round values, and the one in the field `key`; it writes into that field.
 
     Parameters
@@ -110,6 +154,8 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
         The round values, from small to large.
     value : float or None
         What the field says; None while it holds no number, which leaves nothing to move.
+    show_label : bool, default True
+        Show the name, or leave it to screen readers.
     """
     places = {option: float(option) for option in options}
     if value is None:
@@ -122,7 +168,15 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     handle = f"{key}_slider"
     st.session_state[handle] = here
     ordered = sorted(places, key=places.__getitem__)
-    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
+    st.select_slider(
+        label,
+        ordered,
+        key=handle,
+        on_change=_follow,
+        args=(key, handle),
+        disabled=value is None,
+        label_visibility="visible" if show_label else "collapsed",
+    )
 
 
 def _follow(key: str, handle: str) -> None:

@@ -78,8 +78,9 @@ class Paper:
         if not _FAMILY.fullmatch(self.font):
             msg = f"font must be the name of one family in letters, digits, spaces and -, got {shown(self.font)}."
             raise DomainError(msg)
-        if not isinstance(self.grey, bool):
-            msg = f"grey must be True or False, got {shown(self.grey)}."
+        grey: object = self.grey  # from a file it may be anything
+        if not isinstance(grey, bool):
+            msg = f"grey must be True or False, got {shown(grey)}."
             raise DomainError(msg)
         if min(self.canvas) < 100:
             least = 100 * self.size / theme.SMALL * POINT

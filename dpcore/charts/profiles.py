@@ -21,6 +21,8 @@ from dpcore.curves.polygon import Polygon
 from dpcore.words import outward
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
@@ -132,7 +134,9 @@ def profile_figure(
     return Figure(chart, table, takeaway, look.title or "Privacy profiles δ(ε)", notes)
 
 
-def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAIN) -> alt.LayerChart:
+def profile_chart(
+    table: pd.DataFrame, *, legend: bool = True, places: Sequence[int] = (), look: Look = PLAIN
+) -> alt.LayerChart:
     """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do.
 
     Parameters
@@ -141,6 +145,8 @@ def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAI
         What `profile_table` returns.
     legend : bool, default True
         Draw the legend.
+    places : sequence of int, default ()
+        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     look : Look, default PLAIN
         Size, title and colours.
 
@@ -150,7 +156,7 @@ def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAI
         The chart.
     """
     top = float(table["epsilon"].max())
-    series = Series(table["label"], dark=look.dark, places=look.places)
+    series = Series(table["label"], dark=look.dark, places=places)
     above = (table["delta"] >= pixels.FLOOR).groupby(table["label"], sort=False)
     table = table[above.shift(1, fill_value=True)]  # each curve ends where it leaves the picture
     curves = table.assign(

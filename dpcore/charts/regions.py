@@ -17,6 +17,8 @@ from dpcore.core.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
@@ -126,7 +128,7 @@ def region_figure(
     return Figure(chart, table, takeaway, look.title or "Privacy regions", notes)
 
 
-def region_chart(
+def region_chart(  # noqa: PLR0913  each is a choice of its own about the picture
     table: pd.DataFrame,
     *,
     axes: Axes = "fdp",
@@ -135,6 +137,7 @@ def region_chart(
     selected: str | None = None,
     legend: bool = True,
     corners: bool = True,
+    places: Sequence[int] = (),
     look: Look = PLAIN,
 ) -> alt.LayerChart:
     """Draw regions, the larger ones behind, over the diagonal of blind guessing.
@@ -155,6 +158,8 @@ def region_chart(
         Draw the legend.
     corners : bool, default True
         Mark the exact corners of polygons that have at most 60.
+    places : sequence of int, default ()
+        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     look : Look, default PLAIN
         Size, title and colours.
 
@@ -166,7 +171,7 @@ def region_chart(
     one_of("axes", AXES).check(axes)
     columns = {name: table[name].to_numpy() for name in _COLUMNS}
     columns["label"] = np.asarray(columns["label"], dtype=object)
-    series = Series(columns["label"].tolist(), dark=look.dark, places=look.places)
+    series = Series(columns["label"].tolist(), dark=look.dark, places=places)
     points = _placed(columns, _order(columns, series, selected), series, axes=axes, log=log)
     x, y = _axes(axes, log=log)
     layers = [_fill(points, series, x, y, log=log)] if filled else []

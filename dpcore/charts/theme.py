@@ -159,8 +159,6 @@ class Look:
         In points, or ``container``.
     height : int, default 0
         In points; 0 leaves it to the chart.
-    places : tuple of int, default ()
-        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     """
 
     dark: bool = False
@@ -168,7 +166,6 @@ class Look:
     description: str = ""
     width: int | str = "container"
     height: int = 0
-    places: tuple[int, ...] = ()
 
 
 PLAIN = Look()
