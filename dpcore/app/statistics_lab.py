@@ -14,6 +14,7 @@ from dpcore.app.settings import Kind, values_of, written
 from dpcore.core.domains import SEED
 from dpcore.core.effort import effort
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.labs import LABS, Lab, lab
 from dpcore.language.numbers import read_value
 
@@ -203,6 +204,6 @@ def show_checks(current: Lab, seed: int) -> None:
 def _short(text: str) -> str:
     """Return a printed number with six digits; words stay as they are."""
     try:
-        return f"{float(text):.6g}"
+        return nearest(float(text))
     except ValueError:
         return text
