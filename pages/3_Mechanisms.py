@@ -1,7 +1,5 @@
 """Mechanisms: the noise, the exact region, and what is claimed about it."""
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from dpcore.app import figure, live, mechanisms, page, work
@@ -24,28 +22,21 @@ if view is None:
 work.fresh(view)
 
 
-def draw(held: Mapping[str, str]) -> None:
-    """Draw the noise and the region with the test, with the value of a slider that is held."""
-    if st.session_state.pop(panels.CLICKED, False):
-        st.rerun()
-    with work.progress("Drawing"):
-        panels.show_pictures(panels.moved(view, held))
-
-
 with left:
-    live.follow("mechanism", panels.sliders(), draw)
+    live.follow("noise", panels.sliders(), lambda held: panels.show_noise(panels.moved(view, held)))
     if not view.no_noise:
-        panels.offer("The noise", mechanisms.noise_spec, view, key="noise", link=False)
-    panels.offer("The region, and what is said about it", mechanisms.region_spec, view, key=panels.CHART)
+        panels.offer(mechanisms.noise_spec, view, key="noise", link=False)
 
-left, middle, right = st.columns(3, gap="large")
+left, right = st.columns([5, 3], gap="large")
 with left:
+    st.subheader("Its region, and what is said about it")
+    live.follow("mechanism", panels.sliders(), lambda held: panels.show_region(panels.moved(view, held)))
+    panels.offer(mechanisms.region_spec, view, key=panels.CHART, link=True)
+with right:
     st.subheader("Smallest statements")
     panels.show_statements(view)
-with middle:
     st.subheader("Claimed and true")
     panels.show_claim(view)
-with right:
     st.subheader("Noise for a goal")
     panels.show_goal(view)
 

@@ -43,7 +43,7 @@ MOST_COPIES = 10**6
 CHART, CLICKED = "mechanism_regions", "_test_clicked"
 SLIDERS = "_mechanism_sliders"  # keys of the sliders of the mechanism's parameters
 ALPHAS = [numeral(rate) for rate in RATES]
-NOISE_HEIGHT, REGION_HEIGHT = 240, 330  # both, and the sliders beside them, fit one screen
+NOISE_HEIGHT, REGION_HEIGHT = 360, 480  # the noise and its sliders fit one screen
 DELTAS = ["0", *inputs.round_values(-12, 0)]
 
 
@@ -199,37 +199,41 @@ def sliders() -> list[str]:
     return ["test_alpha_slider", "stated_delta_slider", *st.session_state[SLIDERS]]
 
 
-def show_pictures(view: MechanismView) -> None:
-    """Draw the noise with the test, and the region with it; say how the test compares with the best one."""
-    said = []
-    if view.no_noise:
-        st.info(plain(view.no_noise), icon=":material/info:")
-    else:
-        try:
-            noise = figure.figure_of(noise_spec(view), height=NOISE_HEIGHT)
-            figure.draw(noise, "noise")
-            said.append(noise.takeaway)
-        except DpcoreError as error:
-            figure.trouble(error, "noise")
+def show_noise(view: MechanismView) -> None:
+    """Draw the noise with the test, and say how the test compares with the best one."""
     try:
-        region = clickable(figure.figure_of(region_spec(view), height=REGION_HEIGHT), view)
-        figure.draw(region, CHART, on_select=take_click, selection_mode=PICK)
-        said += [view.best_words(), *region.notes]
+        with work.progress("Drawing"):
+            if view.no_noise:
+                st.info(plain(view.no_noise), icon=":material/info:")
+            else:
+                figure.picture(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT), "noise")
+            st.markdown(plain(view.best_words()))
+    except DpcoreError as error:
+        figure.trouble(error, "noise")
+
+
+def show_region(view: MechanismView) -> None:
+    """Draw the region with the test; a click on its border chooses another test."""
+    if st.session_state.pop(CLICKED, False):
+        st.rerun()
+    try:
+        with work.progress("Drawing"):
+            region = clickable(figure.figure_of(region_spec(view), height=REGION_HEIGHT), view)
+            figure.draw(region, CHART, on_select=take_click, selection_mode=PICK)
     except DpcoreError as error:
         figure.trouble(error, CHART)
-    st.markdown(plain(" ".join(said)))
+        return
+    for note in region.notes:
+        st.caption(plain(note))
 
 
-def offer(
-    title: str, spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool = True
-) -> None:
-    """Offer what a reader may take away of a picture, under its title; an error stands where the picture would be."""
+def offer(spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool) -> None:
+    """Offer what a reader may take away of a picture; an error stands where the picture would be."""
     try:
         with work.progress("Describing"):
             source = spec(view)
     except DpcoreError:
         return
-    st.caption(title)
     figure.offer(source, key=key, link=link)
 
 
