@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore import frames
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.words import outward
 
@@ -63,4 +64,4 @@ def _areas(first: str, second: str, sizes: list[float]) -> str:
 
 
 def _near(value: float) -> str:
-    return f"{float(value):.4g}"
+    return nearest(float(value), 4)

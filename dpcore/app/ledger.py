@@ -14,6 +14,7 @@ from dpcore.app.listing import LONGEST_LINK
 from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import numeral
 from dpcore.ledger import Budget, Ledger, LedgerReading, More, read_ledger
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.regions.cost import operations
@@ -350,10 +351,10 @@ def filter_code(view: LedgerView) -> str:
 
 def filter_command(view: LedgerView) -> str:
     """Return the command line that runs the filters over the rows."""
-    return f"{command(view)} --filter --epsilon {view.budget.epsilon!r}"
+    return f"{command(view)} --filter --epsilon {numeral(view.budget.epsilon)}"
 
 
 def command(view: LedgerView) -> str:
     """Return the command line that prints all of it."""
     relation = f' --relation "{view.relation}"' if view.relation else ""
-    return f"dpcore ledger ledger.csv --delta {view.budget.delta!r}{relation}"
+    return f"dpcore ledger ledger.csv --delta {numeral(view.budget.delta)}{relation}"

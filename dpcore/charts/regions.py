@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
-from dpcore.charts.sampling import Regions, area, named, note, sample
+from dpcore.charts.figure import Figure, Series, checked, tooltips
+from dpcore.charts.sampling import Regions, area, label_of, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
@@ -66,7 +67,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
     fpr : float, default 0.05
         The false-positive rate of the attacker.
     selected : str, optional
-        Label of the region to speak of.
+        Label or expression of the region to speak of.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
         One or more sentences.
     """
     items = named(regions)
-    front = [selected] if selected is not None and selected in items else list(items)[:MOST_SENTENCES]
+    front = list(items)[:MOST_SENTENCES] if (label := label_of(selected, items)) is None else [label]
     selection = {label: items[label] for label in front}
     if len(selection) == 1:
         sentences = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in selection.items()]
@@ -104,7 +105,7 @@ def region_figure(
     fpr : float, optional
         The false-positive rate of the sentence; by default 0.05, or 1e-6 in the log-log view.
     selected : str, optional
-        Label of the region to draw in front and to speak of.
+        Label or expression of the region to draw in front and to speak of.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
     look : Look, default PLAIN
@@ -120,6 +121,7 @@ def region_figure(
     items = named(regions)
     table = region_table(items)
     rate = fpr if fpr is not None else 1e-6 if log else 0.05
+    selected = label_of(selected, items)
     takeaway = region_takeaway(items, fpr=rate, selected=selected)
     chart = region_chart(table, log=log, selected=selected, look=described(look, takeaway), **options)
     notes = tuple(text for label, region in items.items() if (text := note(region, table[table["label"] == label])))
@@ -253,7 +255,7 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
         axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
     else:
         scale = alt.Scale(domain=[0, 1], nice=False)
-        axis = alt.Axis(tickCount=6, format=".6~g")
+        axis = alt.Axis(tickCount=6)
     x = alt.X("x:Q", title=TITLES[across], scale=scale, axis=axis)
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
@@ -342,7 +344,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
             "size": np.where(visible, 38, 90),
             "paint": [paint[label] for label in rows["label"].tolist()],
             "label": rows["label"],
-            "alpha_text": [number(v) for v in rows["alpha"].tolist()],
+            "alpha_text": [nearest(v) for v in rows["alpha"].tolist()],
             "beta_text": [outward(v, 5, up=False) for v in rows["beta"].tolist()],
             "power_text": [outward(v, 5) for v in rows["power"].tolist()],
             "segment": rows["epsilon_label"],

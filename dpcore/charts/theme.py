@@ -17,6 +17,8 @@ SHARES = (0.22, 0.12, 0.5, 0.6)
 """How much of a colour is in the pale fills of charts; most have the first."""
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
+# numbers as `words.grouped` writes them: 10 000, not 10,000
+NUMBERS = {"decimal": ".", "thousands": " ", "grouping": [3], "currency": ["", ""]}
 EPSILON_TITLE = "Bound ε on the privacy loss"
 DELTA_TITLE = "Excess δ over the bound"
 """Titles of axes in the words of the glossary: ε bounds the loss, δ is what may exceed the factor e^ε."""
@@ -124,6 +126,8 @@ def config(*, dark: bool = False) -> dict[str, Any]:
         "range": {"category": list(palette(dark))},
         "text": {"color": text, "fontSize": SMALL},
         "rule": {"color": label},
+        "numberFormat": ",.6~g",
+        "locale": {"number": NUMBERS},
     }
 
 

@@ -185,7 +185,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     Examples
     --------
     >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
-    'dp(1): the loss is never infinite; it is at most 1.'
+    'DP, ε = 1: the loss is never infinite; it is at most 1.'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)

@@ -139,7 +139,7 @@ def test_a_result_that_takes_too_long_says_who_has_time_and_leaves_the_others(mo
     app = opened(ledger_rows=HEAD + "late,laplace(0.25),7\n", ledger_more="1")
     assert errors(app).startswith("The time allowed ended with 40% of the work done")
     assert "Nothing is shown in its place. The command line has no time limit" in said(app)
-    assert "dpcore ledger ledger.csv --delta 1e-06" in [block.value for block in app.code]
+    assert "dpcore ledger ledger.csv --delta 1e-6" in [block.value for block in app.code]
     assert len(alts(app)) == 2
     assert "more of row 1 (late: laplace(0.25)) fit" in said(app)
 

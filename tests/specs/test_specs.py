@@ -43,6 +43,7 @@ CASES: dict[str, dict[str, Any]] = {
         "epsilon": [1, "log(3)"],
     },
     "losses": {"draw": "losses", "region": "dp(0.6, 0.05)^5"},
+    "errata": {"draw": "errata", "of": "false"},
     "curves": {
         "draw": "curves",
         "regions": ["laplace(?)", "gdp(?)"],
