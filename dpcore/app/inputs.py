@@ -105,6 +105,7 @@ def slider_field(
     values: Sequence[str],
     allowed: Parameter = PROBABILITY,
     *,
+    name: str = "",
     help_text: str = "",
     **options: bool,
 ) -> float | None:
@@ -118,6 +119,8 @@ def slider_field(
         The round values of the slider, from small to large; the one in the field is added.
     allowed : Parameter, default PROBABILITY
         The numbers it takes.
+    name : str, default ""
+        What stands over the slider; nothing by default.
     help_text : str, default ""
         What the number is.
     options : bool
@@ -134,7 +137,7 @@ def slider_field(
         value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
     with slider:
         known = None if value is None or math.isnan(value) else value
-        log_slider(label, key, values, known, show_label=False)
+        log_slider(name or label, key, values, known, show_label=bool(name))
     return value
 
 
@@ -177,29 +180,6 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
         disabled=value is None,
         label_visibility="visible" if show_label else "collapsed",
     )
-
-
-def slider_field(
-    label: str, sign: str, key: str, default: str, allowed: Parameter, options: Sequence[str], help_text: str = ""
-) -> float | None:
-    """Show a slider with the exact field beside it; a wrong number is explained under both, and None returned.
-
-    Parameters
-    ----------
-    label, sign : str
-        Name of the slider, and the short one of the field.
-    key, default, allowed, help_text : str or Parameter
-        As in `number_field`.
-    options : sequence of str
-        As in `log_slider`.
-    """
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        value = number_field(sign, key, default, allowed, trouble=below, help_text=help_text)
-    with left:
-        log_slider(label, key, options, value)
-    return value
 
 
 def _follow(key: str, handle: str) -> None:

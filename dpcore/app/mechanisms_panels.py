@@ -72,12 +72,14 @@ def ask() -> MechanismView | None:
             _fields(chosen, text.strip())
     with tests:
         words = "The share of people outside the data whom the attacker accuses. A click on the region's border sets it too."
+        name = "False positives α of the test"
         alpha = inputs.slider_field(
-            "False positives α of the test", "α", "test_alpha", DEFAULTS["test_alpha"], ALPHA, ALPHAS, words
+            "α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, name=name, help_text=words
         )
         words = "The smallest ε is stated at this δ; typed as 1e-6."
+        name = "δ of the statements"
         delta = inputs.slider_field(
-            "δ of the statements", "δ", "stated_delta", DEFAULTS["stated_delta"], DELTA, DELTAS, words
+            "δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, name=name, help_text=words
         )
     with texts:
         _about(chosen)
