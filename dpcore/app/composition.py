@@ -112,9 +112,17 @@ def _mechanism() -> str | None:
 
 
 def _number(
-    label: str, key: str, values: Sequence[str], allowed: Parameter, words: str, **options: bool
+    label: str,
+    key: str,
+    values: Sequence[str],
+    allowed: Parameter,
+    words: str,
+    *,
+    optional: bool = False,
+    disabled: bool = False,
 ) -> float | None:
-    return inputs.slider_field(label, key, DEFAULTS[key], values, allowed, help_text=words, **options)
+    given = {"optional": optional, "disabled": disabled}
+    return inputs.slider_field(label, key, DEFAULTS[key], values, allowed, name="", help_text=words, **given)
 
 
 def _statement(epsilon: float, delta: float, eta: float) -> str:
