@@ -121,8 +121,10 @@ def _number(
     optional: bool = False,
     disabled: bool = False,
 ) -> float | None:
-    given = {"optional": optional, "disabled": disabled}
-    return inputs.slider_field(label, key, DEFAULTS[key], values, allowed, name="", help_text=words, **given)
+    default = DEFAULTS[key]
+    return inputs.slider_field(
+        label, key, default, values, allowed, help_text=words, optional=optional, disabled=disabled
+    )
 
 
 def _statement(epsilon: float, delta: float, eta: float) -> str:
