@@ -118,7 +118,7 @@ def test_a_theorem_that_says_nothing_gives_its_reason() -> None:
 def test_names_of_files_tell_figures_apart() -> None:
     base = {"draw": "composition", "mechanism": "dp(0.1, 1e-7)", "k": 100, "delta": 1e-5}
     name = specs.file_name(base)
-    assert name == "composition_dp-0.1-1e-7_k-100_delta-1e-05.csv"
+    assert name == "composition_dp-0.1-1e-7_k-100_delta-1e-5.csv"
     changes: list[dict[str, Any]] = [{"k": 101}, {"delta": 1e-6}, {"mechanism": "dp(0.2, 1e-7)"}, {"draw": "theorems"}]
     others = {specs.file_name(base | change) for change in changes}
     assert len(others | {name}) == 5
