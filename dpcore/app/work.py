@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -55,6 +56,8 @@ SLACK = 1.0
 
 NOTICE = 0.1
 """Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
+
+pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
