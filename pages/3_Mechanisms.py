@@ -20,8 +20,6 @@ if view is None:
     st.stop()
 
 work.fresh(view)
-
-
 with left:
     live.follow("noise", panels.sliders(), lambda held: panels.show_noise(panels.moved(view, held)))
     if not view.no_noise:
@@ -30,7 +28,12 @@ with left:
 left, right = st.columns([5, 3], gap="large")
 with left:
     st.subheader("Its region, and what is said about it")
-    live.follow("mechanism", panels.sliders(), lambda held: panels.show_region(panels.moved(view, held)))
+    live.follow(
+        "mechanism",
+        panels.sliders(),
+        lambda held: panels.show_region(panels.moved(view, held)),
+        lambda held: panels.handles(panels.moved(view, held)),
+    )
     panels.offer(mechanisms.region_spec, view, key=panels.CHART, link=True)
 with right:
     st.subheader("Smallest statements")

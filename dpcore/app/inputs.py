@@ -179,29 +179,6 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     )
 
 
-def slider_field(
-    label: str, sign: str, key: str, default: str, allowed: Parameter, options: Sequence[str], help_text: str = ""
-) -> float | None:
-    """Show a slider with the exact field beside it; a wrong number is explained under both, and None returned.
-
-    Parameters
-    ----------
-    label, sign : str
-        Name of the slider, and the short one of the field.
-    key, default, allowed, help_text : str or Parameter
-        As in `number_field`.
-    options : sequence of str
-        As in `log_slider`.
-    """
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        value = number_field(sign, key, default, allowed, trouble=below, help_text=help_text)
-    with left:
-        log_slider(label, key, options, value)
-    return value
-
-
 def _follow(key: str, handle: str) -> None:
     page.change(key, st.session_state[handle])
 
