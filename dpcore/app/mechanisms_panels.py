@@ -44,7 +44,7 @@ MOST_COPIES = 10**6
 CHART, FRAME = "mechanism_regions", "mechanism_regions_frame"
 SLIDERS = "_mechanism_sliders"  # keys of the sliders of the mechanism's parameters
 ALPHAS = [numeral(rate) for rate in RATES]
-NOISE_HEIGHT, REGION_HEIGHT = 360, 480  # the noise and its sliders fit one screen
+NOISE_HEIGHT, REGION_HEIGHT = 330, 460  # the noise and its sliders fit one screen
 DELTAS = ["0", *inputs.round_values(-12, 0)]
 
 
@@ -222,13 +222,16 @@ def handles(view: MechanismView) -> list[Handle]:
     return [Handle(FRAME, "test_alpha_slider", tuple(path))]
 
 
-def offer(spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool) -> None:
-    """Offer what a reader may take away of a picture; an error stands where the picture would be."""
+def offer(
+    title: str, spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool = True
+) -> None:
+    """Offer what a reader may take away of a picture, under its title; an error stands where the picture would be."""
     try:
         with work.progress("Describing"):
             source = spec(view)
     except DpcoreError:
         return
+    st.caption(title)
     figure.offer(source, key=key, link=link)
 
 
