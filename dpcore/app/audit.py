@@ -146,7 +146,10 @@ def _truth_words(truth: TradeOff, delta: float) -> str:
 
 def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
     """Return the table of bounds as the page shows it: every column says what its numbers are."""
-    labels = [_LABELS[m].format(nearest(at)) for m, at in zip(bounds["measure"], bounds["at"], strict=True)]
+    labels = [
+        _LABELS[m].format("" if at is None else nearest(at))
+        for m, at in zip(bounds["measure"], bounds["at"], strict=True)
+    ]
     return pd.DataFrame(
         {
             "measure": labels,

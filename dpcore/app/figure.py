@@ -165,10 +165,15 @@ def picture_of(
 def picture(figure: Figure, key: str, **options: Any) -> Any:
     """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
     event = draw(figure, key, **options)
+    words(figure)
+    return event
+
+
+def words(figure: Figure) -> None:
+    """Show the sentence and the notes of a figure."""
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
-    return event
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:

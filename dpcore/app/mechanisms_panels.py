@@ -73,10 +73,14 @@ def ask() -> MechanismView | None:
             _fields(chosen, text.strip())
     with tests:
         words = "The share of people outside the data whom the attacker accuses; the point on the region can be dragged too."
-        alpha = inputs.slider_field("Test α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, help_text=words)
+        name = "False positives α of the test"
+        alpha = inputs.slider_field(
+            "α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, name=name, help_text=words
+        )
         words = "The smallest ε is stated at this δ; typed as 1e-6."
+        name = "δ of the statements"
         delta = inputs.slider_field(
-            "Stated δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, help_text=words
+            "δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, name=name, help_text=words
         )
     with texts:
         _about(chosen)

@@ -12,6 +12,7 @@ from dpcore.app import ledger, page, work
 from dpcore.app.ledger import DEFAULTS, LONG, LedgerView
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.numerals import numeral
 from dpcore.ledger import Budget, Ledger, costs, may_words, read_ledger, spending, theorems, to_csv, to_json
 from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
@@ -259,7 +260,7 @@ def test_the_code_of_the_filters_gives_what_the_page_says(capsys: pytest.Capture
     assert found is not None
     pd.testing.assert_frame_equal(space["answers"], found)
     assert may_words(view.ledger, 1, found) in capsys.readouterr().out
-    assert ledger.filter_command(view).endswith(f"--filter --epsilon {view.budget.epsilon!r}")
+    assert ledger.filter_command(view).endswith(f"--filter --epsilon {numeral(view.budget.epsilon)}")
 
 
 def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,10 @@ class LedgerDrawer(Drawer):
     view: str = fields.choice("budget", "costs")
     folder: Path = field(default_factory=Path)
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta."""
+        return "delta", self.delta
+
     def recipe(self) -> Any:
         """Return the budget or the costs."""
         reading = call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **self.options("relation"))
