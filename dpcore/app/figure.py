@@ -54,7 +54,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of(source), style)
+    key = ("figure", work.name_of((source.table, source.files)), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -71,7 +71,7 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    rows = (store or work.cache()).get(("table", work.name_of(source)), make)
+    rows = (store or work.cache()).get(("table", work.name_of((source.table, source.files))), make)
     return figure.table if rows is None else rows
 
 
@@ -81,8 +81,10 @@ def code_of(spec: Mapping[str, Any], key: str) -> str:
         return specs.code(_at_tolerance(spec), file=f"{key}.svg")
 
 
-def _at_tolerance(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tolerance": work.TOLERANCE, **{name: value for name, value in spec.items() if value is not None}}
+def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
+    """Return a spec at the tolerance of the pages, with the files that it holds in memory."""
+    table = {name: value for name, value in spec.items() if value is not None}
+    return specs.Spec({"tolerance": work.TOLERANCE, **table}, files=spec.files if isinstance(spec, specs.Spec) else {})
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import threading
@@ -233,12 +234,14 @@ def name_of(value: object) -> Hashable:
         return ("region", type(value).__name__, str(value))
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
+    if isinstance(value, bytes):
+        return ("bytes", hashlib.sha256(value).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):
         return tuple((name, name_of(part)) for name, part in value.items())
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
-        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value))
+        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value) if field.compare)
         return (type(value).__qualname__, *parts)
     msg = f"A value of type {type(value).__name__} has no name."
     raise TypeError(msg)
