@@ -112,7 +112,7 @@ def show(
     command: Callable[[pd.DataFrame], str] | None = None,
     store: ResultCache | None = None,
     below: DeltaGenerator | None = None,
-) -> None:
+) -> DpcoreError | None:
     """Draw a figure with its sentence and all that a reader may take away, or say in its place why there is none.
 
     Parameters
@@ -133,6 +133,11 @@ def show(
         Where results are kept; the visitor's own for their data, with all visitors' by default.
     below : DeltaGenerator, optional
         Where the row goes; under the chart by default.
+
+    Returns
+    -------
+    DpcoreError or None
+        The error in the place of the figure.
     """
     try:
         with work.progress(words, store=store):
@@ -141,9 +146,11 @@ def show(
         st.info(plain(str(error)), icon=":material/info:")
     except DpcoreError as error:
         trouble(error, key)
+        return error
     else:
         with below if below is not None else st.container():
             offer(spec, key=key, link=link, command=command, store=store)
+    return None
 
 
 def picture(figure: Figure, key: str, **options: Any) -> Any:

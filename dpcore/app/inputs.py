@@ -128,6 +128,31 @@ def _follow(key: str, handle: str) -> None:
     page.change(key, st.session_state[handle])
 
 
+def slider_field(
+    label: str, key: str, default: str, options: Sequence[str], allowed: Parameter = PROBABILITY, *, help_text: str = ""
+) -> float | None:
+    """Show a slider with its exact field beside it and its errors below; return the number, None if it is wrong.
+
+    Parameters
+    ----------
+    label, key, default : str
+        Name shown, name in the link, text at first.
+    options : sequence of str
+        The values of the slider, whose key is ``{key}_slider``.
+    allowed : Parameter, default PROBABILITY
+        The numbers that the field takes.
+    help_text : str, default ""
+        What the number means.
+    """
+    left, right = st.columns([5, 3], vertical_alignment="bottom")
+    below = st.container()
+    with right:
+        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text)
+    with left:
+        log_slider(label, key, options, value)
+    return value
+
+
 def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
     """Show a menu that follows a text which the link carries, and writes it; a wrong text is explained."""
     typed = str(st.session_state.get(key, "")).strip()

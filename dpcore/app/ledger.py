@@ -78,7 +78,7 @@ class LedgerView:
             **({"file": FILE} if _is_long(self.text) else {"rows": self.text}),
             "epsilon": limit.epsilon,
             "delta": limit.delta,
-            "relation": self.relation or None,
+            **({"relation": self.relation} if self.relation else {}),
             **fields,
         }
         return Spec(table, files={FILE: self.text.encode()} if _is_long(self.text) else {})
@@ -183,7 +183,7 @@ def total_words(view: LedgerView) -> str:
 
 
 def _total_variation(rows: Ledger) -> float:
-    return float(rows.region.delta_bounds(0.0)[1])
+    return float(rows.region.total_variation)
 
 
 # ---- the table editor ----------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerRea
 
 
 def open_ledger(source: Path | bytes | str, relation: str = "") -> Ledger:
-    """Return the ledger of a CSV or JSON file all of whose rows can be read.
+    r"""Return the ledger of a CSV or JSON file all of whose rows can be read.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def open_ledger(source: Path | bytes | str, relation: str = "") -> Ledger:
 
     Examples
     --------
-    >>> len(open_ledger("label,expression,count\\nvisits,laplace(0.1),100\\n"))
+    >>> len(open_ledger("label,expression,count\nvisits,laplace(0.1),100\n"))
     1
     """
     reading = result(read_ledger, bytes_of(source) if isinstance(source, Path) else source)

@@ -106,7 +106,8 @@ class _Runner:
             target = getattr(self.value(node.target), node.name)
             return target if node.args is None else target(*(self.value(arg) for arg in node.args))
         if isinstance(node, File):
-            return self.files[node.name] if node.name in self.files else node.path
+            content = self.files.get(node.name)
+            return node.path if content is None else content
         if isinstance(node, dict):
             return {name: self.value(value) for name, value in node.items()}
         if isinstance(node, (list, tuple)):
@@ -183,7 +184,9 @@ class _Writer:
             return self._items("[", tuple(node), "]", column, depth)
         if isinstance(node, tuple):
             return self._items("(", node, ",)" if len(node) == 1 else ")", column, depth)
-        if isinstance(node, str) and depth and node.count("\n") > 1:  # inside brackets its lines may stand below each other
+        if (
+            isinstance(node, str) and depth and node.count("\n") > 1
+        ):  # inside brackets its lines may stand below each other
             return f"\n{'    ' * depth}".join(map(_literal, node.splitlines(keepends=True)))
         return _literal(node)
 
