@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, ledger, live, page, work
+from dpcore.app import figure, ledger, live, page
 from dpcore.app import ledger_panels as panels
-from dpcore.core.errors import DpcoreError
 
 page.setup("Ledger", "List every release about the same people: what do they reveal together, and what still fits?")
 examples, files = st.columns(2)
@@ -28,15 +27,8 @@ if view is not None:
 
     def draw(held: Mapping[str, str]) -> None:
         """Draw what is spent of the budget, for the value of a slider that is held."""
-        ledger.expect(view)
-        try:
-            with work.progress("Adding up", store=view.store):
-                spec = view.spec("budget", panels.moved(view.budget, held))
-                picture = figure.figure_of(spec, height=panels.CHART_HEIGHT, store=view.store)
-                figure.picture(picture, "ledger_budget")
-        except DpcoreError as error:
-            figure.trouble(error, "ledger_budget")
-            panels.say_command(view, error)
+        spec = view.spec("budget", panels.moved(view.budget, held))
+        panels.picture(view, spec, "Adding up", panels.CHART_HEIGHT)
 
     with left:
         live.follow("ledger", panels.SLIDERS, draw)

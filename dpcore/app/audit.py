@@ -15,6 +15,7 @@ from dpcore.charts import Figure, Look
 from dpcore.charts.audit import audit_figure
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import HEADINGS
+from dpcore.core.numerals import nearest
 from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ DEFAULTS: dict[str, Any] = {
     "audit_view": LINEAR,
 }
 _LABELS = {
-    "epsilon": "ε at δ = {:g}",
+    "epsilon": "ε at δ = {}",
     "mu": "μ of Gaussian privacy",
     "advantage": "advantage over blind guessing",
-    "true_positive_rate": "members found at α = {:g}",
+    "true_positive_rate": "members found at α = {}",
 }
 
 
@@ -125,7 +126,7 @@ def _words(view: AuditView, found: Audit) -> tuple[str, ...]:
     if 0.0 < view.delta < 1.0 and found.mu > 0 and (truth is None or truth.curve.gaussian_mu is not None):
         gaussian = outward(epsilon_if_gaussian(found, view.delta), 4, up=False)
         sentences.append(
-            f"If the noise is known to be Gaussian, the bound on μ says more: ε is at least {gaussian} at δ = {view.delta:g} "
+            f"If the noise is known to be Gaussian, the bound on μ says more: ε is at least {gaussian} at δ = {nearest(view.delta)} "
             "(lower bound, rounded down)."
         )
     if truth is not None:
@@ -138,19 +139,19 @@ def _truth_words(truth: TradeOff, delta: float) -> str:
     shown = "no finite ε" if np.isinf(epsilon) else f"ε = {outward(epsilon, 5)}"
     advantage, what = best_advantage(truth)
     return (
-        f"The data are simulated, so the truth is known: {truth} has {shown} at δ = {delta:g} and an advantage of "
+        f"The data are simulated, so the truth is known: {truth} has {shown} at δ = {nearest(delta)} and an advantage of "
         f"{outward(advantage, 4)} ({what}, rounded up)."
     )
 
 
 def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
     """Return the table of bounds as the page shows it: every column says what its numbers are."""
-    labels = [_LABELS[m].format(at) for m, at in zip(bounds["measure"], bounds["at"], strict=True)]
+    labels = [_LABELS[m].format(nearest(at)) for m, at in zip(bounds["measure"], bounds["at"], strict=True)]
     return pd.DataFrame(
         {
             "measure": labels,
             "lower bound": [outward(v, 5, up=False) for v in bounds["lower"]],
-            "measured": [f"{v:.4g}" for v in bounds["estimate"]],
+            "measured": [nearest(v, 4) for v in bounds["estimate"]],
             "upper bound": [outward(v, 5) for v in bounds["upper"]],
             HEADINGS["kind"]: "as its column says",
             **bounds[["theorem", "neighbours"]].rename(columns=HEADINGS),

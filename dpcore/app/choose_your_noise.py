@@ -24,6 +24,7 @@ from dpcore.calibration.answers import (
 from dpcore.calibration.sentences import verdict, words
 from dpcore.charts import Look, region_figure, utility_figure
 from dpcore.core.kinds import WORDS, facts, readable
+from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.words import grouped, of_100, outward
 
@@ -99,7 +100,7 @@ def asked_words(question: Question) -> str:
     if question.error is not None:
         whose = "the mean" if question.unknown == RECORDS else "one answer"
         miss = of_100(question.probability)
-        parts.append(f"{whose} is off by more than {question.error:g} in at most {miss} cases")
+        parts.append(f"{whose} is off by more than {nearest(question.error)} in at most {miss} cases")
     many = f" for {grouped(question.k)} answers" if question.unknown != COUNT and question.k > 1 else ""
     return f"{what}{many} such that {' and '.join(parts)}."
 
@@ -123,11 +124,11 @@ def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
     return {
         **row,
         "Each answer": f"{one.candidate.symbol} = {shown} ({WORDS[one.kind]})",
-        "Standard deviation": "–" if spread is None else f"{spread:.4g}",
+        "Standard deviation": "–" if spread is None else nearest(spread, 4),
         f"Error, all but {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
         f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),
         "Advantage": outward(one.advantage, 4),
-        f"Found at FPR {question.fpr:g}": outward(one.tpr, 4),
+        f"Found at FPR {nearest(question.fpr)}": outward(one.tpr, 4),
         "kind": one.worth_kind,
         **facts(total),
     }

@@ -12,6 +12,7 @@ from dpcore.charts import Look, region_figure
 from dpcore.charts.claims import accountants_figure, claim_figure
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, readable
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism
 from dpcore.training import ACCOUNTANTS, WRONG, Judgement, Report, judge, report, reports
 from dpcore.training.reports import SILENT
@@ -80,7 +81,11 @@ def epsilon(query: ClaimQuery) -> float:
         msg = "Type the claimed ε, or choose the accountant who reports one."
         raise DomainError(msg)
     if not judgement.epsilon <= LARGEST_EPSILON:
-        why = judgement.note if judgement.kind == "none" else f"{judgement.epsilon:.4g} is above {LARGEST_EPSILON:g}."
+        why = (
+            judgement.note
+            if judgement.kind == "none"
+            else f"{nearest(judgement.epsilon, 4)} is above {nearest(LARGEST_EPSILON)}."
+        )
         msg = f"{judgement.title} reports no ε that could be checked: {why}"
         raise DomainError(msg)
     return judgement.epsilon
@@ -159,7 +164,7 @@ def source_words(query: ClaimQuery) -> str:
     about = next(one for one in ACCOUNTANTS if one.name == judgement.name)
     if judgement.kind == "none":
         return f"{judgement.title} does not apply here. {judgement.note}"
-    value = f"about {judgement.epsilon:.6g}" if judgement.kind == "approximate" else outward(judgement.epsilon, 6)
+    value = f"about {nearest(judgement.epsilon)}" if judgement.kind == "approximate" else outward(judgement.epsilon, 6)
     kind = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no promise"}[judgement.kind]
     note = f"; {judgement.note}" if judgement.note else ""
     return f"{judgement.title} reports an ε of {value} ({kind}{note}). {about.meaning} {about.reference}."
@@ -169,7 +174,7 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the reports as people read them."""
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
     shown = [
-        "–" if kind == "none" else f"about {value:.5g}" if kind == "approximate" else outward(float(value), 5)
+        "–" if kind == "none" else f"about {nearest(value, 5)}" if kind == "approximate" else outward(float(value), 5)
         for value, kind in cells
     ]
     sides = frame["verdict"].replace({OPEN: "the truth", SILENT: "–"})

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -54,7 +55,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of((source.table, source.files)), style)
+    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -71,7 +72,8 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    rows = (store or work.cache()).get(("table", work.name_of((source.table, source.files))), make)
+    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
+    rows = (store or work.cache()).get(key, make)
     return figure.table if rows is None else rows
 
 
@@ -82,9 +84,9 @@ def code_of(spec: Mapping[str, Any], key: str) -> str:
 
 
 def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
-    """Return a spec at the tolerance of the pages, with the files that it holds in memory."""
-    table = {name: value for name, value in spec.items() if value is not None}
-    return specs.Spec({"tolerance": work.TOLERANCE, **table}, files=spec.files if isinstance(spec, specs.Spec) else {})
+    """Return a spec with the tolerance of the pages, unless it has one, and without empty values."""
+    values = {name: value for name, value in spec.items() if value is not None}
+    return replace(specs.as_spec(spec), table={"tolerance": work.TOLERANCE, **values})
 
 
 @contextmanager
@@ -112,7 +114,7 @@ def show(
     command: Callable[[pd.DataFrame], str] | None = None,
     store: ResultCache | None = None,
     below: DeltaGenerator | None = None,
-) -> DpcoreError | None:
+) -> None:
     """Draw a figure with its sentence and all that a reader may take away, or say in its place why there is none.
 
     Parameters
@@ -133,24 +135,31 @@ def show(
         Where results are kept; the visitor's own for their data, with all visitors' by default.
     below : DeltaGenerator, optional
         Where the row goes; under the chart by default.
-
-    Returns
-    -------
-    DpcoreError or None
-        The error in the place of the figure.
     """
+    if picture_of(spec, key=key, words=words, height=height, store=store):
+        with below if below is not None else st.container():
+            offer(spec, key=key, link=link, command=command, store=store)
+
+
+def picture_of(
+    spec: Mapping[str, Any],
+    *,
+    key: str,
+    words: str = "Drawing",
+    height: int = 0,
+    store: ResultCache | None = None,
+) -> bool:
+    """Draw a figure with its sentence, or say in its place why there is none; return whether it is drawn."""
     try:
         with work.progress(words, store=store):
             picture(figure_of(spec, height=height, store=store), key)
     except DomainError as error:  # nothing to draw is an answer, not a mistake
         st.info(plain(str(error)), icon=":material/info:")
+        return False
     except DpcoreError as error:
         trouble(error, key)
-        return error
-    else:
-        with below if below is not None else st.container():
-            offer(spec, key=key, link=link, command=command, store=store)
-    return None
+        return False
+    return True
 
 
 def picture(figure: Figure, key: str, **options: Any) -> Any:

@@ -11,6 +11,7 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ _FORMER = "_former"  # what stood in each field when the page was last shown
 
 def round_values(low: int, high: int) -> list[str]:
     """Return round numbers from 10^low to 10^high for a slider, ten in each decade; integers where `low` is 0 or more."""
-    values = [f"{step * 10.0**power:.10g}" for power in range(low, high) for step in _STEPS]
-    return [value for value in values if low < 0 or "." not in value] + [f"{10.0**high:.10g}"]
+    values = [nearest(step * 10.0**power, 10) for power in range(low, high) for step in _STEPS]
+    return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
 def number_field(
@@ -53,12 +54,11 @@ def number_field(
     trouble : DeltaGenerator
         Where a wrong number is explained; None is returned then.
     optional : bool, default False
-        The field may be empty, which is returned as nan.
+        The field may be empty, which is returned as nan; the help text is to say so.
     disabled : bool, default False
         The field is shown but not used, nor checked.
     """
-    shown = f"{label} (may be empty)" if optional else label
-    text = _typed(shown, key, default, help_text, disabled=disabled)
+    text = _typed(label, key, default, help_text, disabled=disabled)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     try:
@@ -98,7 +98,52 @@ def integer_field(
         return None
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
+def slider_field(
+    label: str,
+    key: str,
+    default: str,
+    values: Sequence[str],
+    allowed: Parameter = PROBABILITY,
+    *,
+    help_text: str = "",
+    **options: bool,
+) -> float | None:
+    """Show a field for a number that the link carries with its slider beside it, and what is wrong below them.
+
+    Parameters
+    ----------
+    label, key, default : str
+        Name shown, name in the link, text at first.
+    values : sequence of str
+        The round values of the slider, from small to large; the one in the field is added.
+    allowed : Parameter, default PROBABILITY
+        The numbers it takes.
+    help_text : str, default ""
+        What the number is.
+    options : bool
+        ``optional`` and ``disabled`` as in `number_field`.
+
+    Returns
+    -------
+    float or None
+        The number; nan if the field is empty and may be, None if it is wrong or disabled.
+    """
+    field, slider = st.columns([2, 5], vertical_alignment="bottom")
+    below = st.container()
+    with field:
+        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
+    with slider:
+        known = None if value is None or math.isnan(value) else value
+        log_slider(label, key, values, known, show_label=False)
+    return value
+
+
+def even_values(low: float, high: float, steps: int) -> list[str]:
+    """Return evenly spaced numbers for a slider, rounded to three digits."""
+    return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
+
+
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, show_label: bool = True) -> None:
     """Show a slider over round values, and the one in the field `key`; it writes into that field.
 
     Parameters
@@ -109,6 +154,8 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
         The round values, from small to large.
     value : float or None
         What the field says; None while it holds no number, which leaves nothing to move.
+    show_label : bool, default True
+        Show the name, or leave it to screen readers.
     """
     places = {option: float(option) for option in options}
     if value is None:
@@ -121,36 +168,19 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     handle = f"{key}_slider"
     st.session_state[handle] = here
     ordered = sorted(places, key=places.__getitem__)
-    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
+    st.select_slider(
+        label,
+        ordered,
+        key=handle,
+        on_change=_follow,
+        args=(key, handle),
+        disabled=value is None,
+        label_visibility="visible" if show_label else "collapsed",
+    )
 
 
 def _follow(key: str, handle: str) -> None:
     page.change(key, st.session_state[handle])
-
-
-def slider_field(
-    label: str, key: str, default: str, options: Sequence[str], allowed: Parameter = PROBABILITY, *, help_text: str = ""
-) -> float | None:
-    """Show a slider with its exact field beside it and its errors below; return the number, None if it is wrong.
-
-    Parameters
-    ----------
-    label, key, default : str
-        Name shown, name in the link, text at first.
-    options : sequence of str
-        The values of the slider, whose key is ``{key}_slider``.
-    allowed : Parameter, default PROBABILITY
-        The numbers that the field takes.
-    help_text : str, default ""
-        What the number means.
-    """
-    left, right = st.columns([5, 3], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text)
-    with left:
-        log_slider(label, key, options, value)
-    return value
 
 
 def choice(label: str, key: str, options: dict[str, str], default: str) -> str:

@@ -12,7 +12,7 @@ from dpcore.app import figure, inputs, ledger, page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
-from dpcore.core.errors import BudgetError, DpcoreError, RelationError
+from dpcore.core.errors import BudgetError, DomainError, DpcoreError, RelationError
 from dpcore.core.numerals import numeral
 from dpcore.ledger import ASSUMPTION, CHOICE, Budget, more_words, read_ledger, to_csv, to_json
 from dpcore.ledger.records import MOST_ROWS
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.ledger import LedgerReading
+    from dpcore.specs import Spec
 
 MOST_NAMED = 10
 TABLE_HEIGHT, CHART_HEIGHT = 203, 260  # the table, the chart and its sliders fit one screen
@@ -302,11 +303,27 @@ def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) ->
 
 
 def show(view: LedgerView, kind: str, words: str, **fields: Any) -> None:
-    """Show a picture of the ledger; where only the time was too short, say who has more of it."""
+    """Show a picture of the ledger and all that can be taken away."""
     spec = view.spec(kind, **fields)
-    error = figure.show(spec, key=f"ledger_{kind}", words=words, link=False, store=view.store)
-    if error is not None:
+    if picture(view, spec, words):
+        figure.offer(spec, key=f"ledger_{kind}", link=False, store=view.store)
+
+
+def picture(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
+    """Draw a picture of the ledger, or say in its place why there is none; return whether it is drawn."""
+    key = f"ledger_{spec['view']}"
+    ledger.expect(view)
+    try:
+        with work.progress(words, store=view.store):
+            figure.picture(figure.figure_of(spec, height=height, store=view.store), key)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
+        return False
+    except DpcoreError as error:
+        figure.trouble(error, key)
         say_command(view, error)
+        return False
+    return True
 
 
 def say_command(view: LedgerView, error: DpcoreError) -> None:

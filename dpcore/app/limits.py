@@ -21,6 +21,7 @@ from dpcore.charts.central_limit import (
 )
 from dpcore.charts.theme import Look
 from dpcore.core.kinds import labelled, readable
+from dpcore.core.numerals import nearest
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def numbers(query: LimitsQuery) -> pd.DataFrame:
     """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
     row, _ = row_of(query)
     found = row.limit
-    rows = [("μ of k copies", f"{row.goal.mu:.8g}", "approximation of the composition")]
+    rows = [("μ of k copies", nearest(row.goal.mu, 8), "approximation of the composition")]
     if found.moments is not None:
         kind = "exact" if found.moments.kind == "exact" else "between these, by quadrature"
         if found.moments.factors > 1:
@@ -151,7 +152,7 @@ def numbers(query: LimitsQuery) -> pd.DataFrame:
 
 def _between(bracket: Bracket) -> str:
     if bracket.lower == bracket.upper:
-        return f"{bracket.upper:.10g}"
+        return nearest(bracket.upper, 10)
     return f"{outward(bracket.lower, 7, up=False)} to {outward(bracket.upper, 7)}"
 
 
@@ -187,8 +188,8 @@ def array_words(query: Rows) -> str:
     """Say which mechanisms row n holds."""
     pure, failing, varying = (array.statement(query.n) for array in three(query))
     each = (
-        f"ε = {pure.epsilon:.4g}; or also δ = {failing.delta:.4g}; "
-        f"or ε = {varying.epsilon:.4g} and η = {varying.eta:.4g}"
+        f"ε = {nearest(pure.epsilon, 4)}; or also δ = {nearest(failing.delta, 4)}; "
+        f"or ε = {nearest(varying.epsilon, 4)} and η = {nearest(varying.eta, 4)}"
     )
     many = "1 mechanism" if query.n == 1 else f"{grouped(query.n)} mechanisms"
     return f"Row n = {grouped(query.n)} has {many} with {each} (rounded)."

@@ -11,6 +11,7 @@ from dpcore.charts import Look, region_figure
 from dpcore.charts.local import channel_figure, sweep_figure
 from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
 from dpcore.local import (
     MEASURES,
@@ -204,7 +205,7 @@ def channel_words(view: LocalPrivacyView, channel: Channel) -> str:
     spent = "infinite (some answer excludes a letter)" if math.isinf(channel.epsilon) else outward(channel.epsilon, 5)
     extra = ""
     if view.promise.delta > 0:
-        extra = f", δ at ε = {view.promise.epsilon:g} at most {outward(channel.delta(view.promise.epsilon), 4)}"
+        extra = f", δ at ε = {nearest(view.promise.epsilon)} at most {outward(channel.delta(view.promise.epsilon), 4)}"
     return (
         f"{channel.title[:1].upper()}{channel.title[1:]}: {answers}. Its own smallest pure ε is {spent}{extra}, its total variation "
         f"{outward(channel.total_variation, 4)} (exact, rounded up)."

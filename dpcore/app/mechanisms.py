@@ -18,6 +18,7 @@ from dpcore.charts.references import with_references
 from dpcore.charts.sampling import note
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, kind, labelled, readable
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism
 from dpcore.theorems.conversion.claims import Claim, NotionStatement, claim, statements
 from dpcore.words import attack_sentence, best_advantage, of_100, outward
@@ -120,7 +121,7 @@ class MechanismView:
         what = WORDS[kind(*self.border, "lower")]
         if self.is_best:
             return "No test with as few false positives misses fewer people: the point lies on the region's border."
-        words = f"The best attacker with false positives of {self.alpha:g} misses at least a share of"
+        words = f"The best attacker with false positives of {nearest(self.alpha)} misses at least a share of"
         return f"{words} {outward(self.border[0], 4, up=False)} ({what})."
 
     @property
@@ -242,9 +243,9 @@ def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
     answers = "one answer" if k == 1 else f"{k} answers"
     return (
-        f"For {answers} within ε = {epsilon:g} and δ = {delta:g}, {least} {name} is **{outward(value, 6, up=noise)}** "
+        f"For {answers} within ε = {nearest(epsilon)} and δ = {nearest(delta)}, {least} {name} is **{outward(value, 6, up=noise)}** "
         f"({kinds[str(row['kind'])]}, rounded to the safe side): `{row['expression']}` reaches δ = "
-        f"{outward(float(row['delta']), 4)} at ε = {float(row['epsilon']):g}."
+        f"{outward(float(row['delta']), 4)} at ε = {nearest(float(row['epsilon']))}."
     )
 
 

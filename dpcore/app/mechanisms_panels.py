@@ -25,6 +25,7 @@ from dpcore.calibration import calibrate
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import HEADINGS
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import COUNT, DELTA, EPSILON
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
@@ -72,7 +73,7 @@ def ask() -> MechanismView | None:
             DEFAULTS["test_alpha"],
             key="test_alpha",
             bind="query-params",
-            format_func=lambda rate: f"{rate:g}",
+            format_func=nearest,
             help="How many of those outside the data the attacker accuses. A click on the region's border chooses it too.",
         )
         delta = _number(

@@ -25,6 +25,7 @@ from dpcore.constraints import (
     split,
 )
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.words import best_advantage, grouped, outward
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def answer_words(answer: Split) -> str:
     count = sum(copies for _, copies in answer.factors)
     if not count:
         return "Yes: it is a single constraint."
-    named = ", ".join(f"ε = {e:.6g}" + (f" ({c} times)" if c > 1 else "") for e, c in answer.factors)
+    named = ", ".join(f"ε = {nearest(e)}" + (f" ({c} times)" if c > 1 else "") for e, c in answer.factors)
     return f"Yes: {grouped(count)} {'factor' if count == 1 else 'factors'}, {named}; δ in total {outward(answer.total_delta, 6)}."
 
 
@@ -246,11 +247,11 @@ def step_words(answer: Split) -> list[str]:
     """Say what each step found, as numbered lines."""
     lines = []
     for row in answer.steps.to_dict("records"):
-        known = f", {row['explained']:.7g} explained" if row["explained"] else ""
-        seen = f"{row['step']}. Loss {row['loss']:.6g} weighs {row['weight']:.7g}{known}"
+        known = f", {nearest(row['explained'], 7)} explained" if row["explained"] else ""
+        seen = f"{row['step']}. Loss {nearest(row['loss'])} weighs {nearest(row['weight'], 7)}{known}"
         times = "once" if row["copies"] == 1 else f"{row['copies']} times"
         if row["copies"]:
-            lines.append(f"{seen}: ε = {row['factor_epsilon']:.6g}, {times}; {row['left_over']:.6g} is left.")
+            lines.append(f"{seen}: ε = {nearest(row['factor_epsilon'])}, {times}; {nearest(row['left_over'])} is left.")
         elif answer.is_product is None:
             lines.append(f"{seen}: a contradiction that rounding may have made.")
         else:

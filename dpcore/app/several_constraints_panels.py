@@ -13,6 +13,7 @@ from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, Con
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from dpcore.constraints import Split
@@ -143,7 +144,7 @@ def show_pair(view: ConstraintsView) -> None:
         "holds reveals more than a draw from this pair; k of them reveal at most k draws."
     )
     table = dominating_pair(view.given.region)
-    numbers(table.assign(loss=[f"{loss:.6g}" for loss in table["loss"]]), "cons_pair_numbers")
+    numbers(table.assign(loss=[nearest(loss) for loss in table["loss"]]), "cons_pair_numbers")
 
 
 # ---- splitting -----------------------------------------------------------------------------------------------

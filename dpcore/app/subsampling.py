@@ -12,6 +12,7 @@ from dpcore.central_limit.convergence import ABOVE, BELOW, verdict
 from dpcore.charts import Look
 from dpcore.charts.amplified import forms_figure, rate_figure, steps_figure
 from dpcore.core.kinds import FACTS, WORDS, readable
+from dpcore.core.numerals import nearest
 from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
 from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, RENYI, STEPS
 from dpcore.words import grouped, outward
@@ -35,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
 }
 SCHEMES = (POISSON, FIXED)
 DECADES = tuple(10.0**-power for power in range(1, 7))
-PS = [f"{step * 10.0**power:g}" for power in range(-4, 0) for step in (1, 2, 5)] + ["1"]
+PS = [nearest(step * 10.0**power) for power in range(-4, 0) for step in (1, 2, 5)] + ["1"]
 TS = [str(step * 10**power) for power in range(5) for step in (1, 2, 5)] + [str(LARGEST_T)]
 
 
@@ -110,7 +111,7 @@ def summary(query: TrainingSteps) -> pd.DataFrame:
     """Return the ways as text: numbers rounded to the safe side, and what each is."""
     frame = numbers(query)
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
-    shown = [f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
+    shown = [f"about {nearest(value)}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
     columns = {"Way": frame["title"], f"ε at δ = {outward(query.delta, 6)}": shown, "Note": frame["note"]}
     return readable(pd.DataFrame({**columns, **frame[list(FACTS)]}))
 
@@ -125,15 +126,15 @@ def steps_words(query: TrainingSteps) -> tuple[bool, str]:
         f"{outward(high, 6)} (certified)"
     )
     if high > 0:
-        words += f"; the Rényi bound {outward(bound, 4)} is {100 * (bound / high - 1):.3g} % more"
+        words += f"; the Rényi bound {outward(bound, 4)} is {nearest(100 * (bound / high - 1), 3)} % more"
     side = verdict(said, low, high)
     if side == BELOW:
-        tail = f"The CLT number of GDP accountants, about {said:.4g}, is below the truth by {outward(low - said, 3, up=False)} or more: no promise."
+        tail = f"The CLT number of GDP accountants, about {nearest(said, 4)}, is below the truth by {outward(low - said, 3, up=False)} or more: no promise."
     else:
         where = (
             "is above the truth here, without a theorem that says so" if side == ABOVE else "lies inside the bracket"
         )
-        tail = f"The CLT number of GDP accountants, about {said:.4g}, {where}."
+        tail = f"The CLT number of GDP accountants, about {nearest(said, 4)}, {where}."
     return side == BELOW, f"{words}. {tail}"
 
 

@@ -13,6 +13,7 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.core.domains import SHARE, SIGMA
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import FACTS, readable
+from dpcore.core.numerals import nearest
 from dpcore.words import of_100
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def show_rates(query: page.TrainingSteps) -> None:
             "Wrongly accused": [of_100(float(rate)) for rate in rows["fpr"]],
             "Found, at most": [of_100(float(rate)) for rate in rows["tpr"]],
             "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
-            "By CLT (approximation)": [f"about {float(rate):.4g}" for rate in rows["clt"]],
+            "By CLT (approximation)": [f"about {nearest(float(rate), 4)}" for rate in rows["clt"]],
             "The CLT is": rows["verdict"],
             **rows[list(FACTS)],
         }

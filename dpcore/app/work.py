@@ -23,6 +23,7 @@ from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import current, effort, impose
 from dpcore.core.errors import BudgetError, DpcoreError
 from dpcore.core.notices import collected
+from dpcore.core.numerals import nearest
 from dpcore.core.results import install, kept_by
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
@@ -134,7 +135,7 @@ class ResultCache:
             return self._made_here(key, make)
         if _rerun.operations > MOST:
             hours = _rerun.operations / PER_SECOND / 3600
-            msg = f"This would take about {_rerun.operations:.1g} operations, {hours:.2g} hours; a page does at most {MOST:.0e}."
+            msg = f"This would take about {nearest(_rerun.operations, 1)} operations, {nearest(hours, 2)} hours; a page does at most {nearest(MOST)}."
             raise BudgetError(msg)
         if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # who sees a Stop may press it at any moment
             try:

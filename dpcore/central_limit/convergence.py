@@ -21,6 +21,7 @@ from dpcore.core.domains import COUNT, SHARE
 from dpcore.core.effort import checkpoint, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import EXACT, FACTS, kind, labelled
+from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions import gate
 from dpcore.words import grouped, outward
@@ -92,7 +93,7 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
     ----------
     mechanism : TradeOff or str
         A region, or its expression.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         Where epsilon is compared, in (0, 1].
     ks : sequence of int, optional
         Numbers of copies; by default those of `rungs`.
@@ -204,7 +205,7 @@ def warning(row: Copies, delta: float, apart: Distance) -> tuple[bool, str]:
     clt = clt_epsilon(row.goal, delta)
     side = verdict(clt, low, high)
     many = f"For k = {grouped(row.k)} and δ = {outward(delta, 6)}"
-    statement = f"the limit says ε ≈ {clt:.5g}" if math.isfinite(clt) else "the limit has no ε"
+    statement = f"the limit says ε ≈ {nearest(clt, 5)}" if math.isfinite(clt) else "the limit has no ε"
     if side == BELOW:
         needs = f"needs ε ≥ {outward(low, 5, up=False)}" if math.isfinite(low) else "has no ε at all"
         sure = "exact" if low == high else "certified lower bound"
@@ -229,7 +230,7 @@ def _understated(row: Copies, apart: Distance) -> str:
     if true <= limit_delta:
         return ""
     return (
-        f"Its δ is furthest below the truth at ε = {apart.worst:.4g}: it says {limit_delta:.5g}, the truth is at least "
+        f"Its δ is furthest below the truth at ε = {nearest(apart.worst, 4)}: it says {nearest(limit_delta, 5)}, the truth is at least "
         f"{outward(true, 5, up=False)}."
     )
 

@@ -12,11 +12,12 @@ import pandas as pd
 from dpcore.audit.measurements import Counts
 from dpcore.audit.statements import METHOD, NEIGHBOURS, percent, sentence, verdict
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.regions import TITLES
 from dpcore.charts.sampling import named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.kinds import FACTS
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def _axis(kind: Any, name: str, floor: float) -> Any:
         scale = alt.Scale(type="log", domain=[floor, 1], nice=False, clamp=True)
         return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_LOG_LABEL))
     scale = alt.Scale(domain=[0, 1], nice=False)
-    return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6, format=".6~g"))
+    return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
 
 
 def _curve(table: pd.DataFrame, label: str) -> Bounds:
@@ -350,7 +351,7 @@ def _tests(audit: Audit, series: Series, view: _View) -> list[alt.Chart]:
             "right": high_a,
             "first": view.height(low_b),
             "last": view.height(high_b),
-            "rates": [f"{number(a)}, {number(b)}" for a, b in zip(alpha, beta, strict=True)],
+            "rates": [f"{nearest(a)}, {nearest(b)}" for a, b in zip(alpha, beta, strict=True)],
             "label": series.name_of[MEASURED],
         }
     ).iloc[: 10 * MOST_DOTS]

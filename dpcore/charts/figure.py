@@ -13,6 +13,7 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
 
 def rounded_up(value: float, kind: str, digits: int) -> str:
     """Return a number as a bar or point shows it: rounded up, or to the nearest if it is not a bound."""
-    return f"about {value:.{digits}g}" if kind == "approximate" else outward(float(value), digits)
+    return f"about {nearest(value, digits)}" if kind == "approximate" else outward(float(value), digits)
 
 
 def not_drawn(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -204,8 +205,3 @@ def not_drawn(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     for reason, name in reasons:
         names.setdefault(reason, []).append(name)
     return tuple(f"Not drawn: {', '.join(some)}. {reason}" for reason, some in names.items())
-
-
-def number(value: float, digits: int = 5) -> str:
-    """Return a number as a tooltip shows it; infinity is ``inf``."""
-    return f"{value + 0.0:.{digits}g}"

@@ -14,6 +14,7 @@ from dpcore.charts.figure import Figure, checked, not_drawn, rounded_up, tooltip
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.theorems.composition.verdict import best
 from dpcore.words import grouped, outward
 
@@ -98,7 +99,7 @@ def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Laye
             "dash": [[3, 3] if state == GUESS else [1, 0] for state in rows["fits"]],
         }
     )
-    scale, axis = alt.Scale(domain=[0, end], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    scale, axis = alt.Scale(domain=[0, end], nice=False), alt.Axis(tickCount=6)
     x = alt.X("length:Q", title="ε of the whole ledger", scale=scale, axis=axis)
     y = alt.Y("title:N", title=None, sort=list(rows["title"]), axis=alt.Axis(labelLimit=150, minExtent=90))
     tips = {"title": "theorem", "words": "ε", "kind": "ε is", "state": "it is"}
@@ -130,7 +131,7 @@ def _words(row: pd.Series, end: float) -> str:
 
 def _budget_line(budget: Budget, x: alt.X, *, left: bool, dark: bool) -> list[alt.Chart]:
     """Draw a line at the budget, with its name above the bars."""
-    place = pd.DataFrame({"length": [budget.epsilon], "text": [f"budget ε = {budget.epsilon:.6g}"]})
+    place = pd.DataFrame({"length": [budget.epsilon], "text": [f"budget ε = {nearest(budget.epsilon)}"]})
     ink = theme.ink(dark=dark)
     mark = alt.Chart(checked(place)).encode(x=x)
     return [
@@ -194,7 +195,7 @@ def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
             "kind": rows["kind"].map(WORDS).to_numpy(),
         }
     )
-    scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6)
     x = alt.X("cost:Q", title="What the row adds to ε", scale=scale, axis=axis)
     y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, minExtent=90))
     tips = {"name": "row", "expression": "release", "count": "count", "words": "cost", "kind": "the cost is"}

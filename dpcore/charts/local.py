@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.figure import Figure, checked
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
+from dpcore.core.numerals import nearest
 from dpcore.local.bounds import BOUNDS
 from dpcore.local.sweeps import BEST, FREE, MANY, RATIO, TWO
 from dpcore.words import outward
@@ -92,16 +93,16 @@ def _utility_words(frame: pd.DataFrame, value: str, epsilon: float, apart: float
     if best is not None:
         low, high = outward(float(best["low"]), 4, up=False), outward(float(best["high"]), 4)
         amount = (
-            f"{number(float(best['value']), 4)} (exact)" if best["kind"] == "exact" else f"{low} to {high} (bounds)"
+            f"{nearest(float(best['value']), 4)} (exact)" if best["kind"] == "exact" else f"{low} to {high} (bounds)"
         )
-        parts.append(f"At ε = {number(float(best['parameter']), 4)} the best channel keeps a {value} of {amount}")
+        parts.append(f"At ε = {nearest(float(best['parameter']), 4)} the best channel keeps a {value} of {amount}")
         if apart is not None and 0 < apart < float("inf"):
-            parts.append(f", compared with {number(apart, 4)} without privacy")
+            parts.append(f", compared with {nearest(apart, 4)} without privacy")
         parts.append(". ")
     for name in (TWO, MANY):
         row = _here(frame, name, epsilon)
         if row is not None:
-            parts.append(f"{name[:1].upper()}{name[1:]}: {number(float(row['value']), 4)} (exact). ")
+            parts.append(f"{name[:1].upper()}{name[1:]}: {nearest(float(row['value']), 4)} (exact). ")
     upper = frame[(frame["kind"] == "upper")]
     near = [row for series in dict.fromkeys(upper["series"]) if (row := _here(upper, series, epsilon)) is not None]
     if near:
@@ -115,7 +116,7 @@ def _ratio_words(frame: pd.DataFrame, epsilon: float) -> str:
     if row is None:
         return "The ratio is not known."
     kind = "exact" if row["kind"] == "exact" else "at most: the best channel is only bounded"
-    here, value = number(float(row["parameter"]), 4), number(float(row["value"]), 4)
+    here, value = nearest(float(row["parameter"]), 4), nearest(float(row["value"]), 4)
     sentence = f"At ε = {here} the binary mechanism keeps {value} of what the best channel keeps ({kind})"
     lower = frame[frame["kind"] == "lower"]
     names = [name for name in dict.fromkeys(lower["series"]) if name != RATIO]
@@ -138,7 +139,7 @@ def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = 
     """
     answers = list(frame.columns[1:])
     rows = frame.melt(id_vars="letter", var_name="answer", value_name="probability")
-    rows["text"] = [f"{p:.3f}" if p >= 0.0005 or p == 0 else f"{p:.0e}" for p in rows["probability"]]
+    rows["text"] = [nearest(p, 3) if p >= 0.0005 or p == 0 else nearest(p, 1) for p in rows["probability"]]
     strong, back = theme.colour(0, dark=look.dark), theme.paper(dark=look.dark)
     deep = theme.pale(strong, dark=look.dark, share=_DEEPEST)
     x = alt.X(

@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import checkpoint
 from dpcore.core.kinds import FACTS, kind
+from dpcore.core.numerals import nearest
 from dpcore.local.bounds import NEIGHBOURS, Case
 from dpcore.local.channels import binary, randomized_response
 from dpcore.local.checks import proved_bounds
@@ -227,10 +228,10 @@ def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
         return f"{two[:1].upper()}{two[1:]} is as good as the best channel at every ε drawn."
     if good[0]:
         until = float(order["epsilon"].iloc[int(np.argmin(good)) - 1])
-        parts.append(f"{two} is as good as the best channel up to ε = {until:g}")
+        parts.append(f"{two} is as good as the best channel up to ε = {nearest(until)}")
     many = order["response"].to_numpy(dtype=bool)
     if many[-1]:
         last_bad = int(many.size - np.argmin(many[::-1])) if not many.all() else 0
         also = "" if parts else " is as good as the best channel"
-        parts.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
+        parts.append(f"randomized response{also} from ε = {nearest(float(order['epsilon'].iloc[last_bad]))} on")
     return f"At the ε drawn, {' and '.join(parts)}." if parts else ""

@@ -14,7 +14,7 @@
 `figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
-from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, code, draw, drawers, expressions, table
+from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, as_spec, code, draw, drawers, expressions, table
 from dpcore.specs.reading import block, figures_in, load, read
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Drawer",
     "Spec",
     "SpecError",
+    "as_spec",
     "block",
     "code",
     "draw",

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
 LOOKS: Final = (
-    "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "points", "selected", "x", "y",
+    "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "places", "points", "rows",
+    "selected", "x", "y",
 )  # fmt: skip
 COMMON: Final = (*TEXTS, "link", "height", "tolerance")
 _LONGEST: Final = 80  # of a name in a message
@@ -187,7 +188,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     Examples
     --------
     >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
-    'dp(1): the loss is never infinite; it is at most 1.'
+    'DP, ε = 1: the loss is never infinite; it is at most 1.'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.results import result
 from dpcore.files.paths import inside
 
@@ -139,7 +140,7 @@ def source(node: Any, tolerance: float | None = None, *, table: Any = None, file
     if file:
         lines.append(f"{writer.need('dpcore.charts:save')}(figure, {_literal(file)})")
     if tolerance is not None:
-        header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={tolerance!r}):"
+        header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={_literal(tolerance)}):"
         lines = [header, *(f"    {line}" for text in lines for line in text.split("\n"))]
     imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(writer.imports.items())]
     standard = [line for line in imports if not line.startswith("from dpcore")]
@@ -211,8 +212,8 @@ class _Writer:
 
 
 def _literal(value: Any) -> str:
-    """Return a plain value as Python writes it, texts in double quotes."""
+    """Return a plain value as Python reads it: texts in double quotes, a whole float as 2.0, otherwise the short form."""
     if isinstance(value, str):
         quoted = repr(value)
         return quoted if '"' in value else '"' + quoted[1:-1].replace("\\'", "'") + '"'
-    return repr(value)
+    return numeral(value) if isinstance(value, float) and not value.is_integer() else repr(value)

@@ -21,6 +21,7 @@ from dpcore.calibration import calibrate
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import BudgetError, DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism
 from dpcore.regions import gate
 from dpcore.regions.guarantees import DP
@@ -88,7 +89,7 @@ class LeastNoise:
         """Say what the noise is and what it would have to be."""
         kind = "exact" if self.kind == "exact" else "certified"
         start = (
-            f"Its {self.symbol} is {self.present:.5g} per use; the claim needs {outward(self.value, 5, up=self.is_noise)} "
+            f"Its {self.symbol} is {nearest(self.present, 5)} per use; the claim needs {outward(self.value, 5, up=self.is_noise)} "
             f"({kind}, rounded to the safe side)"
         )
         if abs(self.ratio - 1) <= _WASTE:
@@ -268,13 +269,13 @@ class Judgement:
             WRONG: "below the true curve: it is wrong",
             OPEN: "on the true curve, as far as is known: it is not decided",
         }[self.verdict]
-        numbers = f"ε = {self.epsilon:.6g}, δ = {outward(self.delta, 6)}"
+        numbers = f"ε = {nearest(self.epsilon)}, δ = {outward(self.delta, 6)}"
         return f"The claim ({numbers}) lies {place}. {self._in_delta(low=self.verdict == WRONG)}"
 
     def _in_epsilon(self, *, low: bool) -> str:
         """Say the true epsilon at the claimed delta."""
         least, most = self.epsilon_bounds
-        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"claimed is {self.epsilon:.6g}"
+        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"claimed is {nearest(self.epsilon)}"
         if math.isinf(least):
             return f"no ε holds {at} ({self.kind}); {claimed}"
         if self.verdict == OPEN:

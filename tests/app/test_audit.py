@@ -33,13 +33,13 @@ CSV = "\ufeffscore;label\n0,5;1\n0,1;0\nabc;1\n0,2;yes\n2,5;1\n0,3;0\n".encode()
 def test_the_first_view() -> None:
     app = opened()
     (alt,) = alts(app)
-    assert alt.startswith("With 95 % confidence no mechanism with ε below 1.578 at δ = 1e-05 produced this")
+    assert alt.startswith("With 95 % confidence no mechanism with ε below 1.578 at δ = 1e-5 produced this")
     assert "The claim dp(1) is contradicted with 95 % confidence" in alt
     assert "**The claim dp(1) is contradicted.**" in said(app)
     assert "(ε, δ)-DP** (lower bound): ε = 1.5788 (rounded down)" in said(app)
     assert "**μ-GDP** (lower bound): μ = 1.5133 (rounded down)." in said(app)
     assert "even an attack without any error would not prove more than ε = 4.886" in said(app)
-    assert "laplace(2) has ε = 2 at δ = 1e-05" in said(app)
+    assert "laplace(2) has ε = 2 at δ = 1e-5" in said(app)
     assert "known to be Gaussian" not in said(app)
     table = app.dataframe[-1].value
     assert table.columns.tolist()[:4] == ["measure", "lower bound", "measured", "upper bound"]

@@ -148,7 +148,7 @@ def test_the_editor_writes_the_list() -> None:
         "added_rows": [{EPSILON: 1, DELTA: 1e-6}, {EPSILON: 2}],
         "deleted_rows": [1],
     }
-    assert several_constraints.edited(text, changes) == "0.6, 0.1; 1, 1e-06"
+    assert several_constraints.edited(text, changes) == "0.6, 0.1; 1, 1e-6"
     assert several_constraints.edited(text, {}) == text
     assert (
         several_constraints.edited(text, {"edited_rows": {7: {DELTA: 0.1}, 0: {"status": "x", EPSILON: None}}}) == text

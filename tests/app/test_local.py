@@ -66,7 +66,7 @@ def test_figure_5_shows_all_four_lines() -> None:
                 "local_miss": "<script>",
             },
             (
-                "P0 must add up to 1 within 1e-09",
+                "P0 must add up to 1 within 1e-9",
                 "ε must be a number in [0, 20], got '-1'.",
                 "δ must be a number in [0, 0.999], got '1'.",
                 "η must be a number in [0, 1], got '2'.",

@@ -32,7 +32,7 @@ PROMISED = {  # what presets say
     "mechanism_cut": "The claim fails",
     "mechanism_exponential": "has no noise of its own",
     "mechanism_histogram": "The best attacker with false positives of 0.2 misses at least",
-    "mechanism_gradient": "For 1000 answers within ε = 2 and δ = 1e-05, the least sigma is",
+    "mechanism_gradient": "For 1000 answers within ε = 2 and δ = 1e-5, the least sigma is",
 }
 EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
 DELTA = 1e-5
@@ -141,7 +141,7 @@ def test_the_first_view() -> None:
     assert "Accusing at answers above 2.303" in alts(app)[0]
     assert "finds at most 14 of 100 people inside it (exact)" in alts(app)[1]
     assert "the point lies on the region's border" in said(app)
-    assert "**(ε, δ)-DP** (exact): ε = 0.99998 (rounded up) at δ = 1e-05." in said(app)
+    assert "**(ε, δ)-DP** (exact): ε = 0.99998 (rounded up) at δ = 1e-5." in said(app)
     assert "**DP-TV** (exact)" in said(app)
     assert "**μ-GDP** (upper bound): μ = 1.0301 (rounded up)." in said(app)
     assert "The claim of ε = 1 holds" in said(app)

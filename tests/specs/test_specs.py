@@ -31,6 +31,9 @@ CASES: dict[str, dict[str, Any]] = {
         "points": [{"alpha": 0.1, "beta": 0.5, "label": "P"}],
     },
     "regions in log": {"draw": "regions", "regions": "gdp(1)", "log": True, "points": [{"alpha": 0, "beta": 1}]},
+    "regions with a border": {"draw": "regions", "regions": ["dp(1)", "gdp(1)"], "places": [0, 2], "rows": "border"},
+    "no region": {"draw": "empty", "axes": "thesis", "log": True},
+    "profile with colours": {"draw": "profile", "regions": ["dp(1)"], "places": [3], "legend": False},
     "profile": {"draw": "profile", "regions": ["laplace(1)^3"], "delta": 1e-5},
     "deltas": {"draw": "deltas", "regions": ["dp(0.1)^100"], "epsilon": "0:5:0.5"},
     "deltas with labels": {
@@ -40,6 +43,7 @@ CASES: dict[str, dict[str, Any]] = {
         "epsilon": [1, "log(3)"],
     },
     "losses": {"draw": "losses", "region": "dp(0.6, 0.05)^5"},
+    "errata": {"draw": "errata", "of": "false"},
     "curves": {
         "draw": "curves",
         "regions": ["laplace(?)", "gdp(?)"],

@@ -13,6 +13,7 @@ from dpcore.charts.theme import PLAIN, Look
 from dpcore.charts.utility import utility_figure
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT, labelled
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.specs import fields
@@ -53,7 +54,7 @@ def response_table(nu: Sequence[float], theta: Sequence[float], n: int) -> pd.Da
     people = int(COUNT.check(n))
     rows = []
     for share in (None, *(float(THETA.check(t)) for t in theta)):
-        label = FIXED if share is None else f"population, θ = {share:g}"
+        label = FIXED if share is None else f"population, θ = {nearest(share)}"
         for value in nu:
             survey = Survey.from_nu(float(NU.check(value)))
             error = survey.variance(people) if share is None else survey.statistical_mse(share, people)
