@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -235,8 +236,9 @@ def name_of(value: object) -> Hashable:
         return ("region", type(value).__name__, str(value))
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
-    if isinstance(value, bytes):
-        return ("bytes", hashlib.sha256(value).hexdigest())
+    if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
+        numbers = np.ascontiguousarray(value)
+        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):

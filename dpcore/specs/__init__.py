@@ -14,7 +14,19 @@
 `figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
-from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, as_spec, code, draw, drawers, expressions, table
+from dpcore.specs.base import (
+    DRAWERS,
+    Drawer,
+    Spec,
+    SpecError,
+    as_spec,
+    code,
+    draw,
+    drawers,
+    expressions,
+    intermediate,
+    table,
+)
 from dpcore.specs.reading import block, figures_in, load, read
 
 __all__ = [
@@ -29,6 +41,7 @@ __all__ = [
     "drawers",
     "expressions",
     "figures_in",
+    "intermediate",
     "load",
     "read",
     "table",

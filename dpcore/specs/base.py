@@ -222,6 +222,27 @@ def table(spec: Mapping[str, Any]) -> pd.DataFrame | None:
     return rows
 
 
+def intermediate(spec: Mapping[str, Any], name: str) -> Any:
+    """Return a value on the way to a figure, made by the same calls.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        As in `draw`.
+    name : str
+        A recipe of its drawer, such as ``audit``.
+
+    Returns
+    -------
+    object
+        The value.
+    """
+    source = as_spec(spec)
+    recipe = getattr(drawer_of(source), name)
+    with effort(tolerance=_tolerance(source)):
+        return recipes.run(recipe, PLAIN, source.files)
+
+
 def expressions(spec: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the expressions of a spec, as they are written; the work of a figure is estimated from them."""
     drawer = drawer_of(as_spec(spec))
