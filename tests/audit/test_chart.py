@@ -42,7 +42,7 @@ def test_every_measurement_is_drawn(name: str, log: bool) -> None:
         proved_label(found(name)),
         BEST,
         "claim: dp(1)",
-        "gdp(1)",
+        "Gaussian DP, μ = 1",
     ]
     marked = "test breaks the claim" in text
     assert marked == verdict(found(name), parse("dp(1)")).contradicted
