@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 HEIGHT = 430
 AMOUNT = POSITIVE.but(high=1e15)
 ERROR_SHARE = SHARE.but(high=0.99)
-LOSSES = [numeral(step / 20) for step in (*range(1, 40), *range(40, 101, 2), 120, 140, 160, 200)]
-DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)]
 RATES = [numeral(step / 1000) for step in (*range(1, 20), *range(20, 100, 5), *range(100, 1000, 10))]
 ERRORS = inputs.round_values(-3, 4)
 COUNTS = inputs.round_values(0, 5)
@@ -103,8 +101,8 @@ def _requirement_fields(kind: str) -> list[NumberField]:
     rate, loss = PROBABILITY, LOSS.but(high=LARGEST_EPSILON)
     fields: dict[str, list[NumberField]] = {
         page.STATEMENT: [
-            ("ε", "choose_epsilon", loss, "Bound on the privacy loss of all answers together.", LOSSES),
-            ("δ", "choose_delta", rate, "How likely all answers together exceed that bound.", DELTAS),
+            ("ε", "choose_epsilon", loss, "Bound on the privacy loss of all answers together.", inputs.LOSSES),
+            ("δ", "choose_delta", rate, "How likely all answers together exceed that bound.", inputs.DELTAS),
         ],
         page.ADVANTAGE: [
             (

@@ -13,7 +13,6 @@ from dpcore.app.figure import plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError, RelationError
-from dpcore.core.numerals import numeral
 from dpcore.ledger import ASSUMPTION, CHOICE, Budget, more_words, read_ledger, to_csv, to_json
 from dpcore.ledger.records import MOST_ROWS
 from dpcore.theorems.sharing import RULE
@@ -32,10 +31,6 @@ TABLE_HEIGHT, CHART_HEIGHT = 203, 260  # the table, the chart and its sliders fi
 SLIDERS = ("ledger_epsilon_slider", "ledger_delta_slider")
 _CACHE, _NOTICES = "_ledger_cache", "_ledger_notices"
 _EPSILON, _DELTA = LOSS.but(high=1e6), DELTA
-_EPSILONS = [
-    numeral(step / 20) for step in (*range(2, 40, 2), *range(40, 100, 5), *range(100, 200, 10), *range(200, 401, 20))
-]
-_DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)]
 _HELP = {
     "label": "What was released.",
     "expression": "The region of one release: laplace(0.1), gaussian(5), dp(1, 1e-6), poisson_gaussian(1, 0.01) ...",
@@ -235,11 +230,11 @@ def _downloads(reading: LedgerReading) -> None:
 def ask_budget() -> tuple[Budget | None, str]:
     """Show the budget and the relation."""
     epsilon = inputs.slider_field(
-        "Budget ε", "ledger_epsilon", DEFAULTS["ledger_epsilon"], _EPSILONS, _EPSILON,
+        "Budget ε", "ledger_epsilon", DEFAULTS["ledger_epsilon"], inputs.LOSSES, _EPSILON,
         help_text="How much may be spent in all.",
     )  # fmt: skip
     delta = inputs.slider_field(
-        "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], _DELTAS, _DELTA,
+        "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], inputs.DELTAS, _DELTA,
         help_text="The probability with which the whole ledger may exceed the budget ε; every ε on this page is at this δ.",
     )  # fmt: skip
     relation = st.segmented_control(
