@@ -22,9 +22,9 @@ PAGE = visits.Page("pages/11_Choose_your_noise.py", "Choose your noise")
 opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
 SHOWN = {
-    "choose_statement": "Gaussian noise is off least: by more than 73.12",
+    "choose_statement": "Gaussian noise has the smallest error: more than 73.12",
     "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
-    "choose_attack": "Gaussian noise is off least",
+    "choose_attack": "Gaussian noise has the smallest error",
     "choose_posterior": "Gaussian noise: no answer. Some rare answers",
     "choose_error": "Gaussian noise gives away least: ε at most 3.761",
     "choose_count": "Gaussian noise answers most often: 46 times",
@@ -43,7 +43,7 @@ def test_the_first_view() -> None:
     (chart,) = app.get("vega_lite_chart")
     assert "under Laplace (exact)" in chart.proto.alt
     assert "Noise such that all answers together are within ε = 1 and δ = 1e-5." in said(app)
-    assert "**Laplace noise is off least" in said(app)
+    assert "**Laplace noise has the smallest error" in said(app)
     assert "Gaussian noise: σ = 3.7307 (exact, rounded to the safe side)" in said(app)
     frame = app.dataframe[-1].value
     assert len(frame) == 6
