@@ -112,9 +112,19 @@ def _mechanism() -> str | None:
 
 
 def _number(
-    label: str, key: str, values: Sequence[str], allowed: Parameter, words: str, **options: bool
+    label: str,
+    key: str,
+    values: Sequence[str],
+    allowed: Parameter,
+    words: str,
+    *,
+    optional: bool = False,
+    disabled: bool = False,
 ) -> float | None:
-    return inputs.slider_field(label, key, DEFAULTS[key], values, allowed, help_text=words, **options)
+    default = DEFAULTS[key]
+    return inputs.slider_field(
+        label, key, default, values, allowed, help_text=words, optional=optional, disabled=disabled
+    )
 
 
 def _statement(epsilon: float, delta: float, eta: float) -> str:

@@ -16,6 +16,7 @@ from dpcore.app import work
 from dpcore.app.page import link_box, look
 from dpcore.charts.export import render, specification
 from dpcore.charts.theme import Look
+from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
 from dpcore.files.csv_writer import frame_text
@@ -165,10 +166,15 @@ def picture_of(
 def picture(figure: Figure, key: str, **options: Any) -> Any:
     """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
     event = draw(figure, key, **options)
+    words(figure)
+    return event
+
+
+def words(figure: Figure) -> None:
+    """Show the sentence and the notes of a figure."""
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
-    return event
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
@@ -176,7 +182,7 @@ def draw(figure: Figure, key: str, **options: Any) -> Any:
     spec, tables = figure.outline
     data = {**spec.get("datasets", {}), **tables}
     return st.vega_lite_chart(
-        spec={**spec, "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
+        spec={**zoomable(spec), "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
     )
 
 

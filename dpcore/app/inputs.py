@@ -111,10 +111,11 @@ def slider_field(
     values: Sequence[str],
     allowed: Parameter = PROBABILITY,
     *,
+    name: str = "",
     help_text: str = "",
     **options: bool,
 ) -> float | None:
-    """Show a field for a number that the link carries with its slider beside it, and what is wrong below them.
+    """Show a field for a number that the link carries and its slider, side by side, and what is wrong below them.
 
     Parameters
     ----------
@@ -124,6 +125,8 @@ def slider_field(
         The round values of the slider, from small to large; the one in the field is added.
     allowed : Parameter, default PROBABILITY
         The numbers it takes.
+    name : str, default ""
+        What stands over the slider; the field's label by default.
     help_text : str, default ""
         What the number is.
     options : bool
@@ -134,13 +137,13 @@ def slider_field(
     float or None
         The number; nan if the field is empty and may be, None if it is wrong or disabled.
     """
-    field, slider = st.columns([2, 5], vertical_alignment="bottom")
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
     below = st.container()
     with field:
         value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
     with slider:
         known = None if value is None or math.isnan(value) else value
-        log_slider(label, key, values, known, show_label=False)
+        log_slider(name or label, key, values, known)
     return value
 
 
@@ -149,7 +152,7 @@ def even_values(low: float, high: float, steps: int) -> list[str]:
     return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, show_label: bool = True) -> None:
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
     """Show a slider over round values, and the one in the field `key`; it writes into that field.
 
     Parameters
@@ -160,8 +163,6 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
         The round values, from small to large.
     value : float or None
         What the field says; None while it holds no number, which leaves nothing to move.
-    show_label : bool, default True
-        Show the name, or leave it to screen readers.
     """
     places = {option: float(option) for option in options}
     if value is None:
@@ -174,15 +175,7 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     handle = f"{key}_slider"
     st.session_state[handle] = here
     ordered = sorted(places, key=places.__getitem__)
-    st.select_slider(
-        label,
-        ordered,
-        key=handle,
-        on_change=_follow,
-        args=(key, handle),
-        disabled=value is None,
-        label_visibility="visible" if show_label else "collapsed",
-    )
+    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
 
 
 def _follow(key: str, handle: str) -> None:

@@ -111,22 +111,38 @@ const share = (drag) => {
   return (input.value - input.min) / (input.max - input.min);
 };
 
-// The frame of the chart in pixels and the ends of its axes; a chart that is zoomed tells its own ends.
+// The frame of the chart in pixels and the ends of its axes; those of a zoomed chart follow from its ticks.
 const frame = (drag) => {
   const svg = document.querySelector(`.st-key-${drag.chart} svg.marks`);
   const box = svg?.querySelector("g.root > g > path.background")?.getBoundingClientRect();
   if (!box?.width || !box.height) return null;
-  return { box, x: ends(svg, "X", drag.x, drag.log), y: ends(svg, "Y", drag.y, drag.log) };
+  return { box, x: ends(svg, "X", drag.x, box.width, drag.log), y: ends(svg, "Y", drag.y, box.height, drag.log) };
 };
 
-const ends = (svg, axis, whole, log) => {
-  const label = svg.querySelector(`[aria-roledescription=axis][aria-label^="${axis}-axis"]`)?.getAttribute("aria-label");
-  const now = label?.match(/from (\S+) to (\S+)$/)?.slice(1).map((end) => Number(end.replace("−", "-")));
+const ends = (svg, axis, whole, size, log) => {
   const view = (value) => (log ? Math.log(value) : value);
-  const [low, high] = whole.map(view);
-  const zoomed = now?.every((end, i) => Number.isFinite(view(end))) && now.some((end, i) => Math.abs(view(end) - view(whole[i])) > 0.01 * (high - low));
-  const [from, to] = zoomed ? now.map(view) : [low, high];
-  return (value) => (view(value) - from) / (to - from);
+  let [low, high] = whole.map(view);
+  const [first, last] = ticks(svg, axis).map(([at, value]) => [at, view(value)]);
+  if (last && Number.isFinite(first[1]) && Number.isFinite(last[1]) && first[0] !== last[0]) {
+    const step = (last[1] - first[1]) / (last[0] - first[0]);
+    const [start, end] = [0, size].map((at) => first[1] + (at - first[0]) * step).sort((a, b) => a - b);
+    const off = 0.01 * (high - low);
+    if (Math.abs(start - low) > off || Math.abs(end - high) > off) [low, high] = [start, end];
+  }
+  return (value) => (view(value) - low) / (high - low);
+};
+
+// The first and the last number on an axis with their places in pixels from the corner of the frame.
+const ticks = (svg, axis) => {
+  const parts = (role) => [...svg.querySelectorAll(`[aria-label^="${axis}-axis"] .role-axis-${role}`)];
+  const lines = parts("tick line");
+  const numbers = parts("label text").map((label, i) => {
+    const places = lines[i]?.getAttribute("transform")?.match(/translate\(([^,]+),([^)]+)\)/);
+    const text = label.textContent.replace("\u2212", "-").replaceAll(",", "");
+    return [Number(places?.[axis === "X" ? 1 : 2]), text === "" ? NaN : Number(text)];
+  });
+  const read = numbers.filter((one) => one.every(Number.isFinite));
+  return read.length > 1 ? [read[0], read.at(-1)] : [];
 };
 
 // A point of the path in pixels; a coordinate that is null is wherever the pointer is: the handle is a line.

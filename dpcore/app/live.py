@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import work
-from dpcore.app.figure import plain
+from dpcore.app.figure import trouble
 from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _draw(
     try:
         draw(held)
     except DpcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        trouble(error, f"live_{key}")
 
 
 def _value(held: object, sliders: Sequence[str]) -> dict[str, str]:

@@ -49,7 +49,8 @@ def lines(items: Sequence[Item]) -> list[RegionLine]:
 
 
 def _line(item: Item, label: str, items: Sequence[Item]) -> RegionLine:
-    text, region, notices = "", None, ()
+    text, region = "", None
+    notices: tuple[str, ...] = ()
     try:
         text = listing.expand(item.expression, items)
         region, notices = work.region(text)

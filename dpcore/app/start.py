@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.app.live import Handle
 from dpcore.audit.threshold import Test, pair_of
 from dpcore.core.numerals import nearest
 from dpcore.mechanisms.laplace import Laplace
@@ -22,6 +23,7 @@ THIS_GUESS = "this guess"
 HUNDRED = 100
 MOST_ANSWERS = 2000
 """Answers that one visitor may ask for: twenty dots, and the region is still to be seen."""
+_PLACES = 61  # of the point on the region, from one end of the slider to the other
 HEIGHT = 330  # both pictures and the sliders below them fit one screen
 
 
@@ -116,6 +118,14 @@ class StartStory:
             f"{start} At ε = {nearest(self.epsilon)} no other threshold does better, so this sum tells how well you are hidden: "
             "the closer to 100, the better."
         )
+
+    def handles(self) -> list[Handle]:
+        """Return what can be dragged: the line in the noise, and the point on the region."""
+        pair, (low, high) = pair_of(self.mechanism, WITHOUT), WINDOW
+        tests = [pair.at(float(threshold)) for threshold in np.linspace(low, high, _PLACES)]
+        curve = tuple((test.alpha, test.beta) for test in tests)
+        line = ((low, None), (high, None))
+        return [Handle("noisy_count_frame", "t", line, x=WINDOW), Handle("count_region_frame", "t", curve)]
 
     def noise(self, number: int = 0) -> dict[str, Any]:
         """Return the spec of both densities with the threshold, and with answer number `number` if there is one."""

@@ -77,7 +77,7 @@ def audit_table(audit: Audit, claim: TradeOff | None = None, others: Others = ()
 
 def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
     """Return the regions drawn by their names in the legend, each region once."""
-    regions = {} if claim is None else {f"{CLAIM}{claim}": claim}
+    regions = {} if claim is None else {f"{CLAIM}{claim.legend}": claim}
     for name, region in (named(others) if len(others) else {}).items():
         if str(region) not in map(str, regions.values()):
             regions[name] = region

@@ -21,7 +21,7 @@ from dpcore.curves.polygon import Polygon
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
@@ -50,8 +50,7 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is ``exact`` or an ``upper`` bound.
     """
     items = named(regions)
-    ends = (_end(region) for region in items.values())
-    top = POSITIVE.but(name="epsilon_max").check(max(ends) if epsilon_max is None else epsilon_max)
+    top = POSITIVE.but(name="epsilon_max").check(profile_top(items) if epsilon_max is None else epsilon_max)
     parts = []
     for label, region in items.items():
         epsilon, lower, delta = _sampled(region, top)
@@ -59,6 +58,11 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         columns = {"region": str(region), "label": label, "epsilon": epsilon, "delta": delta + 0.0, "kind": what}
         parts.append(pd.DataFrame({**columns, **facts(region)}))
     return pd.concat(parts, ignore_index=True)
+
+
+def profile_top(regions: Mapping[str, TradeOff]) -> float:
+    """Return the epsilon at which every delta is below 1e-12 or no longer falls."""
+    return max(_end(region) for region in regions.values())
 
 
 def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:

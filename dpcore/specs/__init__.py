@@ -10,7 +10,7 @@
     regions = ["dp(0.6, 0.05)", "dp(0.6, 0.05)^5"]
     labels = ["one", "five"]
 
-`draw` returns the figure and `code` the Python lines that produce it; `read` returns the specs of a file and
+`draw` returns the figure, `code` the Python lines that produce it and `sheet` its table with columns that describe it; `read` returns the specs of a file and
 `figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
@@ -28,6 +28,7 @@ from dpcore.specs.base import (
     table,
 )
 from dpcore.specs.reading import block, figures_in, load, read
+from dpcore.specs.sheet import file_name, sheet
 
 __all__ = [
     "DRAWERS",
@@ -41,8 +42,10 @@ __all__ = [
     "drawers",
     "expressions",
     "figures_in",
+    "file_name",
     "intermediate",
     "load",
     "read",
+    "sheet",
     "table",
 ]

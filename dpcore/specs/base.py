@@ -126,6 +126,14 @@ class Drawer(ABC):
         """Return the calls that produce the table to take away; None if it is the figure's own."""
         return None
 
+    def grid(self) -> Any:
+        """Return the calls that produce a table of all curves at the same places; None if there is nothing to align."""
+        return None
+
+    def target(self) -> tuple[str, float] | None:
+        """Return the name and value of the delta or epsilon at which the figure reads its numbers; None if there is none."""
+        return None
+
     def options(self, *names: str, **renamed: str) -> dict[str, Any]:
         """Return fields as options of a call, without those at their default; ``filled="fill"`` renames one."""
         fields = {one.name: one for one in _fields(type(self))}
@@ -194,7 +202,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     drawer = drawer_of(source)
     if "height" in source:
         look = replace(look, height=_height(source))
-    with effort(tolerance=_tolerance(source)), mistakes(source):
+    with effort(tolerance=tolerance_of(source)), mistakes(source):
         figure: Figure = recipes.run(drawer.recipe(), look, source.files)
     return replace(figure, title=str(source.get("title") or figure.title))
 
@@ -217,7 +225,7 @@ def table(spec: Mapping[str, Any]) -> pd.DataFrame | None:
     recipe = drawer.table()
     if recipe is None:
         return None
-    with effort(tolerance=_tolerance(source)), mistakes(source):
+    with effort(tolerance=tolerance_of(source)), mistakes(source):
         rows: pd.DataFrame = recipes.run(recipe, PLAIN, source.files)
     return rows
 
@@ -239,7 +247,7 @@ def intermediate(spec: Mapping[str, Any], name: str) -> Any:
     """
     source = as_spec(spec)
     recipe = getattr(drawer_of(source), name)
-    with effort(tolerance=_tolerance(source)):
+    with effort(tolerance=tolerance_of(source)):
         return recipes.run(recipe, PLAIN, source.files)
 
 
@@ -292,7 +300,7 @@ def code(spec: Mapping[str, Any], *, file: str = "") -> str:
     source = as_spec(spec)
     with mistakes(source):
         drawer = drawer_of(source)
-        return recipes.source(drawer.recipe(), _tolerance(source), table=drawer.table(), file=file)
+        return recipes.source(drawer.recipe(), tolerance_of(source), table=drawer.table(), file=file)
 
 
 def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -372,7 +380,7 @@ def check_common(spec: Spec) -> None:
     if "link" in spec and "preset" in spec:
         spec.fail("link and preset say the same in two ways; give one of them.", "link")
     _height(spec)
-    _tolerance(spec)
+    tolerance_of(spec)
 
 
 def _height(spec: Spec) -> int:
@@ -380,7 +388,8 @@ def _height(spec: Spec) -> int:
     return 0 if type(height) is int and height == 0 else int(_checked(spec, _HEIGHT, height))
 
 
-def _tolerance(spec: Spec) -> float | None:
+def tolerance_of(spec: Spec) -> float | None:
+    """Return the tolerance of a spec; None if it has none."""
     value = spec.get("tolerance")
     return None if value is None else float(_checked(spec, _TOLERANCE, value))
 

@@ -128,11 +128,13 @@ def resolve(path: str) -> Any:
 # ---- writing -------------------------------------------------------------------------------------------------
 
 
-def source(node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "") -> str:
-    """Return the Python lines of a recipe: they set ``figure``, ``table`` if there is a recipe for it, and save a file."""
+def source(
+    node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "", name: str = "figure"
+) -> str:
+    """Return the Python lines of a recipe: they set `name`, ``table`` if there is a recipe for it, and save a file."""
     writer = _Writer()
-    last = writer.text(node, len("figure = "))
-    lines = [*writer.lines, f"figure = {last}"]
+    last = writer.text(node, len(f"{name} = "))
+    lines = [*writer.lines, f"{name} = {last}"]
     if table is not None:
         done = len(writer.lines)
         rows = writer.text(table, len("table = "))

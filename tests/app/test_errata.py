@@ -32,7 +32,7 @@ def said(app: AppTest) -> str:
 def test_the_default_row_is_refuted_on_the_page() -> None:
     app = opened()
     assert app.title[0].value == "Errata"
-    assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-05" in said(app)
+    assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-5" in said(app)
     numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
     assert numbers["contradicts it"].all()
     assert "**Where it fails.** From ε = 8.42 on" in said(app)

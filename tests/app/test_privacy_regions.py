@@ -49,7 +49,7 @@ def test_the_first_view() -> None:
     app = opened()
     assert text(app) == "dp(1); laplace(1)"
     assert not app.error
-    assert "14 of 100 under dp(1) (exact)" in chart(app).alt  # 0.05 e = 0.1359
+    assert "14 of 100 under DP, ε = 1 (exact)" in chart(app).alt  # 0.05 e = 0.1359
 
 
 # ---- the list -----------------------------------------------------------------------------------------------------
@@ -425,10 +425,10 @@ def test_stopped_work_waits_until_it_is_asked_again() -> None:
     app.text_area(key="regions").set_value("dp(1); laplace(1); histogram(0.77)")
     ran(app)
     assert "Stopped before the end" in errors(app)
-    assert "laplace(1)" in chart(app).alt
+    assert "Laplace, ε = 1" in chart(app).alt
     press(app, "Try again")
     assert not app.error
-    assert "histogram(0.77)" in chart(app).alt
+    assert "Histogram with Laplace noise, ε = 0.77" in chart(app).alt
 
 
 def test_a_rerun_does_no_work_twice() -> None:
@@ -488,8 +488,8 @@ def test_one_bad_region_does_not_hide_the_others() -> None:
     app = opened(regions="dp(1); foo(1); laplace(1)^1000000000000; gdp(1)")
     assert "foo" in errors(app)
     assert "1000000000000" in errors(app)
-    assert "dp(1)" in chart(app).alt
-    assert "gdp(1)" in chart(app).alt
+    assert "under DP, ε = 1" in chart(app).alt
+    assert "Gaussian DP, μ = 1" in chart(app).alt
 
 
 @cache

@@ -52,6 +52,10 @@ class LedgerDrawer(Drawer):
         """What may be spent."""
         return Variable("budget", call("dpcore.ledger:Budget", self.epsilon, self.delta))
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta."""
+        return "delta", self.delta
+
     def recipe(self) -> Any:
         """Return the picture of the view."""
         return getattr(self, f"_{self.view}")()

@@ -47,6 +47,10 @@ class AuditDrawer(Drawer):
             msg = "The attack is either simulated on a mechanism or read from a file; give one of them."
             raise DomainError(msg)
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta."""
+        return "delta", self.delta
+
     def recipe(self) -> Any:
         """Return the attack over the claimed region."""
         claim = call("dpcore.language:parse", self.claim) if self.claim else None

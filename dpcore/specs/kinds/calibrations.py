@@ -79,6 +79,10 @@ class CalibrationDrawer(Drawer):
         """What every noise answers."""
         return Variable("results", call("dpcore.calibration.answers:answers", self.question))
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta at which epsilons are compared."""
+        return "delta", self.delta
+
     def recipe(self) -> Any:
         """Return the regions, or the ladder."""
         if self.view == "regions":

@@ -73,6 +73,10 @@ class ChannelsDrawer(Drawer):
         name = RESPONSE if self.channel == RESPONSE else BINARY
         return Variable("channel", call(f"dpcore.local:{name}", self.question, self.promise))
 
+    def target(self) -> tuple[str, float]:
+        """Return the epsilon of the promise."""
+        return "epsilon", self.epsilon
+
     def recipe(self) -> Any:
         """Return the picture of the view."""
         if self.view == "channel":

@@ -82,6 +82,10 @@ class RegionsDrawer(SeveralDrawer):
         """Return the border of each region, with the exact corners of polygons, if that is asked for."""
         return call("dpcore.charts.sampling:border_table", self.parsed) if self.rows == "border" else None
 
+    def grid(self) -> Any:
+        """Return the false negatives of all regions at the same false positives."""
+        return call("dpcore.charts.grids:beta_grid", self.parsed, **self.options("log"))
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +126,14 @@ class ProfileDrawer(SeveralDrawer):
             **self.options("legend", "places"),
         )
 
+    def grid(self) -> Any:
+        """Return the deltas of all regions at the same epsilons."""
+        return call("dpcore.charts.grids:delta_grid", self.parsed, epsilon_max=self.epsilon_max)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the sentence."""
+        return "delta", 1e-6 if self.delta is None else self.delta
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +153,15 @@ class DeltasDrawer(SeveralDrawer):
         at = None if self.epsilon is None else number_list(self.epsilon)
         figure = draws("dpcore.charts:profile_figure", regions, delta=self.delta)
         return call("dataclasses:replace", figure, table=call("dpcore.frames:deltas", several, epsilon=at))
+
+    def grid(self) -> Any:
+        """Return the deltas of all regions at the epsilons given, or at the same ones."""
+        at = None if self.epsilon is None else number_list(self.epsilon)
+        return call("dpcore.charts.grids:delta_grid", self.parsed, epsilon=at)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the sentence."""
+        return "delta", 1e-6 if self.delta is None else self.delta
 
 
 @enter
@@ -174,6 +195,12 @@ class CurvesDrawer(SeveralDrawer):
     y: str | None = fields.text(default=None)
     log_x: bool = fields.flag()
     log_y: bool = fields.flag()
+
+    def target(self) -> tuple[str, float] | None:
+        """Return the delta of an epsilon, or the epsilon of a delta."""
+        other = {"epsilon": "delta", "delta": "epsilon"}.get(self.measure)
+        at = MEASURES[self.measure].at if self.at is None else self.at
+        return None if other is None or at is None else (other, at)
 
     def recipe(self) -> Any:
         """Return the figure of the measure."""
