@@ -129,11 +129,11 @@ def row(
         _field(parameter, shown, place, on_change, args)
         return []
     number = int(value) if parameter.kind == "integer" else float(value)
-    field, slider = st.columns([2, 3], vertical_alignment="bottom")
-    with field:
-        _field(parameter, shown, place, on_change, args)
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
         _slider(parameter, number, values or _grid(parameter), place, on_change, args)
+    with field:
+        _field(parameter, shown, place, on_change, args)
     return [slider_key(place)]
 
 
@@ -160,7 +160,6 @@ def _slider(
         key=handle,
         format_func=numeral,
         on_change=move,
-        label_visibility="collapsed",
     )
 
 
