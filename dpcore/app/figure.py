@@ -56,7 +56,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of(source), str(source.folder), style)
+    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -73,7 +73,8 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    rows = (store or work.cache()).get(("table", work.name_of(source), str(source.folder)), make)
+    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
+    rows = (store or work.cache()).get(key, make)
     return figure.table if rows is None else rows
 
 

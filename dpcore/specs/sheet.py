@@ -60,7 +60,7 @@ def sheet(spec: Mapping[str, Any], figure: Figure | None = None) -> pd.DataFrame
     drawer = drawer_of(source)
     recipe = drawer.grid()
     with mistakes(source), effort(tolerance=tolerance_of(source)):
-        rows = recipes.run(recipe, PLAIN) if recipe is not None else table(source)
+        rows = recipes.run(recipe, PLAIN, source.files) if recipe is not None else table(source)
     if rows is None:
         rows = (figure or draw(source)).table
     target, value = drawer.target() or ("", None)
