@@ -122,7 +122,9 @@ class UtilityRegionDrawer(DataDrawer):
     """The region of a query with its mechanism."""
 
     kind: ClassVar[str] = "utility_region"
-    meaning: ClassVar[str] = "the privacy region of a query with its mechanism: for all data, for these data, and as stated"
+    meaning: ClassVar[str] = (
+        "the privacy region of a query with its mechanism: for all data, for these data, and as stated"
+    )
 
     def recipe(self) -> Any:
         """Return the figure of the regions."""
