@@ -11,7 +11,7 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
-from dpcore.core.numerals import nearest
+from dpcore.core.numerals import nearest, numeral
 from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade, about equally far apart on a log scale
+LOSSES = [numeral(step / 20) for step in (*range(1, 40), *range(40, 100, 2), *range(100, 200, 5), *range(200, 401, 20))]
+"""Values of a slider for ε: even steps, wider ones above 2, where privacy is weak."""
+
+DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)]
+"""Values of a slider for a small δ."""
+
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
 

@@ -61,8 +61,8 @@ class Paper:
 
     Examples
     --------
-    >>> [round(side, 2) for side in Paper(width_mm=85, height_mm=60, font="serif", size=8, grey=True).points]
-    [240.94, 170.08]
+    >>> [round(side, 3) for side in Paper(width_mm=85, height_mm=60, font="serif", size=8, grey=True).points]
+    [240.945, 170.079]
     """
 
     width_mm: float = 85.0

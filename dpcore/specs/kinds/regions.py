@@ -90,22 +90,6 @@ class RegionsDrawer(SeveralDrawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
-class EmptyDrawer(Drawer):
-    """The chart before any region is added."""
-
-    kind: ClassVar[str] = "empty"
-    meaning: ClassVar[str] = "the axes of a region chart with the line of blind guessing alone"
-
-    axes: str = fields.axes()
-    log: bool = fields.flag()
-
-    def recipe(self) -> Any:
-        """Return the figure without a region."""
-        return draws("dpcore.charts.regions:blank_figure", **self.options("axes", "log"))
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
 class ProfileDrawer(SeveralDrawer):
     """Deltas against epsilon."""
 
