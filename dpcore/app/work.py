@@ -241,7 +241,7 @@ def name_of(value: object) -> Hashable:
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
         numbers = np.ascontiguousarray(value)
-        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers).hexdigest())
+        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):
