@@ -57,8 +57,7 @@ def number_field(
     disabled : bool, default False
         The field is shown but not used, nor checked.
     """
-    shown = f"{label} (may be empty)" if optional else label
-    text = _typed(shown, key, default, help_text, disabled=disabled)
+    text = _typed(label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     try:
@@ -68,10 +67,10 @@ def number_field(
         return None
 
 
-def _typed(label: str, key: str, default: str, help_text: str, *, disabled: bool = False) -> str:
+def _typed(label: str, key: str, default: str, help_text: str, **options: Any) -> str:
     """Show a text that the link carries; what stood there before can be brought back by Undo."""
-    given: dict[str, Any] = {"help": help_text or None, "disabled": disabled, "on_change": keep_former, "args": (key,)}
-    text: str = st.text_input(label, default, key=key, bind="query-params", **given)
+    shared: dict[str, Any] = {"help": help_text or None, "on_change": keep_former, "args": (key,)}
+    text: str = st.text_input(label, default, key=key, bind="query-params", **shared, **options)
     note_former(key, text)
     return text
 

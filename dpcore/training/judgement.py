@@ -27,7 +27,7 @@ from dpcore.regions.guarantees import DP
 from dpcore.regions.tradeoff import Atom, parameters_of
 from dpcore.theorems.conversion.claims import calibration_text
 from dpcore.training.reports import ROUNDING, uses
-from dpcore.words import grouped, of_100, outward
+from dpcore.words import grouped, nearest, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -88,7 +88,7 @@ class LeastNoise:
         """Say what the noise is and what it would have to be."""
         kind = "exact" if self.kind == "exact" else "certified"
         start = (
-            f"Its {self.symbol} is {self.present:.5g} per use; the claim needs {outward(self.value, 5, up=self.is_noise)} "
+            f"Its {self.symbol} is {nearest(self.present, 5)} per use; the claim needs {outward(self.value, 5, up=self.is_noise)} "
             f"({kind}, rounded to the safe side)"
         )
         if abs(self.ratio - 1) <= _WASTE:
@@ -248,17 +248,19 @@ class Judgement:
         return "exact" if self.total.kind == "exact" else "certified"
 
     def words(self) -> str:
-        """Return the verdict in two or three sentences, all numbers rounded to the safe side."""
+        """Return the verdict in one or two sentences, all numbers rounded to the safe side."""
+        return self.answer() if self.verdict == OPEN else f"{self.answer()} {self._in_delta(low=self.verdict == WRONG)}"
+
+    def answer(self) -> str:
+        """Return the verdict and the true epsilon in one sentence."""
         start = {
             SAFE: "The claim holds",
             TIGHT: "The claim holds, and it is the truth itself up to rounding",
             WRONG: "The claim is wrong",
-            OPEN: "Not decided, the claim lies inside the certified bracket",
+            OPEN: "Not decided, because the claim lies inside the certified bracket",
         }[self.verdict]
         subject = f"{'one use' if self.k == 1 else f'{grouped(self.k)} uses'} of {self.mechanism}"
-        low = self.verdict == WRONG
-        end = "" if self.verdict == OPEN else f" {self._in_delta(low=low)}"
-        return f"{start}: for {subject} {self._in_epsilon(low=low)}.{end}"
+        return f"{start}: for {subject} {self._in_epsilon(low=self.verdict == WRONG)}."
 
     def short(self) -> str:
         """Say where the claim lies, as a point beside the true profile."""
@@ -268,13 +270,13 @@ class Judgement:
             WRONG: "below the true curve: it is wrong",
             OPEN: "on the true curve, as far as is known: it is not decided",
         }[self.verdict]
-        numbers = f"ε = {self.epsilon:.6g}, δ = {outward(self.delta, 6)}"
+        numbers = f"ε = {nearest(self.epsilon)}, δ = {outward(self.delta, 6)}"
         return f"The claim ({numbers}) lies {place}. {self._in_delta(low=self.verdict == WRONG)}"
 
     def _in_epsilon(self, *, low: bool) -> str:
         """Say the true epsilon at the claimed delta."""
         least, most = self.epsilon_bounds
-        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"claimed is {self.epsilon:.6g}"
+        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"the claim says {nearest(self.epsilon)}"
         if math.isinf(least):
             return f"no ε holds {at} ({self.kind}); {claimed}"
         if self.verdict == OPEN:
