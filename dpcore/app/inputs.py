@@ -11,7 +11,8 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
-from dpcore.language.numbers import read_value
+from dpcore.language.numbers import quotient, read_value
+from dpcore.words import grouped, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,10 +87,27 @@ def keep_former(key: str) -> None:
 
 
 def integer_field(
-    label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
+    label: str,
+    key: str,
+    default: str,
+    *,
+    low: int,
+    high: int,
+    trouble: DeltaGenerator,
+    help_text: str = "",
+    round_up: bool = False,
 ) -> int | None:
-    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
+    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned.
+
+    With `round_up` a quotient such as 60*60000/256 counts as the next integer, and `trouble` says so.
+    """
     text = _typed(label, key, default, help_text)
+    exact = quotient(text) if round_up else None
+    if exact is not None and exact > 0 and exact.denominator > 1:
+        whole, value = math.ceil(exact), nearest(float(exact), 10)
+        equal = "" if text.strip() == value else f" = {value}"
+        trouble.caption(plain(f"{label}: {text.strip()}{equal}, counted as {grouped(whole)}."))
+        text = str(whole)
     try:
         return int(read_value(COUNT.but(low=low, high=high), text.strip(), label))
     except DomainError as error:

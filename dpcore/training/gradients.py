@@ -51,12 +51,11 @@ TITLES = {
     MOMENTS: "CLT, own moments",
     WHOLE: "without sampling",
 }
-STEPS = (1, 300, 1000, 3000, 10_000, 30_000, 100_000)
-FPR = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-FINE_FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
+STEPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
 LARGEST_T = 10**6
 ROW_WORK = 3e7
-"""Operations allowed for one number of steps in a ladder: a few seconds, so that seven fit into the time of a page."""
+"""Operations allowed for one number of steps in a ladder: a few seconds at most, so that all of `STEPS` fit into the time of a page."""
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
 _MANY = 100  # from this many steps on, a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
