@@ -62,6 +62,10 @@ CASES: dict[str, dict[str, Any]] = {
         "theorems": ["basic", "kov_optimal"],
     },
     "limit": {"draw": "limit", "mechanism": "dp(0.5)", "k": 10},
+    "limit's safety": {"draw": "limit_safety", "mechanism": "rr(1, 50)", "k": 50, "delta": 1e-5},
+    "limit's distance": {"draw": "limit_distance", "mechanism": "dp(0.1)", "mark": 30},
+    "arrays": {"draw": "arrays", "mu": 1, "n": 30},
+    "arrays as regions": {"draw": "arrays", "failing": 0.5, "view": "regions", "axes": "thesis"},
     "noise": {"draw": "noise", "mechanism": "laplace(1)", "threshold": 0.5, "window": [-4, 5]},
     "utility": {"draw": "utility", "utility": "histogram_laplace", "parameters": {"epsilon": 0.5}, "releases": 20},
     "utility of a file": {
