@@ -16,7 +16,8 @@ from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
-from dpcore.words import best_power, grouped, of_100, outward
+from dpcore.core.results import result
+from dpcore.words import best_power, grouped, nearest, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -28,15 +29,14 @@ P0, P1 = "not in the data (P0)", "in the data (P1)"
 # ---- regions -------------------------------------------------------------------------------------------------
 
 
-def constraint_regions(constraints: Constraints, k: int, guess: Conjecture | None = None) -> dict[str, TradeOff]:
+def constraint_regions(constraints: Constraints, k: int, guess: Conjecture) -> dict[str, TradeOff]:
     """Return the regions of one mechanism, of k by the exact theorem and of k by the guess of the thesis, by name."""
-    guess = conjectured(constraints, k) if guess is None else guess
     if k == 1:
         return {"one mechanism": constraints.region, "guess for k = 1": guess.region}
     return {
         "one mechanism": constraints.region,
-        f"k = {k}, exact": constraints.composed(k),
-        f"k = {k}, guess": guess.region,
+        f"k = {grouped(k)}, exact": constraints.composed(k),
+        f"k = {grouped(k)}, guess": guess.region,
     }
 
 
@@ -47,34 +47,24 @@ def gap_sentence(distance: Gap, guess: Conjecture) -> str:
     part = "" if guess.kind == "exact" else f" It uses {grouped(guess.used)} of {grouped(guess.total)} products."
     return (
         f"The guess of the thesis is safe but too large: its border runs up to {outward(distance.largest, 3)} lower, at "
-        f"false positives of {distance.alpha:.3g}, with an area of {outward(distance.area, 3)} between the two ({WORDS[distance.kind]}).{part}"
+        f"false positives of {nearest(distance.alpha, 3)}, with an area of {outward(distance.area, 3)} between the two ({WORDS[distance.kind]}).{part}"
     )
 
 
-def constraints_figure(
-    constraints: Constraints,
-    k: int,
-    *,
-    regions: dict[str, TradeOff] | None = None,
-    guess: Conjecture | None = None,
-    look: Look = PLAIN,
-    **options: Any,
-) -> Figure:
+def constraints_figure(constraints: Constraints, k: int, *, look: Look = PLAIN, **options: Any) -> Figure:
     """Return the regions of one and of k mechanisms with the guess of the thesis.
 
     Parameters
     ----------
     constraints, k : Constraints or int
         The statements that every mechanism satisfies, and the number of mechanisms.
-    regions, guess : dict of str to TradeOff or Conjecture
-        What `constraint_regions` and `conjectured` return, for a caller that caches them.
     look : Look, default PLAIN
         Size, title and colours.
     options : object
         Those of `region_chart`.
     """
-    guess = conjectured(constraints, k) if guess is None else guess
-    regions = constraint_regions(constraints, k, guess) if regions is None else regions
+    guess = result(conjectured, constraints, k)
+    regions = constraint_regions(constraints, k, guess)
     exact = list(regions)[0 if k == 1 else 1]
     distance = gap(regions[exact], guess)
     words = f"{_attack(constraints.region, regions[exact], k, guess)} {gap_sentence(distance, guess)}"
@@ -85,12 +75,13 @@ def constraints_figure(
 def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float = 0.05) -> str:
     """Say what the best attacker finds from one mechanism, from k, and what the guess would say."""
     powers = [(name, *best_power(region, fpr)) for region, name in _sources(one, many, k)]
-    shares = [f"{of_100(power)} from {name} ({what})" for name, power, what in powers]
-    kind = "exact" if guess.kind == "exact" else "from some products only"
+    same = len({what for _, _, what in powers}) == 1
+    shares = [f"{of_100(power)} from {name}{'' if same else f' ({what})'}" for name, power, what in powers]
+    kind = f" ({powers[0][2]})" if same else ""
+    part = "" if guess.kind == "exact" else " (from some products only)"
     return (
         f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds, of the people inside it, at most "
-        f"{' and '.join(shares)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
-        f"guessing finds {of_100(fpr, up=False)}."
+        f"{' and '.join(shares)}{kind}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))}{part}."
     )
 
 

@@ -9,6 +9,7 @@ from operator import and_
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import DELTA, EPSILON
 from dpcore.language import parse
 from dpcore.regions.guarantees import DP, DPTV, TV
@@ -43,7 +44,7 @@ class Constraint:
 
     def __str__(self) -> str:
         """Return ``0.6, 0.05``."""
-        return f"{_short(self.epsilon)}, {_short(self.delta)}"
+        return f"{numeral(self.epsilon)}, {numeral(self.delta)}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,3 @@ def _piece(text: str) -> Iterable[Constraint]:
         return [Constraint(atom.epsilon_, atom.delta_), Constraint(0.0, atom.eta)]
     msg = f"A list holds pairs ε, δ, or dp, tv and dptv; {shorten(str(atom))} is something else."
     raise DomainError(msg)
-
-
-def _short(value: float) -> str:
-    return repr(value).removesuffix(".0")

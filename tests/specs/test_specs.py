@@ -88,6 +88,8 @@ CASES: dict[str, dict[str, Any]] = {
     "ledger's costs": {"draw": "ledger", "file": LEDGER, "view": "costs"},
     "constraints": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "k": 3, "axes": "thesis"},
     "constraints' pair": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "view": "pair", "k": 2},
+    "peeling": {"draw": "peeling", "region": "dp(0.2)^3 * dp(0.5, 0.01)", "step": 1},
+    "containing": {"draw": "containing", "region": "dp(0.6, 0.05) & tv(0.2)", "factors": 1},
 }
 
 
