@@ -13,7 +13,7 @@ from dpcore.core.domains import COUNT, SHARE, SIGMA
 from dpcore.core.kinds import FACTS, WORDS, readable
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
-from dpcore.training import FIXED, POISSON, forms, gradients, rates
+from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
 from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI
 from dpcore.words import grouped, nearest, of_100, outward
 
@@ -41,6 +41,8 @@ DECADES = tuple(10.0**-power for power in range(1, 7))
 RATES = inputs.round_values(-4, 0)
 TS = inputs.round_values(0, 5)
 SIGMAS = [f"{step / 20:g}" for step in (*range(6, 81), *range(90, 201, 10))]
+HELD_WORK = 2e6
+"""Operations for a picture while a slider is held, less than a second; what takes more is left out until it is released."""
 SLIDERS = ("sub_sigma_slider", "sub_q_slider", "sub_steps_slider")
 HEIGHT = 420
 
@@ -67,16 +69,18 @@ class TrainingSteps:
     q: float
     steps: int
     delta: float
+    work: float | None = None
 
     def moved(self, held: Mapping[str, str]) -> TrainingSteps:
-        """Return the query with the value of a slider that is held in place of that of its field."""
+        """Return the query with the value of a slider that is held in place of that of its field, and less work allowed."""
+        changes: dict[str, Any] = {}
         if "sub_sigma_slider" in held:
-            return replace(self, sigma=float(read_value(NOISE, held["sub_sigma_slider"], "Noise σ")))
+            changes = {"sigma": float(read_value(NOISE, held["sub_sigma_slider"], "Noise σ"))}
         if "sub_q_slider" in held:
-            return replace(self, q=float(read_value(SHARE, held["sub_q_slider"], "Sampling rate q")))
+            changes = {"q": float(read_value(SHARE, held["sub_q_slider"], "Sampling rate q"))}
         if "sub_steps_slider" in held:
-            return replace(self, steps=int(read_value(STEPS, held["sub_steps_slider"], "Steps T")))
-        return self
+            changes = {"steps": int(read_value(STEPS, held["sub_steps_slider"], "Steps T"))}
+        return replace(self, **changes, work=HELD_WORK) if changes else self
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
@@ -84,12 +88,15 @@ class TrainingSteps:
 
 def numbers(query: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every method."""
-    return result(gradients, query.sigma, query.q, query.steps, query.delta)
+    if query.work is None:
+        return result(gradients, query.sigma, query.q, query.steps, query.delta)
+    return result(gradient_ladder, query.sigma, query.q, query.delta, [query.steps], work=query.work)
 
 
 def steps_spec(query: TrainingSteps) -> dict[str, Any]:
     """Return the spec of epsilon as the number of steps grows."""
-    return {"draw": "steps", "sigma": query.sigma, "q": query.q, "delta": query.delta, "mark": query.steps}
+    numbers_ = {"sigma": query.sigma, "q": query.q, "delta": query.delta}
+    return {"draw": "steps", **numbers_, "mark": query.steps, "work": query.work}
 
 
 def rates_spec(query: TrainingSteps) -> dict[str, Any]:
@@ -108,15 +115,21 @@ def summary(query: TrainingSteps) -> pd.DataFrame:
 
 def answer(query: TrainingSteps) -> str:
     """Say what epsilon is after all steps."""
-    low, high = (float(_row(query, CERTIFIED)[name]) for name in ("epsilon_lower", "epsilon"))
+    row = _row(query, CERTIFIED)
+    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
     many = "1 step" if query.steps == 1 else f"{grouped(query.steps)} steps"
     at = f"ε at δ = {outward(query.delta, 6)}"
+    if row["kind"] == "none":
+        return f"After {many} {at} is at most {outward(float(_row(query, RENYI)['epsilon']), 6)} (Rényi bound)."
     return f"After {many} {at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} (certified)."
 
 
 def comparison(query: TrainingSteps) -> tuple[bool, str]:
     """Return whether the number of GDP accountants is below the truth, and what it and the Rényi bound are beside the truth."""
-    low, high = (float(_row(query, CERTIFIED)[name]) for name in ("epsilon_lower", "epsilon"))
+    row = _row(query, CERTIFIED)
+    if row["kind"] == "none":
+        return False, ""
+    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
     bound, approximate = (float(_row(query, name)["epsilon"]) for name in (RENYI, ACCOUNTANT))
     more = f", {nearest(100 * (bound / high - 1), 3)} % more" if high > 0 else ""
     side = verdict(approximate, low, high)

@@ -127,7 +127,8 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     chart = ladder_chart(rows, k=steps, titles=titles, counts="Number of steps T", look=described(look, takeaway))
     missing = rows[~np.isfinite(rows["epsilon"])].groupby("title", sort=False)
     notes = tuple(
-        f"Not drawn: {title} at T = {', '.join(map(grouped, some['k']))}. {some['note'].iloc[0]}"
+        f"Not drawn: {title} at T = {', '.join(map(grouped, some['k']))}. "
+        f"{'That takes more operations than are allowed.' if 'none' in set(some['kind']) else some['note'].iloc[0]}"
         for title, some in missing
     )
     return Figure(chart, frame, takeaway, look.title or "ε as T grows", notes)

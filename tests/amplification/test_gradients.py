@@ -152,6 +152,15 @@ def test_a_straight_line_between_the_steps_drawn_is_close(sigma: float, q: float
     np.testing.assert_allclose(line, exact.loc[exact["theorem"] == CERTIFIED, "epsilon"], rtol=0.015)
 
 
+def test_a_table_with_little_work_keeps_the_quick_rows() -> None:
+    with effort(tolerance=1e-3):
+        few = gradient_ladder(1.5, 1e-4, 1e-5, [100, 100_000], work=1e5)
+    kinds = few[few["theorem"] == CERTIFIED].set_index("k")["kind"].to_dict()
+    assert kinds == {100: "none", 100_000: "upper"}
+    figure = steps_figure(few, delta=1e-5)
+    assert figure.notes == ("Not drawn: certified at T = 100. That takes more operations than are allowed.",)
+
+
 def test_the_figure_of_rates() -> None:
     with effort(tolerance=1e-3):
         figure = rate_figure(rates(1.5, 0.04, 2250))
