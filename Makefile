@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test test-long lint types coverage fuzz benchmark soak picture map stub wheel clean distclean
+.PHONY: help setup app site test test-long lint types coverage fuzz benchmark soak pictures map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -53,13 +53,15 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/utility.py
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) -m tests.benchmarks.live
+	@$(PY) -m tests.benchmarks.changes
 	@$(PY) tests/benchmarks/run.py
 
 soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers, and after they left (ARGS="40 --minutes 0" for less)
 	@$(PY) -m tests.benchmarks.soak $(ARGS)
 
-picture: $(VENV)/.dev-ready  ## draw the picture of the README again
+pictures: $(VENV)/.dev-ready  ## draw the pictures of the README again: a region, the app by day and by night, a held slider
 	@$(PY) data/pictures/make_region.py
+	@$(PY) -m tests.pictures
 
 map: $(VENV)/.dev-ready  ## draw the map of the house in CONTRIBUTING.md again
 	@$(PY) -m tests.house

@@ -55,19 +55,24 @@ with third, st.container(horizontal=True):
 number = st.session_state["answers"]
 
 
+def story_at(held: Mapping[str, str]) -> start.StartStory:
+    """Return the story with the value of a slider that is held."""
+    return start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
+
+
 def draw(held: Mapping[str, str]) -> None:
     """Draw both pictures and what they say, with the value of a slider that is held."""
-    story = start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
+    story = story_at(held)
     left, right = st.columns(2, gap="large")
-    with left:
+    with left, st.container(key="noisy_count_frame"):
         figure.draw(figure.figure_of(story.noise(number), height=start.HEIGHT), "noisy_count")
-    with right:
+    with right, st.container(key="count_region_frame"):
         figure.draw(figure.figure_of(story.region(number), height=start.HEIGHT), "count_region")
     accused, missed = story.errors_words()
     st.markdown(f"- {accused}\n- {missed}\n\n{story.verdict()}")
 
 
-live.follow("start", ["eps", "t"], draw)
+live.follow("start", ["eps", "t"], draw, lambda held: story_at(held).handles())
 told = start.StartStory(epsilon, threshold)
 if number:
     st.markdown(told.answer_words(number))

@@ -27,6 +27,7 @@ from dpcore.core.domains import FPR, PRIOR
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import EXACT, kind, kinds, settled
+from dpcore.core.numerals import nearest
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
@@ -370,7 +371,7 @@ def equal_error_words(value: float) -> str:
 
 def posterior_words(prior: float, value: float, loss: float) -> str:
     """Say how sure the most telling answer makes an attacker."""
-    start = f"An attacker who gives a person a chance of {prior:.12g} to be in the data"
+    start = f"An attacker who gives a person a chance of {nearest(prior, 12)} to be in the data"
     if math.isinf(loss) or value >= 1.0:
         return f"{start} can become as good as certain, 100 of 100, by some answers, however rare."
     return f"{start} is never brought above a chance of {of_100(value)} by any answer."
@@ -379,8 +380,8 @@ def posterior_words(prior: float, value: float, loss: float) -> str:
 def accuracy_words(prior: float, value: float) -> str:
     """Say how often the best guess is right, beside the guess without any answer."""
     return (
-        f"If a share of {prior:.12g} of the people asked about is in the data, the best attacker is right about at "
-        f"most {of_100(value)}; without any answer a guess is right about a share of {max(prior, 1 - prior):.12g}."
+        f"If a share of {nearest(prior, 12)} of the people asked about is in the data, the best attacker is right about at "
+        f"most {of_100(value)}; without any answer a guess is right about a share of {nearest(max(prior, 1 - prior), 12)}."
     )
 
 

@@ -58,33 +58,6 @@ def outward(value: float, digits: int, up: bool = True) -> str:
     return _plain(near)
 
 
-def nearest(value: float, digits: int = 6) -> str:
-    """Return `value` rounded to `digits` significant digits, for a number that is not a bound.
-
-    Parameters
-    ----------
-    value : float
-        Any real number; infinity is written ``inf``.
-    digits : int, default 6
-        How many significant digits, from 1 upwards.
-
-    Returns
-    -------
-    str
-        The number, in the same form as `outward` writes it.
-
-    Examples
-    --------
-    >>> nearest(2.0), nearest(0.1 + 0.2), nearest(1e-5), nearest(2 / 3, 3)
-    ('2', '0.3', '1e-5', '0.667')
-    """
-    digits = _DIGITS.check(digits)
-    _VALUE.check(value)
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return _plain(Context(prec=digits).create_decimal(repr(float(value) + 0.0)))
-
-
 def of_100(rate: float, *, up: bool = True) -> str:
     """Return a rate as people: ``12 of 100``; small rates need a larger crowd, ``1 of 1 000 000``.
 

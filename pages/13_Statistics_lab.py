@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import page, statistics_lab, work
-from dpcore.app.figure import plain
-from dpcore.app.hand_figure import show_made
+from dpcore.app import figure, page, statistics_lab, work
 
 page.setup(
     "Statistics lab",
@@ -12,7 +10,6 @@ page.setup(
     "puts what is true beside it, and says why it matters.",
 )
 page.preset_row("Statistics_lab", statistics_lab.DEFAULTS)
-dark = page.look().dark
 top = st.container()
 told, body, rows = st.container(), st.container(), st.container()
 with st.expander("The setting as text", icon=":material/edit_note:"):
@@ -33,13 +30,12 @@ with right:
     statistics_lab.KIND.fields(chosen)
 work.fresh((statistics_lab.written(chosen), view, seed))
 with left:
-    code = statistics_lab.code(chosen, view, seed)
-    show_made(lambda: statistics_lab.picture(chosen, view, seed, dark=dark), "Computing", key="lab_figure", code=code)
+    figure.show(statistics_lab.spec(chosen, view, seed), key="lab_figure", words="Computing")
 with rows:
     st.header("As printed, and as it is")
     statistics_lab.show_checks(chosen, seed)
     st.subheader("The corrected statement")
     for formula in statistics_lab.statements(chosen):
         st.latex(formula)
-    st.caption(plain(f"{chosen.reference}."))
+    st.caption(figure.plain(f"{chosen.reference}."))
 page.guide("statistics_lab")

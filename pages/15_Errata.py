@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dpcore.app import errata, page, work
-from dpcore.app.hand_figure import show_made
+from dpcore.app import errata, figure, page, work
 from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(
@@ -17,14 +16,12 @@ note = st.container()
 source, kind, row = errata.ask()
 listed = errata.chosen(source, kind)
 work.fresh((source, kind, row))
-dark = page.look().dark
 left, right = st.columns([3, 2], gap="large")
 with left:
     if row is not None:
         errata.show_row(row)
 with right:
-    code = errata.code(source, kind)
-    show_made(lambda: errata.picture(listed, dark=dark), "Counting", key="errata", code=code)
+    figure.show(errata.spec(source, kind), key="errata", words="Counting")
 st.header("All rows of this choice")
 st.markdown(
     "Choose a line to see its evidence above. The CSV and JSON under the chart hold all of them, evidence included."

@@ -1,12 +1,12 @@
 """Privacy regions: draw, edit, combine and compare any number of them."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
-from dpcore.app import editing, figure, hand_figure, listing, live, page, privacy_regions, privacy_regions_panels, work
+from dpcore.app import editing, figure, listing, live, page, privacy_regions, work
+from dpcore.app import privacy_regions_panels as panels
 from dpcore.core.errors import DpcoreError
 
 DEFAULTS: dict[str, Any] = {
@@ -22,31 +22,34 @@ DEFAULTS: dict[str, Any] = {
 
 page.setup(
     "Privacy regions",
-    "Each region holds the pairs of error rates that some attacker can reach. The smaller the region, the closer every "
-    "attacker stays to blind guessing, and the better the privacy.",
+    "A region holds the pairs of error rates that attackers can reach. The smaller it is, the better the privacy.",
 )
 page.preset_row("Privacy_regions", DEFAULTS)
-left, right = st.columns([3, 2], gap="large")
-about, below, written = st.container(), st.container(), st.container()
+left, right = st.columns([5, 3], gap="large")
+about, written = st.container(), st.container()
 
 with right:
-    chosen, adding, combining = st.container(border=True), st.container(), st.container()
+    chosen, styling, adding, combining = st.container(border=True), st.container(), st.container(), st.container()
 with written:
-    items, complaints = privacy_regions_panels.list_text(DEFAULTS["regions"])
+    items, complaints = panels.list_text(DEFAULTS["regions"])
 with adding:
-    privacy_regions_panels.add(items, complaints)
+    panels.add(items, complaints)
 with chosen:
-    index = privacy_regions_panels.selection(items)
+    index = panels.selection(items)
 with combining:
-    pair = privacy_regions_panels.combine(items)
+    pair = panels.combine(items)
+with styling:
+    view = panels.view_options()
 with left:
-    view = privacy_regions_panels.view_options()
     work.fresh((listing.write(items), view["picture"]))
     with work.progress():  # after all widgets, so that a visitor who does not wait loses nothing
         lines = privacy_regions.lines(items)
 
-drawn = [line for line in lines if line.drawn]
-front = index is not None and view["front"]
+
+def spec(every: list[privacy_regions.RegionLine]) -> dict[str, Any]:
+    """Return the spec of the list, the selected region in front if that is wanted."""
+    front = index is not None and view["front"]
+    return privacy_regions.spec(every, view, selected=every[index].label if front and index is not None else None)
 
 
 def draw(held: Mapping[str, str]) -> None:
@@ -54,31 +57,21 @@ def draw(held: Mapping[str, str]) -> None:
     try:
         with work.progress("Drawing"):
             every = privacy_regions.lines(editing.moved(items, index, held)) if held else lines
-            selected = every[index].label if front and index is not None else None
-            figure.picture(
-                privacy_regions.picture(every, view, selected=selected, dark=page.look().dark)[0], "privacy_regions"
-            )
+            picture = figure.figure_of(spec(every), height=privacy_regions.height(every, view))
+            figure.picture(picture, "privacy_regions")
     except DpcoreError as error:
         figure.trouble(error, "drawing")
 
 
 with left:
-    privacy_regions_panels.troubles(lines, index)
-    if not drawn:
+    panels.troubles(lines, index)
+    if not any(line.drawn for line in lines):
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
-        empty, code = privacy_regions.blank(view, dark=page.look().dark)
-        hand_figure.show(empty, key="privacy_regions", code=code, below=below)
-    else:
-        live.follow("regions", st.session_state[privacy_regions_panels.SLIDERS], draw)
-        with below, suppress(DpcoreError):  # which is said where the picture would be
-            selected = lines[index].label if front and index is not None else None
-            picture, options = privacy_regions.picture(lines, view, selected=selected, dark=page.look().dark)
-            table, command = privacy_regions.table(drawn, view["picture"], picture)
-            code = privacy_regions.code(drawn, view["picture"], options)
-            hand_figure.offer(picture, key="privacy_regions", code=code, table=table, command=command)
+    live.follow("regions", st.session_state[panels.SLIDERS], draw)
+    figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
     if pair is not None:
-        privacy_regions_panels.comparison(*(lines[at] for at in pair))
-    privacy_regions_panels.preset_note("Privacy_regions", DEFAULTS)
+        panels.comparison(*(lines[at] for at in pair))
+    panels.preset_note("Privacy_regions", DEFAULTS)
 if index is not None:
     with about:
-        privacy_regions_panels.details(lines[index])
+        panels.details(lines[index])

@@ -1,6 +1,7 @@
 """Composition: what many answers together give away, by every theorem."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import streamlit as st
 
@@ -9,8 +10,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Composition",
-    "One answer costs a little privacy; many answers together cost more. How much more depends on what is known about "
-    "each mechanism, and on the theorem that adds it up. Here all of them speak about the same k mechanisms.",
+    "Many answers together cost more privacy than one. How much more, each theorem says about the same k mechanisms.",
 )
 page.preset_row("Composition", composition.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
@@ -37,33 +37,31 @@ with left:
         st.warning(figure.plain(notice))
 
 
+spec = composition.spec(asked, view, titles)
+
+
 def draw(held: Mapping[str, str]) -> None:
     """Say which theorem is best and draw them all, for the value of a slider that is held."""
     query = composition.moved(asked, held)
-    try:
-        with work.progress("Composing"):
-            composition.say(query)
-            picture = figure.figure_of(composition.spec(query, view, titles), height=composition.HEIGHT)
-            figure.picture(picture, "composition")
-            composition.say_gaps(query, titles)
-    except DpcoreError as error:
-        figure.trouble(error, "composition")
+    with work.progress("Composing"):
+        composition.say(query)
+        picture = figure.figure_of(composition.spec(query, view, titles), height=composition.HEIGHT)
+        figure.draw(picture, "composition")
 
 
 below = st.container()
 with left:
     live.follow("composition", composition.SLIDERS, draw)
 with below:
-    figure.offer(
-        composition.spec(asked, view, titles),
-        key="composition",
-        command=lambda table: composition.command(asked, table),
-    )
+    with suppress(DpcoreError), work.progress("Drawing"):  # an error is said where the picture would be
+        figure.words(figure.figure_of(spec, height=composition.HEIGHT))
+        composition.say_gaps(asked, titles)
+    figure.offer(spec, key="composition", command=lambda table: composition.command(asked, table))
 
-st.header("What each theorem promises")
+st.subheader("What each theorem promises")
 composition.show_summary(asked)
 
-st.header("As k grows")
+st.subheader("As k grows")
 figure.show(
     composition.ladder_spec(asked, titles), key="ladder", words="Climbing", height=composition.HEIGHT, link=False
 )

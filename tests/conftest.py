@@ -25,12 +25,17 @@ settings.register_profile("landing", settings.get_profile("exploring"), derandom
 settings.load_profile("landing" if os.environ.get("CI") else "exploring")
 
 
+def browser_path() -> str | None:
+    """Return where the browser is; None if there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, driven by Playwright, which cannot be started twice in one process."""
     from playwright.sync_api import sync_playwright
 
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = browser_path()
     if path is None:
         pytest.fail("The browser tests need Chromium (on Debian: apt-get install chromium).")
     quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]

@@ -44,7 +44,7 @@ class Wrong(GaussianCurve):
 @pytest.mark.parametrize(
     ("curve", "ask", "words"),
     [
-        (Wrong(delta=math.nan), lambda r: r.delta(1.0), "delta at epsilon = 1.0 came out as nan"),
+        (Wrong(delta=math.nan), lambda r: r.delta(1.0), "delta at epsilon = 1 came out as nan"),
         (Wrong(delta=8.0), lambda r: r.delta(0.0), "came out as 3.06"),
         (Wrong(delta=-1.0), lambda r: r.delta([0.0, 1.0]), "came out as -"),
         (Wrong(grows=0.1), lambda r: r.delta([3.0, 4.0, 5.0]), "larger than at a smaller epsilon"),

@@ -60,7 +60,7 @@ def some(rng: np.random.Generator, k: int, spread: float = 1.0) -> Hypotheses:
     ("arguments", "words"),
     [
         (((0.5, 0.5), (0.5, 0.3, 0.2)), "same number of letters, got 2 and 3"),
-        (((0.5, 0.4), (0.5, 0.5)), "P0 must add up to 1 within 1e-09, got 0.9"),
+        (((0.5, 0.4), (0.5, 0.5)), "P0 must add up to 1 within 1e-9, got 0.9"),
         (
             ((1.5, -0.5), (0.5, 0.5)),
             r"probability of P0 must be a number in \[0, 1.000000001\], got 1.5 \(number 1 of 2\)",

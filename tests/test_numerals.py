@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import dpcore
 from dpcore import parse
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import shown
 from dpcore.language.numbers import number
 
@@ -103,3 +104,45 @@ def test_messages_write_numbers_in_the_same_form() -> None:
     assert shown(2.0) == "2"
     assert shown(1e-5) == "1e-5"
     assert shown("2.0") == "'2.0'"  # what a person typed stays as it was typed
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (2.0, 6, "2"), (0.1 + 0.2, 6, "0.3"), (1e-5, 6, "1e-5"), (-1.25e-7, 2, "-1.2e-7"), (0.0001, 6, "0.0001"), (12345.0, 2, "12000"),
+        (99999.9, 2, "100000"), (999999.9, 3, "1e6"), (1e22, 6, "1e22"), (1234567.0, 6, "1.23457e6"), (-0.0, 6, "0"),
+        (math.inf, 6, "inf"), (-math.inf, 6, "-inf"), (1000, 2, "1000"),
+    ],
+)  # fmt: skip
+def test_rounded_numbers_have_the_same_form(value: float, digits: int, text: str) -> None:
+    assert nearest(value, digits) == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 17))
+def test_rounding_is_to_the_nearest(value: float, digits: int) -> None:
+    text = nearest(value, digits)
+    assert float(text) == float(f"{value:.{digits}g}")
+    assert not re.search(r"\.\d*0$|\.\d*0e|e\+|e-0", text)
+
+
+SOURCES = sorted((Path(__file__).resolve().parents[1] / "dpcore").rglob("*.py"))
+NOT_FOR_READERS = {
+    "numerals.py",
+    "notebook.py",
+    "svg.py",
+    "sections.py",
+    "words.py",
+}  # the formatters, and coordinates of a drawing
+
+
+def test_numbers_for_readers_are_written_by_one_formatter() -> None:
+    """Python's own formats write 1e-05 and 1.23e+04; `nearest`, `outward` and `numeral` write what everything else writes."""
+    found = [
+        f"{path.name}:{number}: {line.strip()}"
+        for path in SOURCES
+        if path.name not in NOT_FOR_READERS
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r":\.?\d*[ge,]\}", line) and 'float(f"' not in line and ">>>" not in line
+    ]
+    assert found == []

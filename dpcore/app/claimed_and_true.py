@@ -11,12 +11,13 @@ from dpcore.central_limit.convergence import OPEN
 from dpcore.core.domains import COUNT, LOSS
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, readable
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
 from dpcore.mechanisms.base import Mechanism
 from dpcore.training import ACCOUNTANTS, WRONG, Judgement, Report, judge, report, reports
 from dpcore.training.reports import LARGEST_K, SILENT
-from dpcore.words import nearest, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,6 @@ EPSILON = LOSS.but(high=1e4)
 LONGEST = 2000
 CLAIMED, TRUE = "the claim", "the truth"
 HEIGHT = 380
-EPSILONS = [f"{step / 10:g}" for step in (*range(51), *range(55, 101, 5), *range(110, 301, 10))]
 KS = inputs.round_values(0, 6)
 SLIDERS = ("claimed_epsilon_slider", "claimed_k_slider")
 APPROXIMATE = "approximate"

@@ -28,7 +28,18 @@ def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
         "group(dp(1, 1e-5), 3). For a statement such as dp(0.5) the truth is that of the worst mechanism it allows.",
     )
     below = st.container()
-    k, epsilon = _uses(), _epsilon()
+    k = inputs.slider_field(
+        "Uses k", "claimed_k", page.DEFAULTS["claimed_k"], page.KS, page.USES, name="Number of uses k"
+    )
+    epsilon = inputs.slider_field(
+        "Claimed ε",
+        "claimed_epsilon",
+        page.DEFAULTS["claimed_epsilon"],
+        inputs.LOSSES,
+        page.EPSILON,
+        optional=True,
+        help_text="Leave it empty to take what the accountant reports.",
+    )
     left, right = st.columns([3, 2])
     under = st.container()
     with left:
@@ -48,39 +59,7 @@ def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
         below.error(f"A mechanism is written in at most {page.LONGEST} characters, got {len(text)}.")
         return None, below
     typed = None if math.isnan(epsilon) else epsilon
-    return page.ClaimQuery(text.strip(), k, typed, delta, page.NAMES.get(by or "", "")), below
-
-
-def _epsilon() -> float | None:
-    """Show the claimed epsilon, a slider beside its field."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        epsilon = inputs.number_field(
-            "Claimed ε",
-            "claimed_epsilon",
-            page.DEFAULTS["claimed_epsilon"],
-            page.EPSILON,
-            optional=True,
-            help_text="Leave it empty to take what the accountant reports.",
-            trouble=below,
-        )
-    with left:
-        value = None if epsilon is None or math.isnan(epsilon) else epsilon
-        inputs.log_slider("Claimed ε", "claimed_epsilon", page.EPSILONS, value)
-    return epsilon
-
-
-def _uses() -> int | None:
-    """Show the number of uses, a slider beside its field."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        default, most = page.DEFAULTS["claimed_k"], int(page.USES.high)
-        k = inputs.integer_field("Uses k", "claimed_k", default, low=1, high=most, trouble=below)
-    with left:
-        inputs.log_slider("Number of uses k", "claimed_k", page.KS, k)
-    return k
+    return page.ClaimQuery(text.strip(), int(k), typed, delta, page.NAMES.get(by or "", "")), below
 
 
 def read(query: page.ClaimQuery) -> tuple[object, tuple[str, ...]]:

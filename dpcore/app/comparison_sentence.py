@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore import frames
-from dpcore.app import work
+from dpcore.core.numerals import nearest
+from dpcore.core.results import result
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def compared(first: str, a: TradeOff, second: str, b: TradeOff) -> tuple[str, pd
     a, b : TradeOff
         The regions.
     """
-    table = work.cache().get(("compared", str(a), str(b)), lambda: frames.compare(a, b))
+    table = result(frames.compare, a, b)
     relation = str(table["relation"].iloc[0])
     if relation == "equal":
         sentence = f"{first} and {second} are the same region."
@@ -63,4 +64,4 @@ def _areas(first: str, second: str, sizes: list[float]) -> str:
 
 
 def _near(value: float) -> str:
-    return f"{float(value):.4g}"
+    return nearest(float(value), 4)

@@ -14,8 +14,10 @@ from dpcore.app.figure import csv_of, plain
 from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
+from dpcore.regions.guarantees import DP
 from dpcore.regions.tradeoff import literal
 from dpcore.theorems.composition import (
     DEFAULT_THEOREMS,
@@ -31,12 +33,13 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dpcore.core.parameter import Parameter
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition import TheoremRegion
 
 REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
 AXES = {"f-DP": "fdp", "thesis": "thesis"}
-FILLED = "filled"
+FILLED, LINES = "filled", "lines"
 DEFAULTS: dict[str, Any] = {
     "epsilon": "0.1",
     "delta": "0",
@@ -55,7 +58,8 @@ LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
 OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
 HEIGHT = 440  # of a chart with its legend
 KS = inputs.round_values(0, 6)
-EPSILONS = inputs.round_values(-4, 2)
+EPSILONS = inputs.round_values(-3, 1)
+DELTAS = ["0", *inputs.round_values(-12, 0)[:-1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +96,35 @@ def _mechanism() -> str | None:
         "It replaces the statement ε, δ, η.",
     )
     known = bool(given.strip())
-    first, second, third = st.columns(3)
-    below = st.container()
-    with first:
-        epsilon = inputs.number_field(
-            "ε", "epsilon", DEFAULTS["epsilon"], LOSS.but(high=100.0), trouble=below, disabled=known
-        )
-    with second:
-        delta = inputs.number_field("δ", "delta", DEFAULTS["delta"], trouble=below, disabled=known)
-    with third:
-        words = "Total variation of one mechanism; leave it empty if nothing is known."
-        eta = inputs.number_field(
-            "η", "eta", DEFAULTS["eta"], optional=True, help_text=words, trouble=below, disabled=known
-        )
+    loss = LOSS.but(high=100.0)
+    epsilon = _number("ε", "epsilon", EPSILONS, loss, "Bound ε on the loss of one mechanism.", disabled=known)
+    words = "What one mechanism may exceed that bound by."
+    delta = _number("δ", "delta", DELTAS, PROBABILITY, words, disabled=known)
+    largest = 1.0 if epsilon is None or delta is None else float(DP(epsilon, delta).total_variation)
+    etas = inputs.even_values(0.0, largest, 50)
+    words = "Total variation of one mechanism; leave it empty if nothing is known."
+    eta = _number("η", "eta", etas, PROBABILITY, words, optional=True, disabled=known)
     if known:
         return given
-    inputs.log_slider("ε of one mechanism", "epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
     return _statement(epsilon, delta, eta)
+
+
+def _number(
+    label: str,
+    key: str,
+    values: Sequence[str],
+    allowed: Parameter,
+    words: str,
+    *,
+    optional: bool = False,
+    disabled: bool = False,
+) -> float | None:
+    default = DEFAULTS[key]
+    return inputs.slider_field(
+        label, key, default, values, allowed, help_text=words, optional=optional, disabled=disabled
+    )
 
 
 def _statement(epsilon: float, delta: float, eta: float) -> str:
@@ -120,38 +134,39 @@ def _statement(epsilon: float, delta: float, eta: float) -> str:
     return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
 
 
-SLIDERS = ("epsilon_slider", "k_slider")
+SLIDERS = tuple(f"{key}_slider" for key in ("epsilon", "delta", "eta", "k", "at_delta"))
 
 
 def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
     """Return the query with the value of a slider that is held in place of that of its field."""
-    if "k_slider" in held:
-        return replace(query, k=int(read_value(COUNT.but(high=LARGEST_K), held["k_slider"], "k")))
-    if "epsilon_slider" in held:
-        delta, eta = (str(st.session_state[key]).strip() for key in ("delta", "eta"))
-        values = (read_value(PROBABILITY, delta, "δ"), read_value(PROBABILITY, eta, "η") if eta else math.nan)
-        return replace(query, mechanism=_statement(float(held["epsilon_slider"]), *values))
-    return query
+    if not held:
+        return query
+    ((slider, text),) = held.items()
+    key = slider.removesuffix("_slider")
+    if key == "k":
+        return replace(query, k=int(read_value(COUNT.but(high=LARGEST_K), text, "k")))
+    if key == "at_delta":
+        return replace(query, delta=read_value(PROBABILITY, text, "Total δ"))
+    texts = {name: str(st.session_state[name]).strip() for name in ("epsilon", "delta", "eta")} | {key: text}
+    epsilon = read_value(LOSS.but(high=100.0), texts["epsilon"], "ε")
+    delta = read_value(PROBABILITY, texts["delta"], "δ")
+    eta = read_value(PROBABILITY, texts["eta"], "η") if texts["eta"] else math.nan
+    return replace(query, mechanism=_statement(epsilon, delta, eta))
 
 
 def _counts() -> tuple[int | None, float | None, float | None]:
     """Show k, the δ of the total and the slack."""
-    first, second, third = st.columns(3)
-    below = st.container()
-    with first:
-        words = "How many mechanisms are released together."
-        k = inputs.integer_field("k", "k", DEFAULTS["k"], low=1, high=LARGEST_K, help_text=words, trouble=below)
-    with second:
-        words = "The theorems are compared at this δ: what may exceed the bound ε, of all mechanisms together."
-        delta = inputs.number_field("δ of the total", "at_delta", DEFAULTS["at_delta"], help_text=words, trouble=below)
-    with third:
+    k = _number("k", "k", KS, COUNT.but(high=LARGEST_K), "How many mechanisms are released together.")
+    words = "The theorems are compared at this δ: what may exceed the bound ε, of all mechanisms together."
+    delta = _number("Total δ", "at_delta", DELTAS, PROBABILITY, words)
+    with st.expander("Slack of the simplified theorems", icon=":material/tune:"):
+        below = st.container()
         words = (
             "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
             "In the comparison they spend what is best."
         )
         slack = inputs.number_field("Slack δ~", "slack", DEFAULTS["slack"], SLACK, help_text=words, trouble=below)
-    inputs.log_slider("Number of mechanisms k", "k", KS, k)
-    return k, delta, slack
+    return None if k is None else int(k), delta, slack
 
 
 def options() -> dict[str, Any]:
@@ -176,7 +191,7 @@ def options() -> dict[str, Any]:
         )
         draw = st.segmented_control(
             "Draw",
-            (FILLED, "lines"),
+            (FILLED, LINES),
             default=DEFAULTS["comp_draw"],
             required=True,
             key="comp_draw",
@@ -226,9 +241,9 @@ def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]
     return {
         "draw": "composition",
         **shared,
-        "axes": AXES[view["axes"]],
+        "axes": AXES.get(view["axes"], "fdp"),
         "log": view["picture"] == LOGLOG,
-        "fill": view["draw"] == FILLED,
+        "fill": view["draw"] != LINES,
     }
 
 
@@ -316,7 +331,7 @@ def _epsilon_text(value: float, kind: str) -> str:
         return "–"
     if value == float("inf"):
         return "inf"
-    return f"about {value:.6g}" if kind == "approximate" else outward(float(value), 6)
+    return f"about {nearest(value)}" if kind == "approximate" else outward(float(value), 6)
 
 
 def show_summary(query: CompositionQuery) -> None:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 LIST, SELECTED, PICK = "regions", "selected", "pick"
 FIELDS = "edit"
-KOV_FIELDS = {"epsilon": "ε (epsilon)", "delta": "δ (delta)", "k": "k (copies)", "slack": "slack δ̃"}
+COPIES = COUNT.but(name="k", label="k", meaning="How many times it is composed with itself; 1 is the region alone")
+KOV = (EPSILON, DELTA, COPIES, SLACK)  # parameters of the simplified optimal theorem
 
 
 def items() -> list[Item]:
@@ -194,9 +195,8 @@ def sync(item: Item, region: Repeated | None) -> None:
     st.session_state["_fields"] = mark
     st.session_state["edit_name"] = item.name
     st.session_state["edit_text"] = item.expression
-    values = catalogue.simplified_parameters(item)
-    for name, value in zip(KOV_FIELDS, values or (), strict=False):
-        st.session_state[f"kov_{name}"] = numeral(value)
+    for parameter, value in zip(KOV, catalogue.simplified_parameters(item) or (), strict=False):
+        st.session_state[f"kov_{parameter.name}"] = numeral(value)
     if region is not None:
         st.session_state["edit_k"] = region.k if region.k <= written.LARGEST_FIELD else str(region.k)
         forms.fill(region.written, fields_key(region))
@@ -215,23 +215,30 @@ def take_fields(index: int) -> None:
 
 def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> list[Item]:
     """Return the list with the region that a held slider makes of the selected one."""
-    region = None if index is None or not held else shape(old[index].expression)
-    if region is None:
+    if index is None or not held:
         return list(old)
-    text = region.expression(forms.typed(region.written.entry, fields_key(region), held), copies())
+    if catalogue.simplified_parameters(old[index]):
+        text = kov_item(held).expression
+    elif (region := shape(old[index].expression)) is not None:
+        text = region.expression(forms.typed(region.written.entry, fields_key(region), held), copies(held))
+    else:
+        return list(old)
     return [replace(item, expression=text) if at == index else item for at, item in enumerate(old)]
 
 
-def copies() -> int:
-    """Return k as its field says."""
-    return int(read_value(COUNT, str(st.session_state.get("edit_k", 1))))
+def copies(held: Mapping[str, str] | None = None) -> int:
+    """Return k as its field or its held slider says."""
+    return int(read_value(COPIES, _field_text("edit_k", held, "1")))
 
 
-def kov_item() -> Item:
-    """Return the item of the four fields of the simplified theorem."""
-    kinds = (EPSILON, DELTA, COUNT, SLACK)
-    fields = (str(st.session_state.get(f"kov_{name}", "")) for name in KOV_FIELDS)
-    return catalogue.simplified(*(meant(kind, text) for kind, text in zip(kinds, fields, strict=True)))
+def kov_item(held: Mapping[str, str] | None = None) -> Item:
+    """Return the item of the four fields of the simplified theorem, one of them replaced by its held slider."""
+    texts = (_field_text(f"kov_{parameter.name}", held) for parameter in KOV)
+    return catalogue.simplified(*(meant(parameter, text) for parameter, text in zip(KOV, texts, strict=True)))
+
+
+def _field_text(key: str, held: Mapping[str, str] | None, default: str = "") -> str:
+    return (held or {}).get(forms.slider_key(key), str(st.session_state.get(key, default)))
 
 
 def take_kov(index: int) -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, page, work
-from dpcore.charts.errata import errata_figure
-from dpcore.charts.theme import Look
 from dpcore.labs.errata import KINDS, NOTE, READING, Row, rows, sources
-
-if TYPE_CHECKING:
-    from dpcore.charts.figure import Figure
 
 ALL = "all"
 ANY = "All sources"
@@ -78,26 +73,9 @@ def _pick(listed: tuple[Row, ...]) -> Row | None:
     return next((row for row in listed if row.name == name), listed[0])
 
 
-def picture(listed: tuple[Row, ...], *, dark: bool) -> Figure:
-    """Return the bars of the rows listed."""
-    key = ("errata", tuple(row.name for row in listed), dark)
-    return work.cache().get(key, lambda: errata_figure(listed, look=Look(dark=dark)))
-
-
-def code(source: str, kind: str) -> str:
-    """Return the Python lines that list and draw the same rows."""
-    given = {"source": titles().get(source), "kind": kind if kind in KINDS else None}
-    asked = [f"{name}={value!r}" for name, value in given.items() if value]
-    return "\n".join(
-        [
-            "from dpcore.charts.errata import errata_figure",
-            "from dpcore.labs.errata import rows",
-            "",
-            f"listed = rows({', '.join(asked)})",
-            "text, numbers = listed[0].evidence()",
-            "figure = errata_figure(listed)",
-        ]
-    )
+def spec(source: str, kind: str) -> dict[str, Any]:
+    """Return the spec of the bars of a source, named by its title, and of a kind."""
+    return {"draw": "errata", "source": titles().get(source), "of": kind if kind in KINDS else None}
 
 
 def show_row(row: Row) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
@@ -15,6 +16,7 @@ from dpcore.app import work
 from dpcore.app.page import link_box, look
 from dpcore.charts.export import render, specification
 from dpcore.charts.theme import Look
+from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
 from dpcore.files.csv_writer import frame_text
@@ -54,7 +56,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of(source), style)
+    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -71,7 +73,8 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    rows = (store or work.cache()).get(("table", work.name_of(source)), make)
+    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
+    rows = (store or work.cache()).get(key, make)
     return figure.table if rows is None else rows
 
 
@@ -81,8 +84,10 @@ def code_of(spec: Mapping[str, Any], key: str) -> str:
         return specs.code(_at_tolerance(spec), file=f"{key}.svg")
 
 
-def _at_tolerance(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tolerance": work.TOLERANCE, **{name: value for name, value in spec.items() if value is not None}}
+def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
+    """Return a spec with the tolerance of the pages, unless it has one, and without empty values."""
+    values = {name: value for name, value in spec.items() if value is not None}
+    return replace(specs.as_spec(spec), table={"tolerance": work.TOLERANCE, **values})
 
 
 @contextmanager
@@ -132,25 +137,44 @@ def show(
     below : DeltaGenerator, optional
         Where the row goes; under the chart by default.
     """
+    if picture_of(spec, key=key, words=words, height=height, store=store):
+        with below if below is not None else st.container():
+            offer(spec, key=key, link=link, command=command, store=store)
+
+
+def picture_of(
+    spec: Mapping[str, Any],
+    *,
+    key: str,
+    words: str = "Drawing",
+    height: int = 0,
+    store: ResultCache | None = None,
+) -> bool:
+    """Draw a figure with its sentence, or say in its place why there is none; return whether it is drawn."""
     try:
         with work.progress(words, store=store):
             picture(figure_of(spec, height=height, store=store), key)
     except DomainError as error:  # nothing to draw is an answer, not a mistake
         st.info(plain(str(error)), icon=":material/info:")
+        return False
     except DpcoreError as error:
         trouble(error, key)
-    else:
-        with below if below is not None else st.container():
-            offer(spec, key=key, link=link, command=command, store=store)
+        return False
+    return True
 
 
 def picture(figure: Figure, key: str, **options: Any) -> Any:
     """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
     event = draw(figure, key, **options)
+    words(figure)
+    return event
+
+
+def words(figure: Figure) -> None:
+    """Show the sentence and the notes of a figure."""
     st.markdown(plain(figure.takeaway))
     for note in figure.notes:
         st.caption(plain(note))
-    return event
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
@@ -158,7 +182,7 @@ def draw(figure: Figure, key: str, **options: Any) -> Any:
     spec, tables = figure.outline
     data = {**spec.get("datasets", {}), **tables}
     return st.vega_lite_chart(
-        spec={**spec, "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
+        spec={**zoomable(spec), "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
     )
 
 

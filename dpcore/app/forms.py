@@ -17,17 +17,20 @@ from dpcore.language import numbers, parse
 from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.core.registry import Entry, Parameter
 
 MOST_COLUMNS = 4
 _RATES = [round(0.01 * step, 2) for step in range(101)]
+_EXCESSES = sorted({0.0, *(float(f"{step}e{power}") for power in range(-9, -2) for step in (1, 2, 5)), *_RATES})
 _EVEN = ("epsilon", "mu")
+_SMALL = ("delta", "slack")  # rates whose powers of ten matter
 _LOSSES = [round(0.05 * step, 2) for step in range(101)] + [5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # more hides nobody
 _SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
     100.0
 ]
+_COUNTS = [step * 10**power for power in range(4) for step in (1, 2, 3, 4, 5, 6, 7, 8, 9)] + [10_000]
 
 
 def example(entry: Entry) -> str:
@@ -85,16 +88,7 @@ def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple
     sliders = []
     for parameter in written.entry.parameters:
         place = f"{key}_{parameter.name}"
-        shown = written.shown[parameter.name]
-        value = numbers.number(str(shown)) if parameter.kind == "number" else None
-        if value is None or not math.isfinite(value):
-            _field(parameter, shown, place, on_change, args)
-            continue
-        left, right = st.columns([3, 2], vertical_alignment="bottom")
-        with left:
-            sliders.append(_slider(parameter, value, place, on_change, args))
-        with right:
-            _field(parameter, shown, place, on_change, args)
+        sliders += row(parameter, written.shown[parameter.name], place, on_change, args)
     try:
         typed(written.entry, key)
     except DpcoreError as error:
@@ -102,25 +96,71 @@ def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple
     return sliders
 
 
+def row(
+    parameter: Parameter,
+    shown: Any,
+    place: str,
+    on_change: Callable[..., None],
+    args: tuple[Any, ...],
+    values: Sequence[float] = (),
+) -> list[str]:
+    """Show one parameter as a slider with its exact field beside it; without a finite number, the field alone.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        What the field takes.
+    shown : object
+        What the field starts with.
+    place : str
+        Key of the field.
+    on_change, args : callable or tuple of object
+        As in `rows`.
+    values : sequence of float, default ()
+        The values of the slider; a useful range of the parameter by default.
+
+    Returns
+    -------
+    list of str
+        The key of the slider, if there is one.
+    """
+    value = numbers.number(str(shown)) if parameter.kind in {"number", "integer"} else None
+    if value is None or not math.isfinite(value):
+        _field(parameter, shown, place, on_change, args)
+        return []
+    number = int(value) if parameter.kind == "integer" else float(value)
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
+    with slider:
+        _slider(parameter, number, values or _grid(parameter), place, on_change, args)
+    with field:
+        _field(parameter, shown, place, on_change, args)
+    return [slider_key(place)]
+
+
 def _slider(
-    parameter: Parameter, value: float, place: str, on_change: Callable[..., None], args: tuple[Any, ...]
-) -> str:
-    """Show a slider for one number, and return its key."""
+    parameter: Parameter,
+    value: float,
+    values: Sequence[float],
+    place: str,
+    on_change: Callable[..., None],
+    args: tuple[Any, ...],
+) -> None:
+    """Show a slider over some values and the present one; it writes into the field."""
     handle = slider_key(place)
 
     def move() -> None:
-        st.session_state[place] = numeral(st.session_state[handle])
+        new = st.session_state[handle]
+        st.session_state[place] = new if isinstance(st.session_state.get(place), int) else numeral(new)
         on_change(*args)
 
-    st.session_state[handle] = float(value)
+    st.session_state[handle] = value
     st.select_slider(
         parameter.label or parameter.name,
-        sorted({*_grid(parameter), float(value)}),
+        sorted({*values, value}),
         key=handle,
         format_func=numeral,
         on_change=move,
     )
-    return handle
 
 
 def slider_key(place: str) -> str:
@@ -130,8 +170,11 @@ def slider_key(place: str) -> str:
 
 def _grid(parameter: Parameter) -> list[float]:
     """Return the values of a slider: even steps where people think so (rates, ε, μ), a log scale for the rest."""
-    if parameter.high <= 1:
-        grid = _RATES
+    grid: Sequence[float]
+    if parameter.kind == "integer":
+        grid = _COUNTS
+    elif parameter.high <= 1:
+        grid = _EXCESSES if parameter.name in _SMALL else _RATES
     elif parameter.name in _EVEN:
         grid = _LOSSES
     else:
@@ -164,7 +207,7 @@ def typed(entry: Entry, key: str, held: Mapping[str, str] | None = None) -> str:
     shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
     for name in shown:
         if held and (slider := slider_key(f"{key}_{name}")) in held:
-            shown[name] = numeral(float(held[slider]))
+            shown[name] = held[slider]
     values = {p.name: meant(p, shown[p.name]) for p in entry.parameters}
     if entry.parameters[-1].kind == "regions":
         return str(entry.build(*values[entry.parameters[-1].name]))

@@ -6,18 +6,13 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import streamlit as st
 
-from dpcore.app import figure, hand_figure, page, work
-from dpcore.charts.theme import Look
-from dpcore.core.errors import DpcoreError
-from dpcore.specs import Spec, code, draw, figures_in
+from dpcore.app import figure, page
+from dpcore.specs import Spec, figures_in
 from dpcore.specs.sections import with_sections
-
-if TYPE_CHECKING:
-    from dpcore.charts.figure import Figure
 
 _SPLIT: Final = re.compile(r"^(```[^\n]*\n.*?^```[ \t]*$|### [^\n]+$)", re.MULTILINE | re.DOTALL)
 _FIGURE: Final = re.compile(r"^```[ \t]*figure[ \t]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -100,19 +95,13 @@ def headings(name: str) -> list[str]:
     return [part.heading for part in parts(name) if part.heading]
 
 
-def picture(spec: Spec, *, dark: bool) -> Figure:
-    """Return a drawn block."""
-    return work.cache().get(("guide", spec.file, spec.name, dark), lambda: draw(spec, Look(dark=dark)))
-
-
 def show_text(name: str) -> None:
     """Show a text with headings to link to, lines of code to copy, and its pictures with all there is to take away."""
-    dark = page.look().dark
     for part in parts(name):
         if part.heading:
             st.subheader(part.heading, anchor=part.anchor)
         elif part.spec is not None:
-            _show_picture(part.spec, name, dark=dark, downloads=True)
+            _show_picture(part.spec, name)
         elif part.code:
             st.code(part.code, language=None, wrap_lines=True)  # colours of a language are too pale to read
         else:
@@ -126,23 +115,15 @@ def show_inside(name: str) -> None:
         if piece.strip():
             st.markdown(piece)
         if index < len(specs):
-            _show_picture(specs[index], name, dark=page.look().dark, downloads=False)
+            _show_picture(specs[index], name, row=False)
 
 
-def _show_picture(spec: Spec, name: str, *, dark: bool, downloads: bool) -> None:
-    key = f"guide_{name}_{spec.name}"
-    try:
-        with work.progress(f"Drawing: {spec['title']}"):  # a text has several pictures, each with a Stop of its own
-            image = picture(spec, dark=dark)
-    except DpcoreError as error:
-        st.error(figure.plain(str(error)), icon=":material/error:")
-        return
-    st.markdown(f"**{figure.plain(image.title)}**")
-    if downloads:
-        hand_figure.show(image, key=key, code=code(spec), link=False)
-    else:
-        figure.draw(image, key)
-        st.markdown(figure.plain(image.takeaway))
+def _show_picture(spec: Spec, name: str, *, row: bool = True) -> None:
+    st.markdown(f"**{figure.plain(str(spec['title']))}**")
+    # a text has several pictures, each with a Stop of its own
+    key, words = f"guide_{name}_{spec.name}", f"Drawing: {spec['title']}"
+    if figure.picture_of(spec, key=key, words=words) and row:
+        figure.offer(spec, key=key, link=False)
     if spec.get("caption"):
         st.caption(figure.plain(str(spec["caption"])))
 

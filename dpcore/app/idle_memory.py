@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import threading
 import time
 from typing import Final
@@ -64,4 +65,23 @@ def give_back() -> None:
         trim(0)
 
 
+class ModuleFreezer:
+    """Leaves modules out of garbage collection, which Streamlit starts after every run of a page.
+
+    The objects of numpy, scipy and pandas live as long as the process; to look at all of them takes longer than to draw a
+    page.
+    """
+
+    def __init__(self) -> None:
+        self.modules = 0
+
+    def note(self) -> None:
+        """Freeze what is alive if modules have been imported since the last time."""
+        if len(sys.modules) > self.modules:
+            self.modules = len(sys.modules)
+            gc.collect()
+            gc.freeze()
+
+
 idle_timer: Final = IdleTimer()
+module_freezer: Final = ModuleFreezer()

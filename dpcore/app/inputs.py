@@ -11,8 +11,9 @@ from dpcore.app import page
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.language.numbers import quotient, read_value
-from dpcore.words import grouped, nearest
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +23,23 @@ if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade, about equally far apart on a log scale
+LOSSES = [numeral(step / 20) for step in (*range(1, 40), *range(40, 100, 2), *range(100, 200, 5), *range(200, 401, 20))]
+"""Values of a slider for ε: even steps, wider ones above 2, where privacy is weak."""
+
+DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)]
+"""Values of a slider for a small δ."""
+
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
 
 
 def round_values(low: int, high: int) -> list[str]:
     """Return round numbers from 10^low to 10^high for a slider, ten in each decade; integers where `low` is 0 or more."""
-    values = [f"{step * 10.0**power:.10g}" for power in range(low, high) for step in _STEPS]
-    return [value for value in values if low < 0 or "." not in value] + [f"{10.0**high:.10g}"]
+    values = [nearest(step * 10.0**power, 10) for power in range(low, high) for step in _STEPS]
+    return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
-def number_field(
+def number_field(  # noqa: PLR0913  # what a field is, in keywords
     label: str,
     key: str,
     default: str,
@@ -41,6 +48,7 @@ def number_field(
     trouble: DeltaGenerator,
     optional: bool = False,
     disabled: bool = False,
+    round_up: bool = False,
     help_text: str = "",
 ) -> float | None:
     """Show a field for a number that the link carries.
@@ -54,13 +62,21 @@ def number_field(
     trouble : DeltaGenerator
         Where a wrong number is explained; None is returned then.
     optional : bool, default False
-        The field may be empty, which is returned as nan.
+        The field may be empty, which is returned as nan; the help text is to say so.
     disabled : bool, default False
         The field is shown but not used, nor checked.
+    round_up : bool, default False
+        A fraction such as 60*60000/256 counts as the next integer, and `trouble` says so.
     """
     text = _typed(label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
+    exact = quotient(text) if round_up else None
+    if exact is not None and exact > 0 and exact.denominator > 1:
+        whole, value = math.ceil(exact), nearest(float(exact), 10)
+        equal = "" if text.strip() == value else f" = {value}"
+        trouble.caption(plain(f"{label}: {text.strip()}{equal}, counted as {grouped(whole)}."))
+        text = str(whole)
     try:
         return float(read_value(allowed, text.strip(), label))
     except DomainError as error:
@@ -87,32 +103,63 @@ def keep_former(key: str) -> None:
 
 
 def integer_field(
-    label: str,
-    key: str,
-    default: str,
-    *,
-    low: int,
-    high: int,
-    trouble: DeltaGenerator,
-    help_text: str = "",
-    round_up: bool = False,
+    label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
 ) -> int | None:
-    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned.
-
-    With `round_up` a quotient such as 60*60000/256 counts as the next integer, and `trouble` says so.
-    """
+    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
     text = _typed(label, key, default, help_text)
-    exact = quotient(text) if round_up else None
-    if exact is not None and exact > 0 and exact.denominator > 1:
-        whole, value = math.ceil(exact), nearest(float(exact), 10)
-        equal = "" if text.strip() == value else f" = {value}"
-        trouble.caption(plain(f"{label}: {text.strip()}{equal}, counted as {grouped(whole)}."))
-        text = str(whole)
     try:
         return int(read_value(COUNT.but(low=low, high=high), text.strip(), label))
     except DomainError as error:
         trouble.error(plain(str(error)))
         return None
+
+
+def slider_field(
+    label: str,
+    key: str,
+    default: str,
+    values: Sequence[str],
+    allowed: Parameter = PROBABILITY,
+    *,
+    name: str = "",
+    help_text: str = "",
+    **options: bool,
+) -> float | None:
+    """Show a field for a number that the link carries and its slider, side by side, and what is wrong below them.
+
+    Parameters
+    ----------
+    label, key, default : str
+        Name shown, name in the link, text at first.
+    values : sequence of str
+        The round values of the slider, from small to large; the one in the field is added.
+    allowed : Parameter, default PROBABILITY
+        The numbers it takes.
+    name : str, default ""
+        What stands over the slider; the field's label by default.
+    help_text : str, default ""
+        What the number is.
+    options : bool
+        ``optional``, ``disabled`` and ``round_up`` as in `number_field`.
+
+    Returns
+    -------
+    float or None
+        The number; nan if the field is empty and may be, None if it is wrong or disabled.
+    """
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
+    below = st.container()
+    with field:
+        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
+    with slider:
+        known = None if value is None or math.isnan(value) else value
+        log_slider(name or label, key, values, known)
+    return value
+
+
+def even_values(low: float, high: float, steps: int) -> list[str]:
+    """Return evenly spaced numbers for a slider, rounded to three digits."""
+    return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
 
 
 def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:

@@ -14,9 +14,10 @@ from dpcore.central_limit.convergence import Copies, copies, understated, warnin
 from dpcore.charts.central_limit import CLT
 from dpcore.core.domains import COUNT, SHARE
 from dpcore.core.kinds import labelled, readable
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
-from dpcore.words import grouped, nearest, outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.central_limit.moments import Bracket
 
 LINEAR, LOGLOG = "linear", "log-log"
-LARGEST_K = 10**5
+COPIES = COUNT.but(high=10**5)
 DEFAULTS: dict[str, Any] = {
     "lim_mechanism": "rr(1, 50)",
     "lim_k": "50",
@@ -37,9 +38,6 @@ DEFAULTS: dict[str, Any] = {
     "lim_n": "10",
 }
 KS = inputs.round_values(0, 5)
-DELTAS = [f"{step}e-{power}" for power in range(12, 4, -1) for step in (1, 2, 5)] + [
-    f"{step * 10.0**-power:g}" for power in range(4, 0, -1) for step in (1, 2, 5)
-]
 SLIDERS = ("lim_k_slider", "lim_delta_slider")
 HEIGHT = 400
 
@@ -55,7 +53,7 @@ class LimitsQuery:
     def moved(self, held: Mapping[str, str]) -> LimitsQuery:
         """Return the query with the value of a slider that is held in place of that of its field."""
         if "lim_k_slider" in held:
-            return replace(self, k=int(read_value(COUNT.but(high=LARGEST_K), held["lim_k_slider"], "Copies k")))
+            return replace(self, k=int(read_value(COPIES, held["lim_k_slider"], "Copies k")))
         if "lim_delta_slider" in held:
             return replace(self, delta=float(read_value(SHARE, held["lim_delta_slider"], "Compared at δ")))
         return self

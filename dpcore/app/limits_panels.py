@@ -28,37 +28,23 @@ def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
         help="Any expression: rr(1, 10), dp(0.1), dptv(0.1, 0, 0.03), laplace(0.1), poisson_gaussian(1, 0.01).",
     )
     trouble = st.container()
-    k = _integer("Copies k", "lim_k", "Number of copies k")
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        delta = inputs.number_field(
-            "Compared at δ",
-            "lim_delta",
-            page.DEFAULTS["lim_delta"],
-            SHARE,
-            trouble=below,
-            help_text="The ε of the limit and the true ε are compared at this δ.",
-        )
-    with left:
-        inputs.log_slider("Compared at δ", "lim_delta", page.DELTAS, delta)
+    k = inputs.slider_field(
+        "Copies k", "lim_k", page.DEFAULTS["lim_k"], page.KS, page.COPIES, name="Number of copies k"
+    )
+    delta = inputs.slider_field(
+        "Compared at δ",
+        "lim_delta",
+        page.DEFAULTS["lim_delta"],
+        inputs.DELTAS,
+        SHARE,
+        help_text="The ε of the limit and the true ε are compared at this δ.",
+    )
     if k is None or delta is None:
         return None, trouble
     if len(text) > LONGEST:
         trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
         return None, trouble
-    return page.LimitsQuery(text.strip(), k, delta), trouble
-
-
-def _integer(label: str, key: str, slider: str) -> int | None:
-    """Show a number of mechanisms, a slider beside its field."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        value = inputs.integer_field(label, key, page.DEFAULTS[key], low=1, high=page.LARGEST_K, trouble=below)
-    with left:
-        inputs.log_slider(slider, key, page.KS, value)
-    return value
+    return page.LimitsQuery(text.strip(), int(k), delta), trouble
 
 
 def view() -> dict[str, str]:
@@ -85,7 +71,9 @@ def view() -> dict[str, str]:
 
 def ask_arrays() -> page.Rows | None:
     """Show the fields of the arrays; None with the reason shown under the field."""
-    n = _integer("Row n", "lim_n", "Mechanisms in the row, n")
+    n = inputs.slider_field(
+        "Row n", "lim_n", page.DEFAULTS["lim_n"], page.KS, page.COPIES, name="Mechanisms in the row, n"
+    )
     below = st.container()
     fields = (
         ("μ of the limit", "lim_mu", POSITIVE.but(high=10.0), ""),
@@ -105,7 +93,7 @@ def ask_arrays() -> page.Rows | None:
     mu, failing, c = values
     if mu is None or failing is None or c is None or n is None:
         return None
-    return page.Rows(mu, failing, c, n)
+    return page.Rows(mu, failing, c, int(n))
 
 
 def say(query: page.LimitsQuery) -> None:

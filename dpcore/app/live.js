@@ -1,7 +1,12 @@
 // Tells Python where a slider stands while it is held; Streamlit itself tells only where it was released.
 // One value at a time is on its way: the newest one is sent when Python has answered the last (`data.seen`).
+// A handle on a chart moves its slider: the pointer is projected onto the handle's path, and the slider is moved by a
+// pointer of our own, so that what follows is the same whichever of the two is dragged.
+const OUR_POINTER = 7331;
+const REACH = { touch: 30, mouse: 16, pen: 16 }; // px around a handle
+
 export default function ({ data, parentElement, setStateValue }) {
-  const live = (parentElement.dpcore ??= { number: 0, waiting: false, next: null, held: null, watch: null });
+  const live = (parentElement.dpcore ??= { number: 0, waiting: false, next: null, held: null, watch: null, drag: null });
   const send = (value) => {
     live.number += 1;
     live.waiting = true;
@@ -36,12 +41,162 @@ export default function ({ data, parentElement, setStateValue }) {
     live.held = live.watch = live.next = null;
     live.waiting = false;
   };
-  document.addEventListener("pointerdown", grasp, true);
-  window.addEventListener("pointerup", release, true);
-  window.addEventListener("pointercancel", release, true);
+
+  const grab = (event) => {
+    if (!event.isTrusted || event.button !== 0 || live.drag) return;
+    const drag = closest(data.drags, event);
+    const thumb = drag && range(drag)?.closest("[data-rac]");
+    if (!thumb) return;
+    event.stopPropagation(); // or the chart would move as well
+    event.preventDefault();
+    live.drag = { ...drag, from: share(drag), last: frame(drag), width: thumb.parentElement.getBoundingClientRect().width };
+    thumb.dispatchEvent(pointer("pointerdown", 0));
+  };
+  const pull = (event) => {
+    if (!event.isTrusted) return;
+    if (!live.drag) return hover(data.drags, event);
+    event.stopPropagation();
+    live.drag.last = frame(live.drag) ?? live.drag.last; // the chart is replaced while it follows
+    const along = nearest(live.drag, live.drag.last, event).share - live.drag.from;
+    document.dispatchEvent(pointer("pointermove", along * live.drag.width));
+  };
+  const drop = (event) => {
+    if (!event.isTrusted || !live.drag) return;
+    live.drag = null;
+    document.dispatchEvent(pointer("pointerup", 0));
+  };
+  const keep = (event) => {
+    if (closest(data.drags, { ...plain(event.touches[0]), pointerType: "touch" })) event.preventDefault(); // no scrolling
+  };
+
+  const listeners = [
+    [document, "pointerdown", grasp, true],
+    [window, "pointerup", release, true],
+    [window, "pointercancel", release, true],
+  ];
+  if (data.drags.length) {
+    listeners.push(
+      [document, "pointerdown", grab, true],
+      [window, "pointermove", pull, true],
+      [window, "pointerup", drop, true],
+      [window, "pointercancel", drop, true],
+      [document, "touchstart", keep, { capture: true, passive: false }],
+    );
+  }
+  for (const [place, name, action, options] of listeners) place.addEventListener(name, action, options);
   return () => {
-    document.removeEventListener("pointerdown", grasp, true);
-    window.removeEventListener("pointerup", release, true);
-    window.removeEventListener("pointercancel", release, true);
+    for (const [place, name, action, options] of listeners) place.removeEventListener(name, action, options);
   };
 }
+
+const plain = ({ clientX, clientY }) => ({ clientX, clientY });
+
+// What the slider sees: a pointer that has moved by so many pixels.
+const pointer = (name, moved) =>
+  new PointerEvent(name, {
+    bubbles: true,
+    cancelable: true,
+    pointerId: OUR_POINTER,
+    pointerType: "mouse",
+    isPrimary: true,
+    buttons: name === "pointerup" ? 0 : 1,
+    clientX: moved,
+  });
+
+const range = (drag) => document.querySelector(`.st-key-${drag.slider} input[type=range]`);
+
+// Where the slider stands, from 0 at its start to 1 at its end.
+const share = (drag) => {
+  const input = range(drag);
+  return (input.value - input.min) / (input.max - input.min);
+};
+
+// The frame of the chart in pixels and the ends of its axes; those of a zoomed chart follow from its ticks.
+const frame = (drag) => {
+  const svg = document.querySelector(`.st-key-${drag.chart} svg.marks`);
+  const box = svg?.querySelector("g.root > g > path.background")?.getBoundingClientRect();
+  if (!box?.width || !box.height) return null;
+  return { box, x: ends(svg, "X", drag.x, box.width, drag.log), y: ends(svg, "Y", drag.y, box.height, drag.log) };
+};
+
+const ends = (svg, axis, whole, size, log) => {
+  const view = (value) => (log ? Math.log(value) : value);
+  let [low, high] = whole.map(view);
+  const [first, last] = ticks(svg, axis).map(([at, value]) => [at, view(value)]);
+  if (last && Number.isFinite(first[1]) && Number.isFinite(last[1]) && first[0] !== last[0]) {
+    const step = (last[1] - first[1]) / (last[0] - first[0]);
+    const [start, end] = [0, size].map((at) => first[1] + (at - first[0]) * step).sort((a, b) => a - b);
+    const off = 0.01 * (high - low);
+    if (Math.abs(start - low) > off || Math.abs(end - high) > off) [low, high] = [start, end];
+  }
+  return (value) => (view(value) - low) / (high - low);
+};
+
+// The first and the last number on an axis with their places in pixels from the corner of the frame.
+const ticks = (svg, axis) => {
+  const parts = (role) => [...svg.querySelectorAll(`[aria-label^="${axis}-axis"] .role-axis-${role}`)];
+  const lines = parts("tick line");
+  const numbers = parts("label text").map((label, i) => {
+    const places = lines[i]?.getAttribute("transform")?.match(/translate\(([^,]+),([^)]+)\)/);
+    const text = label.textContent.replace("\u2212", "-").replaceAll(",", "");
+    return [Number(places?.[axis === "X" ? 1 : 2]), text === "" ? NaN : Number(text)];
+  });
+  const read = numbers.filter((one) => one.every(Number.isFinite));
+  return read.length > 1 ? [read[0], read.at(-1)] : [];
+};
+
+// A point of the path in pixels; a coordinate that is null is wherever the pointer is: the handle is a line.
+const place = ([x, y], { box, x: across, y: up }, event) => [
+  x === null ? event.clientX : box.left + box.width * across(x),
+  y === null ? event.clientY : box.bottom - box.height * up(y),
+];
+
+// The point of the path that is nearest to the pointer, as a share of the slider.
+const nearest = (drag, where, event) => {
+  const points = drag.path.map((point) => place(point, where, event));
+  let best = { share: 0, distance: Infinity };
+  for (let i = 0; i + 1 < points.length; i += 1) {
+    const [[ax, ay], [bx, by]] = [points[i], points[i + 1]];
+    const [dx, dy] = [bx - ax, by - ay];
+    const length = dx * dx + dy * dy;
+    const along = length ? ((event.clientX - ax) * dx + (event.clientY - ay) * dy) / length : 0;
+    const t = Math.min(1, Math.max(0, along));
+    const distance = Math.hypot(event.clientX - ax - t * dx, event.clientY - ay - t * dy);
+    if (distance < best.distance) best = { share: (i + t) / (points.length - 1), distance };
+  }
+  return best;
+};
+
+// How far the pointer is from the handle, which is on its path where the slider stands.
+const distance = (drag, event) => {
+  const where = frame(drag);
+  if (!where || !range(drag)) return Infinity;
+  const { box } = where;
+  const margin = REACH.mouse;
+  if (event.clientX < box.left - margin || event.clientX > box.right + margin) return Infinity;
+  if (event.clientY < box.top - margin || event.clientY > box.bottom + margin) return Infinity;
+  const at = share(drag) * (drag.path.length - 1);
+  const i = Math.min(Math.floor(at), drag.path.length - 2);
+  const [[ax, ay], [bx, by]] = [place(drag.path[i], where, event), place(drag.path[i + 1], where, event)];
+  return Math.hypot(event.clientX - ax - (at - i) * (bx - ax), event.clientY - ay - (at - i) * (by - ay));
+};
+
+// The handle under the pointer, if there is one.
+const closest = (drags, event) => {
+  let best = null;
+  let least = REACH[event.pointerType] ?? REACH.mouse;
+  for (const drag of drags) {
+    const far = distance(drag, event);
+    if (far <= least) [best, least] = [drag, far];
+  }
+  return best;
+};
+
+const hover = (drags, event) => {
+  const near = event.buttons ? null : closest(drags, event);
+  for (const key of new Set(drags.map((drag) => drag.chart))) {
+    const chart = document.querySelector(`.st-key-${key}`);
+    const cursor = near?.chart === key ? "grab" : "";
+    if (chart && chart.style.cursor !== cursor) chart.style.cursor = cursor;
+  }
+};

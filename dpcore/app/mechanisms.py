@@ -1,47 +1,41 @@
-"""A mechanism as its page shows it: pictures, statements and the Python that makes them; every part computed once."""
+"""A mechanism as its page shows it: the specs of its pictures, and what is said about it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from dpcore.app import work
-from dpcore.audit.threshold import AnswerPair, Test, pair_of
-from dpcore.charts import Figure, Look, loss_figure, profile_figure, region_chart, region_table, theme
-from dpcore.charts.noise import noise_figure
-from dpcore.charts.references import with_references
-from dpcore.charts.sampling import note
+from dpcore.audit.threshold import Test, pair_of
+from dpcore.charts import theme
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, kind, labelled, readable
+from dpcore.core.numerals import nearest
+from dpcore.core.results import result
 from dpcore.mechanisms.base import Mechanism
 from dpcore.theorems.conversion.claims import Claim, NotionStatement, claim, statements
-from dpcore.words import attack_sentence, best_advantage, of_100, outward
+from dpcore.words import best_advantage, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
-
-_T = TypeVar("_T")
 
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
     "expression": "laplace(1)",
-    "test_alpha": 0.05,
+    "test_alpha": "0.05",
     "stated_delta": "1e-5",
     "goal_epsilon": "1",
     "goal_delta": "1e-6",
     "goal_k": "1",
 }
-RATES = (0.0, 1e-6, 1e-5, 1e-4, 0.001, 0.005, 0.01, 0.02, *(round(0.05 * i, 2) for i in range(1, 20)), 0.98, 1.0)
+RATES = (0.0, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, *(round(0.01 * i, 2) for i in range(1, 101)))
 LONGEST = 2000
-PICK = "point"
 LEAST_DELTA = 1e-12  # what a logarithmic axis can show of δ = 0
 _SAME = 1e-9  # relative difference below which a test is the best one
 _ROUNDING = 1e-15
@@ -52,28 +46,20 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class MechanismView:
-    """A mechanism, the test chosen on its region, and the delta at which statements are made."""
+    """A mechanism as it is written, the test chosen on its region, and the delta at which statements are made."""
 
-    mechanism: Mechanism
+    text: str
     alpha: float
     delta: float
 
     @cached_property
-    def name(self) -> str:
-        """Its expression."""
-        return str(self.mechanism)
-
-    @cached_property
-    def pair(self) -> AnswerPair | None:
-        """The two answers it is tested on; None where it has no noise of its own (`no_noise` says why)."""
-        try:
-            return pair_of(self.mechanism)
-        except DomainError:
-            return None
+    def mechanism(self) -> Mechanism:
+        """The mechanism."""
+        return read(self.text)[0]
 
     @property
     def no_noise(self) -> str:
-        """Why there is no noise to draw."""
+        """Why there is no noise to draw; empty if there is."""
         try:
             pair_of(self.mechanism)
         except DomainError as error:
@@ -82,24 +68,24 @@ class MechanismView:
 
     @cached_property
     def test(self) -> Test | None:
-        """The test at the chosen false-positive rate."""
-        return None if self.pair is None else self.pair.at_rate(self.alpha)
+        """The test at the chosen false-positive rate; None where the mechanism has no noise of its own."""
+        return None if self.no_noise else pair_of(self.mechanism).at_rate(self.alpha)
 
     @property
     def border(self) -> tuple[float, float]:
         """The fewest false negatives of any test at the chosen rate: a bracket, the lower side safe."""
-        low, high = kept(("border", self.name, self.alpha), lambda: self.mechanism.beta_bounds(np.array([self.alpha])))
-        return float(low[0]), float(high[0])
+        ((low, high),) = result(border, self.mechanism, (self.alpha,))
+        return low, high
 
     @property
     def statements(self) -> list[NotionStatement]:
         """The smallest statement of each kind."""
-        return kept(("statements", self.name, self.delta), lambda: statements(self.mechanism, self.delta))
+        return result(statements, self.mechanism, self.delta)
 
     @property
     def claim(self) -> Claim | None:
         """What is usually claimed about it."""
-        return kept(("claim", self.name), lambda: (claim(self.mechanism),))[0]
+        return result(claim, self.mechanism)
 
     @property
     def points(self) -> list[dict[str, Any]]:
@@ -120,43 +106,25 @@ class MechanismView:
         what = WORDS[kind(*self.border, "lower")]
         if self.is_best:
             return "No test with as few false positives misses fewer people: the point lies on the region's border."
-        words = f"The best attacker with false positives of {self.alpha:g} misses at least a share of"
+        words = f"The best attacker with false positives of {nearest(self.alpha)} misses at least a share of"
         return f"{words} {outward(self.border[0], 4, up=False)} ({what})."
 
-    @property
-    def takeaway(self) -> str:
-        """What the best attacker finds, and what one would have to fear if only a statement were known."""
-        parts = [
-            f"{of_100(float(s.region.power(self.alpha)))} by {s.notion}"
-            for s in self.statements
-            if s.region is not None
-        ]
-        bounds = f" Known only by a statement, it would be at most {', '.join(parts)} (upper bounds)." if parts else ""
-        return f"{attack_sentence(self.mechanism, self.alpha)}{bounds}"
-
-    def regions(self, *, statements: bool = True) -> dict[str, TradeOff]:
-        """Return the exact region, the statements about it and what is claimed, by their names on the chart."""
-        kind = "exact region" if self.mechanism.kind == "exact" else "region, safe side"
-        found: dict[str, TradeOff] = {kind: self.mechanism}
+    def regions(self, *, statements: bool = True) -> dict[str, str]:
+        """Return the exact region, the statements about it and the claim: name on the chart -> expression."""
+        exact = "exact region" if self.mechanism.kind == "exact" else "region, safe side"
+        regions = {exact: self.text}
         for statement in self.statements if statements else ():
             if statement.region is not None:
-                found[statement.notion] = statement.region
-        if self.claim is not None and str(self.claim.region) not in {str(r) for r in found.values()}:
-            found["claimed"] = self.claim.region
-        return found
+                regions[statement.notion] = str(statement.region)
+        if self.claim is not None and str(self.claim.region) not in {str(self.mechanism), *regions.values()}:
+            regions["claimed"] = str(self.claim.region)
+        return regions
 
 
-def kept(key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
-    """Return what was made for the same question before, or make it.
-
-    Noise at the ends of the doubles overflows on the way; what is not a finite number is refused where it is drawn.
-    """
-
-    def quietly() -> _T:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return make()
-
-    return work.cache().get(("mechanism", *key), quietly)
+def border(mechanism: TradeOff, rates: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the fewest false negatives of any test at some false-positive rates, as brackets."""
+    low, high = mechanism.beta_bounds(np.array(rates))
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
@@ -174,52 +142,34 @@ def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
 # ---- pictures ------------------------------------------------------------------------------------------------
 
 
-def noise_picture(view: MechanismView, *, dark: bool) -> Figure | None:
-    """Return the noise on two neighbouring datasets with the threshold of the test."""
-    if view.test is None:
-        return None
-    test = view.test
-    return kept(("noise", view.name, view.alpha, dark), lambda: noise_figure(test, look=Look(dark=dark)))
+def noise_spec(view: MechanismView) -> dict[str, Any]:
+    """Return the spec of the noise on two neighbouring datasets with the threshold of the test."""
+    return {"draw": "noise", "mechanism": view.text, "rate": view.alpha}
 
 
-def region_picture(view: MechanismView, *, dark: bool) -> Figure:
-    """Return the exact region among its statements, with the test on it; a click on the border chooses a test."""
+def region_spec(view: MechanismView) -> dict[str, Any]:
+    """Return the spec of the exact region among its statements, with the test on it."""
     regions = view.regions()
-    names = tuple((label, str(region)) for label, region in regions.items())
-    table = kept(("points", names), lambda: region_table(regions))
-
-    def make() -> Figure:
-        chart = region_chart(table, selected=next(iter(regions)), look=Look(dark=dark, description=view.takeaway))
-        rates = kept(("rates", view.name), lambda: view.mechanism.beta_bounds(np.array(RATES))[0])
-        found = [note(region, table[table["label"] == label]) for label, region in regions.items()]
-        notes = tuple(text for text in found if text)
-        figure = Figure(_clickable(chart, rates), table, view.takeaway, "The region and what is said about it", notes)
-        return with_references(figure, points=view.points, look=Look(dark=dark))
-
-    return kept(("regions", names, view.alpha, dark), make)
+    return {
+        "draw": "regions",
+        "regions": list(regions.values()),
+        "labels": list(regions),
+        "selected": next(iter(regions)),
+        "fpr": view.alpha,
+        "points": view.points,
+    }
 
 
-def _clickable(chart: alt.LayerChart, border: FloatArray) -> alt.LayerChart:
-    """Add unseen points on the border at the rates that a test can have."""
-    rows = pd.DataFrame({"x": RATES, "y": border, "rate": RATES})
-    pick = alt.selection_point(name=PICK, fields=["rate"], on="click", empty=False, nearest=False)
-    points = (
-        alt.Chart(rows).mark_point(filled=True, size=160, opacity=0, aria=False).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-    )
-    return theme.over(chart, points.add_params(pick))
-
-
-def profile_picture(view: MechanismView, *, dark: bool) -> Figure:
-    """Return delta(epsilon) of the mechanism and of what is claimed."""
+def profile_spec(view: MechanismView) -> dict[str, Any]:
+    """Return the spec of delta(epsilon) of the mechanism and of the claim."""
     regions = view.regions(statements=False)
-    delta = view.delta or LEAST_DELTA
-    key = ("profile", view.name, delta, dark)
-    return kept(key, lambda: profile_figure(regions, delta=delta, look=Look(dark=dark)))
+    labels = list(regions)
+    return {"draw": "profile", "regions": list(regions.values()), "labels": labels, "delta": view.delta or LEAST_DELTA}
 
 
-def loss_picture(view: MechanismView, *, dark: bool) -> Figure:
-    """Return how the loss is distributed."""
-    return kept(("loss", view.name, dark), lambda: loss_figure(view.mechanism, look=Look(dark=dark)))
+def loss_spec(view: MechanismView) -> dict[str, Any]:
+    """Return the spec of the distribution of the loss."""
+    return {"draw": "losses", "region": view.text}
 
 
 # ---- words and tables ----------------------------------------------------------------------------------------
@@ -242,85 +192,7 @@ def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
     answers = "one answer" if k == 1 else f"{k} answers"
     return (
-        f"For {answers} within ε = {epsilon:g} and δ = {delta:g}, {least} {name} is **{outward(value, 6, up=noise)}** "
+        f"For {answers} within ε = {nearest(epsilon)} and δ = {nearest(delta)}, {least} {name} is **{outward(value, 6, up=noise)}** "
         f"({kinds[str(row['kind'])]}, rounded to the safe side): `{row['expression']}` reaches δ = "
-        f"{outward(float(row['delta']), 4)} at ε = {float(row['epsilon']):g}."
-    )
-
-
-# ---- code ----------------------------------------------------------------------------------------------------
-
-
-def noise_code(view: MechanismView) -> str:
-    """Return the Python lines that draw the noise."""
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import save",
-            "from dpcore.charts.noise import noise_figure",
-            "from dpcore.audit.threshold import pair_of",
-            "",
-            f"mechanism = parse({view.name!r})",
-            f"test = pair_of(mechanism).at_rate({view.alpha!r})",
-            "print(test.threshold, test.alpha, test.beta)",
-            "figure = noise_figure(test)",
-            'save(figure, "noise.svg")',
-        ]
-    )
-
-
-def region_code(view: MechanismView) -> str:
-    """Return the Python lines that draw the regions with the test."""
-    rows = [f"    {name!r}: parse({str(region)!r})," for name, region in view.regions().items()]
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import region_figure, save",
-            "from dpcore.charts.references import with_references",
-            "",
-            "regions = {",
-            *rows,
-            "}",
-            f"figure = region_figure(regions, fpr={view.alpha!r}, selected={next(iter(view.regions()))!r})",
-            f"figure = with_references(figure, points={view.points!r})",
-            "print(figure.takeaway)",
-            'save(figure, "mechanism.svg")',
-        ]
-    )
-
-
-def profile_code(view: MechanismView) -> str:
-    """Return the Python lines that draw the profile."""
-    rows = [f"    {name!r}: parse({str(region)!r})," for name, region in view.regions(statements=False).items()]
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import profile_figure, save",
-            "",
-            "regions = {",
-            *rows,
-            "}",
-            f"figure = profile_figure(regions, delta={view.delta or LEAST_DELTA!r})",
-            'save(figure, "profile.svg")',
-        ]
-    )
-
-
-def loss_code(view: MechanismView) -> str:
-    """Return the Python lines that draw the losses."""
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import loss_figure, save",
-            "",
-            f"figure = loss_figure(parse({view.name!r}))",
-            'save(figure, "loss.svg")',
-        ]
-    )
-
-
-def goal_code(text: str, epsilon: float, delta: float) -> str:
-    """Return the Python lines that calibrate."""
-    return (
-        f"from dpcore.calibration import calibrate\n\nprint(calibrate({text!r}, epsilon={epsilon!r}, delta={delta!r}))"
+        f"{outward(float(row['delta']), 4)} at ε = {nearest(float(row['epsilon']))}."
     )

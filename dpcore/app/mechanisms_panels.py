@@ -7,39 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, forms, hand_figure, page, work
+from dpcore.app import figure, forms, inputs, page, work
 from dpcore.app.figure import plain
+from dpcore.app.live import Handle
 from dpcore.app.mechanisms import (
     DEFAULTS,
-    PICK,
     RATES,
     MechanismView,
-    goal_code,
+    border,
     goal_words,
-    kept,
+    noise_spec,
     read,
+    region_spec,
     statement_table,
 )
-from dpcore.app.written import copies, expression, of
-from dpcore.calibration import calibrate
+from dpcore.app.written import Written, copies, expression, of
+from dpcore.charts.theme import PLAIN
 from dpcore.core import registry
+from dpcore.core.domains import ALPHA, COUNT, DELTA, EPSILON
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import HEADINGS
-from dpcore.core.registry import COUNT, DELTA, EPSILON
+from dpcore.core.numerals import numeral
+from dpcore.core.results import result
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
+from dpcore.specs import recipes
 from dpcore.theorems.conversion.claims import calibration_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from dpcore.charts.figure import Figure
     from dpcore.core.registry import Entry, Parameter
     from dpcore.mechanisms.base import Mechanism
 
 MOST_COPIES = 10**6
-CHART = "mechanism_regions"
-SLIDERS = "_mechanism_sliders"  # keys of the sliders that the mechanism has
+CHART, FRAME = "mechanism_regions", "mechanism_regions_frame"
+SLIDERS = "_mechanism_sliders"  # keys of the sliders of the mechanism's parameters
+ALPHAS = [numeral(rate) for rate in RATES]
+NOISE_HEIGHT, REGION_HEIGHT = 330, 460  # the noise and its sliders fit one screen
+DELTAS = ["0", *inputs.round_values(-12, 0)]
 
 
 def ask() -> MechanismView | None:
@@ -66,34 +72,30 @@ def ask() -> MechanismView | None:
         if chosen is not None:
             _fields(chosen, text.strip())
     with tests:
-        alpha = st.select_slider(
-            "False positives α of the test",
-            RATES,
-            DEFAULTS["test_alpha"],
-            key="test_alpha",
-            bind="query-params",
-            format_func=lambda rate: f"{rate:g}",
-            help="How many of those outside the data the attacker accuses. A click on the region's border chooses it too.",
+        words = "The share of people outside the data whom the attacker accuses; the point on the region can be dragged too."
+        name = "False positives α of the test"
+        alpha = inputs.slider_field(
+            "α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, name=name, help_text=words
         )
-        delta = _number(
-            "δ of the statements",
-            "stated_delta",
-            DELTA,
-            "At this δ the smallest ε is stated; typed as 1e-6.",
+        words = "The smallest ε is stated at this δ; typed as 1e-6."
+        name = "δ of the statements"
+        delta = inputs.slider_field(
+            "δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, name=name, help_text=words
         )
     with texts:
         _about(chosen)
-    return None if chosen is None or delta is None else MechanismView(chosen, float(alpha), delta)
+    return None if chosen is None or alpha is None or delta is None else MechanismView(text.strip(), alpha, delta)
 
 
 def moved(view: MechanismView, held: Mapping[str, str]) -> MechanismView:
     """Return the view with the value of a slider that is held."""
-    if "test_alpha" in held:
-        return replace(view, alpha=float(held["test_alpha"]))
+    if "test_alpha_slider" in held:
+        return replace(view, alpha=float(read_value(ALPHA, held["test_alpha_slider"])))
+    if "stated_delta_slider" in held:
+        return replace(view, delta=float(read_value(DELTA, held["stated_delta_slider"])))
     if held:
-        entry = view.mechanism.entry
-        mechanism, _ = read(forms.typed(entry, f"noise_{entry.name}", held))
-        return replace(view, mechanism=mechanism)
+        entry = _written(view.text, view.mechanism).entry
+        return replace(view, text=forms.typed(entry, f"noise_{entry.name}", held))
     return view
 
 
@@ -151,13 +153,18 @@ def _with_typed(entry: Entry, former: str) -> str:
 
 def _fields(mechanism: Mechanism, text: str) -> None:
     """Show the parameters as they were typed; they follow the text, and write it when they change."""
-    found = copies(text, mechanism)
-    written = of(mechanism) if found is None else found.written
+    written = _written(text, mechanism)
     key = f"noise_{written.entry.name}"
     if st.session_state.get("_noise_text") != text:
         forms.fill(written, key)
         st.session_state["_noise_text"] = text
     st.session_state[SLIDERS] = forms.rows(written, key, _take_fields, (written.entry.name,))
+
+
+def _written(text: str, mechanism: Mechanism) -> Written:
+    """Return the mechanism as it is written, or as it would be where fields cannot show the text."""
+    repeated = copies(text, mechanism)
+    return of(mechanism) if repeated is None else repeated.written
 
 
 def _about(mechanism: Mechanism | None) -> None:
@@ -180,45 +187,56 @@ def _take_fields(name: str) -> None:
     page.change("expression", text)
 
 
-def take_click() -> None:
-    """Choose the test whose point was clicked."""
-    event = st.session_state.get(CHART)
-    chosen = (event or {}).get("selection", {}).get(PICK) or []
-    rate = chosen[0].get("rate") if chosen and isinstance(chosen[0], dict) else None
-    if rate in RATES:
-        page.change("test_alpha", rate)
+def sliders() -> list[str]:
+    """Return the keys of the sliders that the pictures follow."""
+    return ["test_alpha_slider", "stated_delta_slider", *st.session_state[SLIDERS]]
 
 
-def show(
-    made: Figure | DpcoreError | None,
-    code: Callable[[MechanismView], str],
-    view: MechanismView,
-    *,
-    key: str,
-    **options: Any,
-) -> None:
-    """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(made, DpcoreError):
-        st.error(plain(str(made)), icon=":material/error:")
-    elif made is not None:
-        hand_figure.show(made, key=key, code=code(view), **options)
-
-
-def attempt(make: Callable[..., Figure | None], view: MechanismView, *, dark: bool) -> Figure | DpcoreError | None:
-    """Return a figure, or the error that it ended with: one that fails does not keep the others away."""
+def show_noise(view: MechanismView) -> None:
+    """Draw the noise with the test, and say how the test compares with the best one."""
     try:
-        return make(view, dark=dark)
-    except DpcoreError as error:
-        return error
-
-
-def show_best(view: MechanismView) -> None:
-    """Say how the test drawn compares with the best one."""
-    try:
-        with work.progress("Testing"):
+        with work.progress("Drawing"):
+            if view.no_noise:
+                st.info(plain(view.no_noise), icon=":material/info:")
+            else:
+                figure.picture(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT), "noise")
             st.markdown(plain(view.best_words()))
     except DpcoreError as error:
-        figure.trouble(error, "mechanism_testing")
+        figure.trouble(error, "noise")
+
+
+def show_region(view: MechanismView) -> None:
+    """Draw the region with the test."""
+    try:
+        with work.progress("Drawing"), st.container(key=FRAME):
+            region = figure.figure_of(region_spec(view), height=REGION_HEIGHT)
+            figure.draw(region, CHART)
+    except DpcoreError as error:
+        figure.trouble(error, CHART)
+        return
+    for note in region.notes:
+        st.caption(plain(note))
+
+
+def handles(view: MechanismView) -> list[Handle]:
+    """Return what can be dragged: the best test on the border of the region."""
+    rates = sorted({*RATES, view.alpha})  # the places of the slider
+    with work.progress("Drawing"):
+        path = [(rate, low) for rate, (low, _) in zip(rates, result(border, view.mechanism, rates), strict=True)]
+    return [Handle(FRAME, "test_alpha_slider", tuple(path))]
+
+
+def offer(
+    title: str, spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool = True
+) -> None:
+    """Offer what a reader may take away of a picture, under its title; an error stands where the picture would be."""
+    try:
+        with work.progress("Describing"):
+            source = spec(view)
+    except DpcoreError:
+        return
+    st.caption(title)
+    figure.offer(source, key=key, link=link)
 
 
 def show_statements(view: MechanismView) -> None:
@@ -265,9 +283,10 @@ def show_goal(view: MechanismView) -> None:
     if epsilon is None or delta is None or k is None:
         return
     text = calibration_text(view.mechanism, k)
+    recipe = recipes.call("dpcore.calibration:calibrate", text, epsilon=epsilon, delta=delta)
     try:
         with work.progress("Calibrating"):
-            row = kept(("goal", text, epsilon, delta), lambda: calibrate(text, epsilon=epsilon, delta=delta)).iloc[0]
+            row = recipes.run(recipe, PLAIN).iloc[0]
     except DpcoreError as error:
         figure.trouble(error, "mechanism_calibrating")
         return
@@ -275,4 +294,4 @@ def show_goal(view: MechanismView) -> None:
     one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])
     st.button("Look at this noise", icon=":material/visibility:", on_click=page.change, args=("expression", one))
     with st.expander("Python that calibrates", icon=":material/code:"):
-        st.code(hand_figure.at_tolerance(goal_code(text, epsilon, delta)), language="python", wrap_lines=True)
+        st.code(recipes.source(recipe, work.TOLERANCE, name="table"), language="python", wrap_lines=True)

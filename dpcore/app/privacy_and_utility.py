@@ -13,6 +13,7 @@ from dpcore.charts import Figure, Look, region_figure
 from dpcore.charts.bounds import bound_figure
 from dpcore.charts.pairs import pair_figure
 from dpcore.charts.releases import release_figure
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Choice
 from dpcore.regions.guarantees import DP
 from dpcore.utility import PAIRS, UtilityPair, pair
@@ -119,7 +120,7 @@ class UtilityView:
         if "epsilon" in values:
             stated = DP(values["epsilon"], values.get("delta", 0.0))
             if not any(_alike(stated, region) for region in found.values()):
-                found[f"({stated.epsilon_:g}, {stated.delta_:g}){STATED}"] = stated
+                found[f"({nearest(stated.epsilon_)}, {nearest(stated.delta_)}){STATED}"] = stated
         return found
 
 

@@ -11,6 +11,7 @@ from dpcore.app import uploads, work
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
 from dpcore.utility.dataset import OTHER
 from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared, read_labels, read_numbers
@@ -153,7 +154,7 @@ def _about(name: str) -> None:
 def _range(data: Dataset) -> str:
     if data.categories:
         return f", {len(data.categories)} answers"
-    return f" in [{data.low:g}, {data.high:g}]" if data.d == 1 else f" of {data.d} numbers"
+    return f" in [{nearest(data.low)}, {nearest(data.high)}]" if data.d == 1 else f" of {data.d} numbers"
 
 
 def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
     texts = {}
     fields = {"n": (size, str(whole.n))}
     if not whole.categories and whole.d == 1:
-        fields |= {"low": ("Lower bound", f"{whole.low:g}"), "high": ("Upper bound", f"{whole.high:g}")}
+        fields |= {"low": ("Lower bound", nearest(whole.low)), "high": ("Upper bound", nearest(whole.high))}
     for column, (name, (label, shown)) in zip(columns, fields.items(), strict=False):
         with column:
             texts[name] = st.text_input(

@@ -28,6 +28,7 @@ from dpcore.app.settings import label_of, meant, said
 from dpcore.charts.pairs import pair_grid
 from dpcore.core.domains import COUNT, LOSS
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
 from dpcore.utility.bounds import SIDES
 
@@ -55,7 +56,7 @@ def slider(view: UtilityView) -> None:
             f"{label}, on a log scale",
             options,
             key="utility_slide",
-            format_func=lambda x: f"{x:.6g}",
+            format_func=nearest,
             on_change=_take_slide,
             args=(view.moves,),
         )
@@ -197,6 +198,6 @@ def ask_needed(view: UtilityView) -> None:
     st.markdown(plain(found.words))
     if of in numbers_of(view.pair):
         value = int(found.value) if numbers_of(view.pair)[of].kind == "integer" else found.value
-        st.button(f"Look at {of} = {value:.6g}", icon=":material/visibility:", on_click=_set, args=(of, value))
+        st.button(f"Look at {of} = {nearest(value)}", icon=":material/visibility:", on_click=_set, args=(of, value))
     with st.expander("Python that solves this", icon=":material/code:"):
         st.code(needed_code(view, view.measure, target, of), language="python", wrap_lines=True)

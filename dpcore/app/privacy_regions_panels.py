@@ -8,14 +8,13 @@ import streamlit as st
 
 from dpcore.app import catalogue, comparison_sentence, editing, forms, listing, page, privacy_regions, work
 from dpcore.app.figure import numbers, plain, trouble
-from dpcore.app.written import LARGEST_FIELD
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import FACTS, WORDS
 from dpcore.regions.tradeoff import Atom
 from dpcore.words import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dpcore.app.listing import Item
     from dpcore.app.privacy_regions import RegionLine
@@ -152,14 +151,10 @@ def _act(label: str, icon: str, action: Any, index: int) -> None:
 def _atom_fields(index: int, found: Repeated) -> None:
     """Show the parameters of a region, each with a slider, and k."""
     key = editing.fields_key(found)
-    st.session_state[SLIDERS] = forms.rows(found.written, key, editing.take_fields, (index,))
-    shared: dict[str, Any] = {"key": "edit_k", "on_change": editing.take_fields, "args": (index,)}
-    words = "How many times it is composed with itself; 1 is the region alone."
-    if isinstance(st.session_state["edit_k"], int):
-        st.number_input("k (copies composed)", 1, LARGEST_FIELD, step=1, help=words, **shared)
-    else:
-        st.text_input("k (copies composed)", help=words, **shared)
-    _told(editing.copies)
+    sliders = forms.rows(found.written, key, editing.take_fields, (index,))
+    sliders += forms.row(editing.COPIES, st.session_state["edit_k"], "edit_k", editing.take_fields, (index,))
+    st.session_state[SLIDERS] = sliders
+    _check(editing.copies)
 
 
 def _meaning(item: Item, items: Sequence[Item]) -> None:
@@ -175,13 +170,14 @@ def _meaning(item: Item, items: Sequence[Item]) -> None:
 
 def _kov_fields(index: int) -> None:
     """Show the four parameters of the simplified theorem."""
-    columns = st.columns(2)
-    for at, (name, label) in enumerate(editing.KOV_FIELDS.items()):
-        columns[at % 2].text_input(label, key=f"kov_{name}", on_change=editing.take_kov, args=(index,))
-    _told(editing.kov_item)
+    sliders = st.session_state[SLIDERS] = []
+    for parameter in editing.KOV:
+        key = f"kov_{parameter.name}"
+        sliders += forms.row(parameter, st.session_state[key], key, editing.take_kov, (index,))
+    _check(editing.kov_item)
 
 
-def _told(make: Any) -> None:
+def _check(make: Callable[[], object]) -> None:
     """Show what the library says against the fields."""
     try:
         make()
@@ -198,7 +194,7 @@ def _text_fields(index: int, items: Sequence[Item]) -> None:
         st.error(plain(wrong), icon=":material/error:")
     name = right.text_input("Name", key="edit_name", on_change=editing.rename, args=(index,), placeholder="none")
     if name.strip() != items[index].name:
-        _told(lambda: listing.renamed(items, index, name))
+        _check(lambda: listing.renamed(items, index, name))
 
 
 def combine(items: Sequence[Item]) -> tuple[int, int] | None:

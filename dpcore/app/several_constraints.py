@@ -12,9 +12,10 @@ from dpcore.app import inputs, work
 from dpcore.constraints import Constraints, ContainingProduct, Split, activity, conjectured, containing, corners, split
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
-from dpcore.words import best_advantage, grouped, nearest, outward
+from dpcore.words import best_advantage, grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "cons_step": 1,
     "cons_m": 2,
 }
-LARGEST_K = 1000
+MECHANISMS = COUNT.but(high=1000)
 KS = inputs.round_values(0, 3)
 SLIDERS = ("cons_k_slider",)
 LONGEST = 2000
@@ -58,8 +59,7 @@ class ConstraintsView:
         """Return the view with the value of a slider that is held in place of that of its field."""
         if not held:
             return self
-        allowed = COUNT.but(high=LARGEST_K)
-        return replace(self, k=int(read_value(allowed, held["cons_k_slider"], "Number of mechanisms k")))
+        return replace(self, k=int(read_value(MECHANISMS, held["cons_k_slider"], "Number of mechanisms k")))
 
     def spec(self) -> dict[str, Any]:
         """Return the spec of the regions: one mechanism, k by the exact theorem, k by the guess of the thesis."""

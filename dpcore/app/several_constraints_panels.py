@@ -13,6 +13,7 @@ from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, Con
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from dpcore.constraints import Split
@@ -48,20 +49,15 @@ def ask() -> ConstraintsView | None:
         except DpcoreError as error:
             st.error(plain(str(error)), icon=":material/error:")
     with counts:
-        left, right = st.columns([3, 2], vertical_alignment="bottom")
-        below = st.container()
-        with right:
-            k = inputs.integer_field(
-                "k",
-                "cons_k",
-                DEFAULTS["cons_k"],
-                low=1,
-                high=several_constraints.LARGEST_K,
-                trouble=below,
-                help_text="How many such mechanisms are released together, also adaptively.",
-            )
-        with left:
-            inputs.log_slider("Number of mechanisms k", "cons_k", several_constraints.KS, k)
+        k = inputs.slider_field(
+            "k",
+            "cons_k",
+            DEFAULTS["cons_k"],
+            several_constraints.KS,
+            several_constraints.MECHANISMS,
+            name="Number of mechanisms k",
+            help_text="How many such mechanisms are released together, also adaptively.",
+        )
         axes = st.segmented_control(
             "Axes",
             ("f-DP", "thesis"),
@@ -72,7 +68,7 @@ def ask() -> ConstraintsView | None:
         )
     if constraints is None or k is None:
         return None
-    return ConstraintsView(constraints, k, "thesis" if axes == "thesis" else "fdp")
+    return ConstraintsView(constraints, int(k), "thesis" if axes == "thesis" else "fdp")
 
 
 def _editor(constraints: Constraints) -> None:
@@ -148,7 +144,7 @@ def show_pair(view: ConstraintsView) -> None:
         "holds reveals more than a draw from this pair; k of them reveal at most k draws."
     )
     table = dominating_pair(view.given.region)
-    numbers(table.assign(loss=[f"{loss:.6g}" for loss in table["loss"]]), "cons_pair_numbers")
+    numbers(table.assign(loss=[nearest(loss) for loss in table["loss"]]), "cons_pair_numbers")
 
 
 # ---- splitting -----------------------------------------------------------------------------------------------

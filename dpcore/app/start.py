@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.app.live import Handle
 from dpcore.audit.threshold import Test, pair_of
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import about, outward
 
@@ -21,6 +23,7 @@ THIS_GUESS = "this guess"
 HUNDRED = 100
 MOST_ANSWERS = 2000
 """Answers that one visitor may ask for: twenty dots, and the region is still to be seen."""
+_PLACES = 61  # of the point on the region, from one end of the slider to the other
 HEIGHT = 330  # both pictures and the sliders below them fit one screen
 
 
@@ -63,7 +66,7 @@ class StartStory:
         }
         return (
             f"A coin decided whether you are in the data. The published answer is {answer:.1f}, "
-            f"{'above' if accused else 'not above'} {self.threshold:g}: the guess {guess}. {ends[accused, inside]}"
+            f"{'above' if accused else 'not above'} {nearest(self.threshold)}: the guess {guess}. {ends[accused, inside]}"
         )
 
     def errors(self, first: int, last: int) -> tuple[int, int, int, int]:
@@ -96,25 +99,33 @@ class StartStory:
         inside = "of the people who are in the data, the guess misses"
         alpha, beta = self.test.alpha, self.test.beta
         return (
-            f"**False positives:** {outside} **{about(alpha)}** ({alpha:.4g}, exact).",
-            f"**False negatives:** {inside} **{about(beta)}** ({beta:.4g}, exact).",
+            f"**False positives:** {outside} **{about(alpha)}** ({nearest(alpha, 4)}, exact).",
+            f"**False negatives:** {inside} **{about(beta)}** ({nearest(beta, 4)}, exact).",
         )
 
     def verdict(self) -> str:
         """Say what the two errors add up to, beside blind guessing and beside the best guess possible."""
         both = 100 * (self.test.alpha + self.test.beta)
         best = 100 * (1 - self.mechanism.total_variation)
-        start = f"Both together are {both:.3g} of 100 (exact, rounded). Blind guessing always makes 100."
+        start = f"Both together are {nearest(both, 3)} of 100 (exact, rounded). Blind guessing always makes 100."
         if self.test.alpha + self.test.beta >= 1 - self.mechanism.total_variation + 1e-9:
             return (
-                f"{start} This threshold is not the best one: at ε = {self.epsilon:g} no threshold gets below "
+                f"{start} This threshold is not the best one: at ε = {nearest(self.epsilon)} no threshold gets below "
                 f"{outward(best, 3, up=False)}, and one reaches it. Only that number tells how well you are hidden; a bad "
                 "guess hides nobody."
             )
         return (
-            f"{start} At ε = {self.epsilon:g} no other threshold does better, so this sum tells how well you are hidden: "
+            f"{start} At ε = {nearest(self.epsilon)} no other threshold does better, so this sum tells how well you are hidden: "
             "the closer to 100, the better."
         )
+
+    def handles(self) -> list[Handle]:
+        """Return what can be dragged: the line in the noise, and the point on the region."""
+        pair, (low, high) = pair_of(self.mechanism, WITHOUT), WINDOW
+        tests = [pair.at(float(threshold)) for threshold in np.linspace(low, high, _PLACES)]
+        curve = tuple((test.alpha, test.beta) for test in tests)
+        line = ((low, None), (high, None))
+        return [Handle("noisy_count_frame", "t", line, x=WINDOW), Handle("count_region_frame", "t", curve)]
 
     def noise(self, number: int = 0) -> dict[str, Any]:
         """Return the spec of both densities with the threshold, and with answer number `number` if there is one."""

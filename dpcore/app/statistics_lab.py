@@ -11,19 +11,16 @@ from dpcore.app import page, work
 from dpcore.app.figure import csv_of, numbers, plain, trouble
 from dpcore.app.inputs import choice
 from dpcore.app.settings import Kind, values_of, written
-from dpcore.charts import Look
-from dpcore.charts.lab import lab_figure
 from dpcore.core.domains import SEED
 from dpcore.core.effort import effort
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.labs import LABS, Lab, lab
 from dpcore.language.numbers import read_value
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
-
-    from dpcore.charts.figure import Figure
 
 ORDER = (
     "noise_zoo",
@@ -150,14 +147,17 @@ def statements(current: Lab) -> list[str]:
     return re.split(r",?\s*\\q?quad\s*", current.formula)
 
 
-def picture(current: Lab, view: str, seed: int, *, dark: bool) -> Figure:
-    """Return one of the lab's pictures, made once."""
-
-    def make() -> Figure:
-        with effort(tolerance=TOLERANCE):
-            return lab_figure(current.view(view, seed), Look(dark=dark))
-
-    return work.cache().get(("lab", written(current), view, seed, dark), make)
+def spec(current: Lab, view: str, seed: int) -> dict[str, Any]:
+    """Return the spec of one of the lab's pictures."""
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in values_of(current).items()}
+    return {
+        "draw": "lab",
+        "lab": current.name,
+        "parameters": values,
+        "view": view,
+        "seed": seed,
+        "tolerance": TOLERANCE,
+    }
 
 
 def table(current: Lab, seed: int) -> pd.DataFrame:
@@ -201,24 +201,9 @@ def show_checks(current: Lab, seed: int) -> None:
     )
 
 
-def code(current: Lab, view: str, seed: int) -> str:
-    """Return Python that makes the picture and the rows."""
-    values = "".join(f", {name}={value!r}" for name, value in values_of(current).items())
-    return "\n".join(
-        [
-            "from dpcore.charts.lab import lab_figure",
-            "from dpcore.labs import lab",
-            "",
-            f'chosen = lab("{current.name}"{values})',
-            f'figure = lab_figure(chosen.view("{view}", seed={seed}))',
-            f"rows = chosen.table(seed={seed})",
-        ]
-    )
-
-
 def _short(text: str) -> str:
     """Return a printed number with six digits; words stay as they are."""
     try:
-        return f"{float(text):.6g}"
+        return nearest(float(text))
     except ValueError:
         return text

@@ -11,11 +11,12 @@ from dpcore.app import inputs, work
 from dpcore.central_limit.convergence import ABOVE, BELOW, verdict
 from dpcore.core.domains import COUNT, SHARE, SIGMA
 from dpcore.core.kinds import FACTS, WORDS, readable
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
 from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
 from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI
-from dpcore.words import grouped, nearest, of_100, outward
+from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,40 +23,37 @@ LONGEST = 2000
 
 def ask_steps() -> page.TrainingSteps | None:
     """Show the fields of many steps, sliders beside them; None with the reason shown under the field."""
-    sigma = _beside("Noise σ", "sub_sigma", page.SIGMAS, "Noise multiplier: standard deviation over sensitivity.")
-    q = _beside("Sampling rate q", "sub_q", page.RATES, "Probability of each record in a step, such as 256/60000.")
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    with right:
-        steps = inputs.integer_field(
-            "Steps T",
-            "sub_steps",
-            page.DEFAULTS["sub_steps"],
-            low=1,
-            high=int(page.STEPS.high),
-            trouble=below,
-            help_text="Epochs × records / batch size, such as 60*60000/256; a part of a step counts as a step.",
-            round_up=True,
-        )
-    with left:
-        inputs.log_slider("Number of steps T", "sub_steps", page.TS, steps)
+    sigma = inputs.slider_field(
+        "Noise σ",
+        "sub_sigma",
+        page.DEFAULTS["sub_sigma"],
+        page.SIGMAS,
+        page.NOISE,
+        help_text="Noise multiplier: standard deviation over sensitivity.",
+    )
+    q = inputs.slider_field(
+        "Sampling rate q",
+        "sub_q",
+        page.DEFAULTS["sub_q"],
+        page.RATES,
+        SHARE,
+        help_text="Probability of each record in a step, such as 256/60000.",
+    )
+    steps = inputs.slider_field(
+        "Steps T",
+        "sub_steps",
+        page.DEFAULTS["sub_steps"],
+        page.TS,
+        page.STEPS,
+        name="Number of steps T",
+        help_text="Epochs × records / batch size, such as 60*60000/256; a part of a step counts as a step.",
+        round_up=True,
+    )
     below = st.container()
     delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], SHARE, trouble=below)
     if sigma is None or q is None or steps is None or delta is None:
         return None
-    return page.TrainingSteps(sigma, q, steps, delta)
-
-
-def _beside(label: str, key: str, options: list[str], help_text: str) -> float | None:
-    """Show a number, a slider beside its field."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    below = st.container()
-    allowed = page.NOISE if key == "sub_sigma" else SHARE
-    with right:
-        value = inputs.number_field(label, key, page.DEFAULTS[key], allowed, trouble=below, help_text=help_text)
-    with left:
-        inputs.log_slider(label, key, options, value)
-    return value
+    return page.TrainingSteps(sigma, q, int(steps), delta)
 
 
 def say_comparison(query: page.TrainingSteps) -> None:
@@ -113,7 +110,9 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
         help="Any expression: gaussian(1), laplace(1), dp(1, 0.01), dptv(1, 0, 0.2), rr(1, 5) for a fixed size.",
     )
     trouble = st.container()
-    p = _beside("Share p", "sub_p", page.RATES, "Share of the records in a sample.")
+    p = inputs.slider_field(
+        "Share p", "sub_p", page.DEFAULTS["sub_p"], page.RATES, SHARE, help_text="Share of the records in a sample."
+    )
     below = st.container()
     delta = inputs.number_field(
         "δ stated before sampling",

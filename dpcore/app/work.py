@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import threading
@@ -12,16 +13,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
-from dpcore.app.idle_memory import idle_timer
+from dpcore.app.idle_memory import idle_timer, module_freezer
 from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import current, effort, impose
 from dpcore.core.errors import BudgetError, DpcoreError
 from dpcore.core.notices import collected
+from dpcore.core.numerals import nearest
 from dpcore.core.results import install, kept_by
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
@@ -54,6 +58,8 @@ SLACK = 1.0
 
 NOTICE = 0.1
 """Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
+
+pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
@@ -133,7 +139,7 @@ class ResultCache:
             return self._made_here(key, make)
         if _rerun.operations > MOST:
             hours = _rerun.operations / PER_SECOND / 3600
-            msg = f"This would take about {_rerun.operations:.1g} operations, {hours:.2g} hours; a page does at most {MOST:.0e}."
+            msg = f"This would take about {nearest(_rerun.operations, 1)} operations, {nearest(hours, 2)} hours; a page does at most {nearest(MOST)}."
             raise BudgetError(msg)
         if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # who sees a Stop may press it at any moment
             try:
@@ -233,12 +239,15 @@ def name_of(value: object) -> Hashable:
         return ("region", type(value).__name__, str(value))
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
+    if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
+        numbers = np.ascontiguousarray(value)
+        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):
         return tuple((name, name_of(part)) for name, part in value.items())
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
-        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value))
+        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value) if field.compare)
         return (type(value).__qualname__, *parts)
     msg = f"A value of type {type(value).__name__} has no name."
     raise TypeError(msg)
@@ -345,6 +354,7 @@ def begin() -> None:
     _rerun.begin()
     if get_script_run_ctx() is not None:  # otherwise this thread is not that of a page
         idle_timer.note()
+        module_freezer.note()
         impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
         install(keeper(cache()))
 

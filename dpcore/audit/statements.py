@@ -13,6 +13,7 @@ from dpcore.audit.bounds import Audit, epsilons, etas, mus, power_of
 from dpcore.audit.measurements import Counts
 from dpcore.core.kinds import FACTS, labelled
 from dpcore.core.notices import collected
+from dpcore.core.numerals import nearest
 from dpcore.regions.guarantees import DP, DPTV, GDP, TV
 from dpcore.theorems.conversion.claims import NotionStatement
 from dpcore.words import grouped, outward
@@ -60,7 +61,7 @@ class Verdict:
 
 def percent(confidence: float) -> str:
     """Return a confidence in percent: ``95 %``."""
-    return f"{100 * confidence:.6g} %"
+    return f"{nearest(100 * confidence)} %"
 
 
 def verdict(audit: Audit, claim: TradeOff) -> Verdict:
@@ -132,9 +133,9 @@ def sentence(audit: Audit, delta: float) -> str:
         f"μ below {outward(audit.mu, _DIGITS, up=False)}",
         f"an advantage below {outward(audit.eta, _DIGITS, up=False)}",
     ]
-    first = f"ε below {outward(epsilon, _DIGITS, up=False)} at δ = {delta:g}"
+    first = f"ε below {outward(epsilon, _DIGITS, up=False)} at δ = {nearest(delta)}"
     if epsilon == 0.0:
-        return f"With {sure} confidence no mechanism with {' or with '.join(parts)} produced this (lower bounds, rounded down); at δ = {delta:g} no ε is ruled out."
+        return f"With {sure} confidence no mechanism with {' or with '.join(parts)} produced this (lower bounds, rounded down); at δ = {nearest(delta)} no ε is ruled out."
     return f"With {sure} confidence no mechanism with {first} produced this, nor one with {' or with '.join(parts)} (lower bounds, rounded down)."
 
 
@@ -144,7 +145,7 @@ def ceiling_sentence(audit: Audit, delta: float) -> str:
     most = outward(audit.ceiling(delta), _DIGITS)
     return (
         f"With {grouped(out)} outsiders and {grouped(own)} members even an attack without any error would not prove more "
-        f"than ε = {most} (rounded up) at δ = {delta:g}."
+        f"than ε = {most} (rounded up) at δ = {nearest(delta)}."
     )
 
 
@@ -174,12 +175,14 @@ def consistent(audit: Audit, delta: float) -> list[NotionStatement]:
     kind = "lower bound"
     numbers = [outward(x, 5, up=False) for x in (audit.epsilon(delta), audit.eta, audit.mu)]
     return [
-        NotionStatement("(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {numbers[0]} (rounded down) at δ = {delta:g}."),
+        NotionStatement(
+            "(ε, δ)-DP", DP(epsilon, delta), kind, f"ε = {numbers[0]} (rounded down) at δ = {nearest(delta)}."
+        ),
         NotionStatement(
             "DP-TV",
             _dptv(epsilon, delta, min(1.0, eta)),
             kind,
-            f"ε = {numbers[0]} at δ = {delta:g}, η = {numbers[1]} (rounded down).",
+            f"ε = {numbers[0]} at δ = {nearest(delta)}, η = {numbers[1]} (rounded down).",
         ),
         NotionStatement("μ-GDP", GDP(mu), kind, f"μ = {numbers[2]} (rounded down)."),
     ]
@@ -270,7 +273,7 @@ def report(audit: Audit, claims: Sequence[TradeOff] = (), deltas: Sequence[float
     for delta in deltas:
         if 0.0 < delta < 1.0:
             gaussian = epsilon_if_gaussian(audit, delta)
-            words = f"If the noise is known to be Gaussian, its ε at δ = {delta:g} is at least {outward(gaussian, 5, up=False)}."
+            words = f"If the noise is known to be Gaussian, its ε at δ = {nearest(delta)} is at least {outward(gaussian, 5, up=False)}."
             rows.append(("epsilon_if_gaussian", float(delta), gaussian, "", "", words, "lower"))
         rows.append(("ceiling", float(delta), audit.ceiling(delta), "", "", ceiling_sentence(audit, delta), "upper"))
         for statement in consistent(audit, delta)[: 3 if delta == deltas[0] else 2]:
@@ -299,12 +302,12 @@ _NAMES = {
 
 def _row_words(measure: str, at: float | None, value: float, kind: str, audit: Audit) -> str:
     place = "δ =" if measure == "epsilon" else "false positives of"
-    where = "" if at is None else f" at {place} {at:g}"
+    where = "" if at is None else f" at {place} {nearest(at)}"
     name, sure = f"{_NAMES[measure]}{where}", percent(audit.confidence)
     if kind == "lower":
         return f"The mechanism's {name} is at least {outward(value, 5, up=False)} ({sure} confidence)."
     if kind == "approximate":
-        return f"Measured: {name} of about {value:.4g}."
+        return f"Measured: {name} of about {nearest(value, 4)}."
     whose = "The most telling test's" if measure in TESTED else "This attack's"
     return f"{whose} own {name} is at most {outward(value, 5)} ({sure} confidence); another attack may do better."
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from scipy.special import ndtr, ndtri
 
 from dpcore.core.domains import COUNT, POSITIVE, PRIOR
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import one_of
 from dpcore.words import of_100, outward
 
@@ -115,7 +115,7 @@ def epsilon_for_error(mechanism: str, error: float, probability: float = 0.05, *
     while tail(value, t, d) > p:  # a rounding step or two towards less noise
         value = math.nextafter(value, more)
     expression = _expression(mechanism, name, value, d)
-    words = f"With {name} = {outward(value, 4, name == 'epsilon')} the answer is off by more than {t:g} in at most {of_100(p)} answers."
+    words = f"With {name} = {outward(value, 4, name == 'epsilon')} the answer is off by more than {nearest(t)} in at most {of_100(p)} answers."
     return Accuracy(mechanism, name, value, t, p, expression, words)
 
 

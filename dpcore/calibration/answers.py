@@ -20,6 +20,7 @@ from dpcore.core.domains import DELTA, FPR, POSITIVE, PRIOR, SHARE
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.kinds import EXACT, FACTS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.language import parse
 from dpcore.regions.guarantees import DP, TV
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
-WANTED: Final = "wanted"
+WANTED: Final = "the requirement"
 UNKNOWNS: Final = (NOISE, PRIVACY, COUNT, RECORDS)
 LARGEST_K: Final = 10**6
 MOST_RECORDS: Final = 10**15
@@ -228,7 +229,7 @@ def _records(question: Question, candidate: Candidate) -> NoiseAnswer:
         return replace(_described(question, shaped, value, question.k, "upper"), n=n, error=question.error)
     reach = shaped.error(value, question.probability) or 0.0  # of the sum, which moves by the width
     if not reach / question.error <= MOST_RECORDS:
-        msg = f"More than 10^15 records would be needed: {reach / question.error:.3g}."
+        msg = f"More than 10^15 records would be needed: {nearest(reach / question.error, 3)}."
         raise DomainError(msg)
     n = max(1, math.ceil(reach / question.error))
     while reach / n > question.error:
@@ -242,7 +243,7 @@ def _people(slope: float, error: float, probability: float) -> int:
     """Return how many people make Hoeffding's bound on the error of a share small enough."""
     least = math.log(2 / probability) / (2 * (slope * error) ** 2) if slope > 0 else math.inf
     if not least <= MOST_RECORDS:
-        msg = f"More than 10^15 people would be needed: {least:.3g}."
+        msg = f"More than 10^15 people would be needed: {nearest(least, 3)}."
         raise DomainError(msg)
     n = max(1, math.ceil(least))
     while hoeffding(n, slope, error, probability)[1].value > error:

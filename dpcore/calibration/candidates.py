@@ -16,6 +16,7 @@ import numpy as np
 from dpcore.calibration.accuracy import CLOSED_FORMS, epsilon_for_error
 from dpcore.calibration.unknown import Place
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism, kinds
 from dpcore.mechanisms.law import least
 from dpcore.regions.tradeoff import argument_texts, parameters_of
@@ -177,7 +178,9 @@ class Candidate:
             return float(sign * grid[0])
         if missed[-1] == len(grid) - 1:
             short = self.title[:1].lower() + self.title[1:]
-            msg = f"No {short} keeps the error within {error / self.sensitivity:g} times the sensitivity so often."
+            msg = (
+                f"No {short} keeps the error within {nearest(error / self.sensitivity)} times the sensitivity so often."
+            )
             raise DomainError(msg)
         low, high = grid[missed[-1]], grid[missed[-1] + 1]
         if parameter.kind == "integer":

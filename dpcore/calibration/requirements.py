@@ -18,6 +18,7 @@ from typing import ClassVar, Protocol, Self
 
 from dpcore.core.domains import DELTA, FPR, LOSS, PRIOR
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.words import of_100, outward
 
 _DOWN = 1 - 1e-15  # rounds towards the stricter requirement
@@ -74,7 +75,7 @@ class EpsilonDelta:
     @property
     def words(self) -> str:
         """The statement."""
-        return f"all answers together are within ε = {self.epsilon:.6g} and δ = {outward(self.delta, 6)}"
+        return f"all answers together are within ε = {nearest(self.epsilon)} and δ = {outward(self.delta, 6)}"
 
     def moved(self, factor: float) -> EpsilonDelta | None:
         """Return the statement with another epsilon."""
@@ -128,7 +129,7 @@ class AttackRates:
         _FPR.check(self.fpr)
         _TPR.check(self.tpr)
         if self.tpr <= self.fpr:
-            msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
+            msg = f"tpr must be above fpr = {numeral(self.fpr)}, which blind guessing reaches, got {numeral(self.tpr)}."
             raise DomainError(msg)
 
     @property
@@ -172,11 +173,11 @@ class Posterior:
         _POSTERIOR.check(self.posterior)
         _FPR.check(self.fpr)
         if self.posterior <= self.prior:
-            msg = f"posterior must be above the prior {self.prior!r}, got {self.posterior!r}: an answer can only add."
+            msg = f"posterior must be above the prior {numeral(self.prior)}, got {numeral(self.posterior)}: an answer can only add."
             raise DomainError(msg)
         if self.fpr * self.ratio >= 1:
             msg = (
-                f"An attacker who accuses {self.fpr!r} of those outside never gets above a chance of {self.posterior!r}: "
+                f"An attacker who accuses {numeral(self.fpr)} of those outside never gets above a chance of {numeral(self.posterior)}: "
                 "every noise meets that. Choose a smaller false-positive rate or a smaller posterior."
             )
             raise DomainError(msg)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def verdict(question: Question, results: tuple[NoiseAnswer, ...]) -> str:
     top = best(question, results)
     sampled = next((one for one in results if one.candidate.sampled and not one.trouble), None)
     if sampled is not None:
-        return f"{_verdict(question, top, usable)} On samples of {question.q:g}, σ = {outward(sampled.value, 5)} is enough."
+        return f"{_verdict(question, top, usable)} On samples of {nearest(question.q)}, σ = {outward(sampled.value, 5)} is enough."
     return _verdict(question, top, usable)
 
 
@@ -81,7 +82,7 @@ def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnsw
     name = top.candidate.title
     if question.unknown == NOISE and question.requirement is not None:
         return (
-            f"{name} is off least: by more than {outward(top.error or 0.0, 4)} in at most "
+            f"{name} has the smallest error: more than {outward(top.error or 0.0, 4)} in at most "
             f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."
         )
     if question.unknown in (NOISE, PRIVACY):

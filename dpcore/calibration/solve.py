@@ -16,6 +16,7 @@ from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.notices import collected
 from dpcore.language.build import build
 from dpcore.language.syntax import fill
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.calibration.targets import Target
@@ -249,7 +250,7 @@ class Problem:
     def _first_copy(self) -> None:
         answer = self.ask(1)
         if answer is not None and self.target.gap(answer.upper) > 0:
-            msg = f"Not even k = 1 meets {self.target.words}: one copy reaches {answer.upper!r}."
+            msg = f"Not even k = 1 meets {self.target.words}: one copy reaches {outward(answer.upper, 6)}."
             raise BudgetError(msg)
         if answer is not None and self.region(1).total_variation == 0:
             raise self._trivial()
@@ -289,7 +290,7 @@ class Problem:
             return self.refusal or BudgetError(f"No {name} could be evaluated.")
         if math.isinf(search.met):
             last = self.answers.get(self.value(search.missed))
-            reached = "" if last is None else f"; the private end of the range reaches {last.upper!r}"
+            reached = "" if last is None else f"; the private end of the range reaches {outward(last.upper, 6)}"
             return BudgetError(f"No {name} ({domain}) meets {self.target.words}{reached}.")
         if self.place.exponent and self.refusal is not None:
             met = int(self.value(search.met))

@@ -11,6 +11,7 @@ import numpy as np
 from dpcore.core.domains import ADVANTAGE, DELTA, FPR, LOSS, TPR
 from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.curves.combined import Either
 from dpcore.regions import gate
 
@@ -63,8 +64,8 @@ class ProfileTarget:
     @property
     def words(self) -> str:
         """The inequality in words."""
-        at = f" at epsilon = {self.epsilon!r}" if self.name == "delta" else ""
-        return f"{self.name} <= {self.delta!r}{at}"
+        at = f" at epsilon = {numeral(self.epsilon)}" if self.name == "delta" else ""
+        return f"{self.name} <= {numeral(self.delta)}{at}"
 
     @property
     def trivial(self) -> bool:
@@ -112,7 +113,7 @@ class Pure:
     @property
     def words(self) -> str:
         """The equation in words."""
-        return f"delta = 0 at epsilon = {self.epsilon!r}"
+        return f"delta = 0 at epsilon = {numeral(self.epsilon)}"
 
     trivial = False
 
@@ -143,7 +144,7 @@ class AttackTarget:
     @property
     def words(self) -> str:
         """The inequality in words."""
-        return f"TPR <= {self.tpr!r} at FPR {self.fpr!r}"
+        return f"TPR <= {numeral(self.tpr)} at FPR {numeral(self.fpr)}"
 
     @property
     def trivial(self) -> bool:
@@ -200,7 +201,7 @@ class TargetNumbers:
             return ProfileTarget(0.0, self.advantage, "advantage")
         if self.tpr is not None and self.fpr is not None:
             if self.tpr <= self.fpr:
-                msg = f"tpr must be above fpr = {self.fpr!r}, which blind guessing reaches, got {self.tpr!r}."
+                msg = f"tpr must be above fpr = {numeral(self.fpr)}, which blind guessing reaches, got {numeral(self.tpr)}."
                 raise DomainError(msg)
             return AttackTarget(self.fpr, self.tpr)
         if self.epsilon is not None and self.delta is not None:

@@ -21,9 +21,10 @@ from dpcore.core.domains import COUNT, SHARE
 from dpcore.core.effort import checkpoint, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import EXACT, FACTS, kind, labelled
+from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions import gate
-from dpcore.words import grouped, nearest, outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +93,7 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
     ----------
     mechanism : TradeOff or str
         A region, or its expression.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         Where epsilon is compared, in (0, 1].
     ks : sequence of int, optional
         Numbers of copies; by default those of `rungs`.

@@ -28,8 +28,10 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.central_limit.moments import moments, summands
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.rounding import failure
 from dpcore.curves.polygon import Polygon
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.central_limit.moments import Moments
@@ -90,7 +92,7 @@ class Limit:
         low, high = self.span(k)
         at = np.asarray(alpha, dtype=np.float64)
         if np.any((at < low - _ROUNDING) | (at > high + _ROUNDING)):
-            msg = f"The band is about false-positive rates in [{low:.6g}, {high:.6g}], got {_first_outside(at, low, high)!r}."
+            msg = f"The band is about false-positive rates in [{outward(low, 6)}, {outward(high, 6, up=False)}], got {numeral(_first_outside(at, low, high))}."
             raise DomainError(msg)
         gamma, success, root = self.gamma(k), 1.0 - self.failing(k), math.sqrt(k)
         inner = at / success
@@ -122,7 +124,7 @@ class Limit:
         if math.isinf(self.band):
             return "the theorem is about symmetric pairs, and the two directions of this one differ."
         gamma = self.band / math.sqrt(k)
-        return f"γ = {gamma:.4g} is not below 1/2, and the theorem says nothing."
+        return f"γ = {nearest(gamma, 4)} is not below 1/2, and the theorem says nothing."
 
 
 def _first_outside(alpha: FloatArray, low: float, high: float) -> float:

@@ -75,7 +75,7 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     ----------
     rows : DataFrame
         What `dpcore.training.rates` returns.
-    fpr : float, default 1e-06
+    fpr : float, default 1e-6
         The false-positive rate of the sentence; the nearest one in the table is used.
     look : Look, default PLAIN
         Size, title and colours.

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.audit.measurements import Counts
-from dpcore.audit.statements import METHOD, NEIGHBOURS, percent, sentence, verdict
+from dpcore.audit.statements import METHOD, NEIGHBOURS, consistent, percent, sentence, verdict
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.regions import TITLES
 from dpcore.charts.sampling import named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.kinds import FACTS
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def audit_table(audit: Audit, claim: TradeOff | None = None, others: Others = ()
 
 def _regions(claim: TradeOff | None, others: Others) -> dict[str, TradeOff]:
     """Return the regions drawn by their names in the legend, each region once."""
-    regions = {} if claim is None else {f"{CLAIM}{claim}": claim}
+    regions = {} if claim is None else {f"{CLAIM}{claim.legend}": claim}
     for name, region in (named(others) if len(others) else {}).items():
         if str(region) not in map(str, regions.values()):
             regions[name] = region
@@ -113,6 +114,7 @@ def audit_figure(
     others: Others = (),
     *,
     delta: float = DELTA,
+    smallest: bool = False,
     log: bool = False,
     look: Look = PLAIN,
 ) -> Figure:
@@ -128,11 +130,19 @@ def audit_figure(
         More regions, drawn as lines: a list, or a mapping from names to regions.
     delta : float, default DELTA
         The delta at which the sentence states epsilon.
+    smallest : bool, default False
+        Draw the smallest DP-TV and Gaussian statements that the measurement does not contradict, too.
     log : bool, default False
         Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
     look : Look, default PLAIN
         Size, title and colours.
     """
+    if smallest:
+        statements = consistent(audit, delta)[1:]
+        others = {
+            **(named(others) if len(others) else {}),
+            **{f"smallest {one.notion}": one.region for one in statements if one.region is not None},
+        }
     table = audit_table(audit, claim, others)
     judgement = None if claim is None else verdict(audit, claim)
     takeaway = audit_takeaway(audit, claim, delta=delta)
@@ -228,7 +238,7 @@ def _axis(kind: Any, name: str, floor: float) -> Any:
         scale = alt.Scale(type="log", domain=[floor, 1], nice=False, clamp=True)
         return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_LOG_LABEL))
     scale = alt.Scale(domain=[0, 1], nice=False)
-    return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6, format=".6~g"))
+    return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
 
 
 def _curve(table: pd.DataFrame, label: str) -> Bounds:
@@ -350,7 +360,7 @@ def _tests(audit: Audit, series: Series, view: _View) -> list[alt.Chart]:
             "right": high_a,
             "first": view.height(low_b),
             "last": view.height(high_b),
-            "rates": [f"{number(a)}, {number(b)}" for a, b in zip(alpha, beta, strict=True)],
+            "rates": [f"{nearest(a)}, {nearest(b)}" for a, b in zip(alpha, beta, strict=True)],
             "label": series.name_of[MEASURED],
         }
     ).iloc[: 10 * MOST_DOTS]

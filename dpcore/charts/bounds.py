@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcore.charts.figure import Figure, number
+from dpcore.charts.figure import Figure
 from dpcore.charts.theme import PLAIN, Look, described, over
 from dpcore.charts.utility import least_mark, rounded, utility_chart, utility_notes
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.utility.bounds import TOTAL, bound_table
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def bound_takeaway(pair: UtilityPair, table: pd.DataFrame, measure: UtilityMeasu
         if pair.wide_costs
         else "wider ranges need no more noise, but cut the line into coarser pieces"
     )
-    sentence = f"{name} is {extreme}, {_number(best)}, at {side} bound {number(best['parameter'], 4)} of the {len(total)} drawn: {why}"
+    sentence = f"{name} is {extreme}, {_number(best)}, at {side} bound {nearest(best['parameter'], 4)} of the {len(total)} drawn: {why}"
     now = total[total["parameter"] == (data.high if side == "upper" else data.low)]
     if not len(now):
         return f"{sentence}."
     row = now.iloc[0]
-    return f"{sentence}; at the current bound {number(row['parameter'], 4)} it is {_number(row)}."
+    return f"{sentence}; at the current bound {nearest(row['parameter'], 4)} it is {_number(row)}."
 
 
 def _number(row: pd.Series[Any]) -> str:

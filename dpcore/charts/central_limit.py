@@ -18,6 +18,7 @@ from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, WORDS
+from dpcore.core.numerals import nearest
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def limit_takeaway(row: Copies, fpr: float = _FPR) -> str:
     (true, kind), limit = best_power(row.composed, fpr), float(row.region.power(fpr))
     words = (
         f"{grouped(row.k)} × {theme.short(str(row.mechanism))}: an attacker who wrongly accuses {of_100(fpr, up=False)} people "
-        f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {row.goal.mu:.4g}, "
-        f"says about {100 * limit:.3g} of 100."
+        f"outside the data finds at most {of_100(true)} people inside it ({kind}); the limit, μ = {nearest(row.goal.mu, 4)}, "
+        f"says about {nearest(100 * limit, 3)} of 100."
     )
     why = row.limit.silence(row.k)
     if why:
@@ -306,7 +307,7 @@ def _marks(below: pd.DataFrame, *, dark: bool) -> alt.Chart:
     """Mark the points where the limit is below the truth, by shape as well as colour."""
     cells = zip(below["delta"], below["epsilon_clt"], below["epsilon_lower"], strict=True)
     words = [
-        f"δ = {outward(d, 3)}: the limit says {limit:.5g}, the truth is at least {outward(low, 5, up=False)}"
+        f"δ = {outward(d, 3)}: the limit says {nearest(limit, 5)}, the truth is at least {outward(low, 5, up=False)}"
         for d, limit, low in cells
     ]
     marks = pd.DataFrame({"parameter": below["delta"], "value": below["epsilon_clt"], "words": words})
@@ -332,5 +333,5 @@ def safety_takeaway(rows: pd.DataFrame) -> str:
     worst = finite.loc[gap.idxmax()]
     return (
         f"{words} Triangles mark them; it is furthest off at δ = {outward(float(worst['delta']), 3)}: the limit says about "
-        f"{float(worst['epsilon_clt']):.4g}, the truth is at least {outward(float(worst['epsilon_lower']), 4, up=False)}."
+        f"{nearest(float(worst['epsilon_clt']), 4)}, the truth is at least {outward(float(worst['epsilon_lower']), 4, up=False)}."
     )

@@ -11,11 +11,12 @@ import pandas as pd
 
 from dpcore.central_limit.convergence import ABOVE, BELOW, OPEN
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, not_drawn, number, rounded_up, tooltips
+from dpcore.charts.figure import Figure, Series, checked, not_drawn, rounded_up, tooltips
 from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.training.accountants import CERTIFIED
 from dpcore.words import outward
 
@@ -74,7 +75,7 @@ def _point(judgement: Judgement, *, dark: bool) -> list[alt.Chart]:
             "shown": [height],
             "to": [max(judgement.delta_bounds[1], pixels.FLOOR)],
             "name": ["claimed"],
-            "numbers": [f"ε = {number(judgement.epsilon, 6)}, δ = {number(judgement.delta, 6)}"],
+            "numbers": [f"ε = {nearest(judgement.epsilon)}, δ = {nearest(judgement.delta)}"],
         }
     )
     base = alt.Chart(checked(rows)).encode(x=alt.X("epsilon:Q"), y=alt.Y("shown:Q"))
@@ -100,7 +101,9 @@ def accountants_takeaway(frame: pd.DataFrame) -> str:
     words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)}."]
     low = reports[reports["verdict"] == BELOW]
     if len(low):
-        names = ", ".join(f"{title} ({value:.4g})" for title, value in zip(low["title"], low["epsilon"], strict=True))
+        names = ", ".join(
+            f"{title} ({nearest(value, 4)})" for title, value in zip(low["title"], low["epsilon"], strict=True)
+        )
         words.append(f"Below the truth, so no promise: {names}.")
     safe = reports[
         (reports["kind"] != "approximate") & (reports["accountant"] != CERTIFIED) & np.isfinite(reports["epsilon"])
@@ -148,7 +151,7 @@ def _silences(frame: pd.DataFrame) -> tuple[str, ...]:
     finite = np.isfinite(frame["epsilon"])
     far, missing = frame[finite & ~frame["title"].isin(_near(frame)["title"])], frame[~finite]
     pairs = zip(far["title"], far["epsilon"], strict=True)
-    reasons = [("More than four times the truth.", f"{title} ({epsilon:.4g})") for title, epsilon in pairs]
+    reasons = [("More than four times the truth.", f"{title} ({nearest(epsilon, 4)})") for title, epsilon in pairs]
     return not_drawn([*reasons, *zip(missing["note"].astype(str), missing["title"].astype(str), strict=True)])
 
 
@@ -171,7 +174,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
     )
     order = rows["title"].tolist()
     scale, values = _scale(rows, claimed)
-    x = alt.X("epsilon:Q", title="Reported ε", scale=scale, axis=alt.Axis(format=",~g", values=values))
+    x = alt.X("epsilon:Q", title="Reported ε", scale=scale, axis=alt.Axis(values=values))
     y = alt.Y(
         "title:N", title=None, sort=order, axis=alt.Axis(labelLimit=200, labelOverlap=False, grid=True, ticks=False)
     )

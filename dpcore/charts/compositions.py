@@ -15,6 +15,7 @@ from dpcore.charts.sampling import note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def composition_profile(
     ----------
     ways : sequence of TheoremRegion
         What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         The delta of the sentence.
     epsilon_max : float, optional
         The right end of the axis; by default `profile_end`.
@@ -201,5 +202,5 @@ def _needs(way: TheoremRegion, region: TradeOff, delta: float) -> str:
         return f"{name}: no ε reaches δ = {outward(delta, 6)}."
     kind = WORDS[region.kind if way.kind == "exact" else way.kind]
     if way.kind == "approximate":
-        return f"{name}: about ε = {epsilon:.3g} for δ = {outward(delta, 6)}."
+        return f"{name}: about ε = {nearest(epsilon, 3)} for δ = {outward(delta, 6)}."
     return f"{name}: for δ = {outward(delta, 6)}, ε is at most {outward(epsilon, 3)} ({kind})."

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, dominating_pair, gap
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
-from dpcore.words import best_power, grouped, nearest, of_100, outward
+from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -106,7 +107,7 @@ def pair_takeaway(region: TradeOff) -> str:
     )
     return (
         f"The worst mechanism that the statements allow has {len(table)} kinds of answers; its loss is at most "
-        f"{number(float(finite.max()), 4)} where finite, and {often} (exact)."
+        f"{outward(float(finite.max()), 4)} where finite, and {often} (exact)."
     )
 
 
@@ -123,7 +124,7 @@ def pair_figure(region: TradeOff, *, look: Look = PLAIN) -> Figure:
 def pair_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     """Draw two bars per loss: how likely such an answer is without and with the person's data."""
     series = Series([P0, P1], dark=look.dark)
-    labels = [number(loss, 4) for loss in table["loss"]]
+    labels = [nearest(loss, 4) for loss in table["loss"]]
     rows = pd.concat(
         [
             pd.DataFrame({"loss_label": labels, "label": name, "mass": table[column].to_numpy()})
@@ -132,7 +133,7 @@ def pair_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
         ignore_index=True,
     )
     rows = rows.assign(
-        mass_text=[number(v, 6) for v in rows["mass"]],
+        mass_text=[nearest(v) for v in rows["mass"]],
         edge=rows["label"].map(series.paint()),
     )
     x = alt.X("loss_label:N", title="Loss (log likelihood ratio)", sort=labels, axis=alt.Axis(labelAngle=0))

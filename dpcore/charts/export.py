@@ -17,6 +17,7 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure
 from dpcore.charts.paper import DOTS_PER_INCH, printed, sized, within
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
     import types
@@ -266,7 +267,7 @@ def _html_table(table: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
+    return numeral(value) if isinstance(value, float) else str(value)
 
 
 _BOOT = """

@@ -9,11 +9,12 @@ import altair as alt
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import MEASURED, utility_chart, utility_notes
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.labs.base import Plot
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def group_chart(rows: pd.DataFrame, picture: Plot, look: Look) -> alt.LayerChart
     points = rows.assign(
         label=rows["label"].map(series.name_of),
         x=rows["x"].astype(str),
-        value_text=[f"{number(y)} ({number(a)} to {number(b)})" for y, a, b in _triples(rows)],
+        value_text=[f"{nearest(y)} ({nearest(a)} to {nearest(b)})" for y, a, b in _triples(rows)],
     )
     order = list(dict.fromkeys(points["x"]))
     axis = alt.Axis(labelAngle=0, labelLimit=120, labelExpr=_TWO_LINES)

@@ -189,10 +189,10 @@ def _axis(values: pd.Series) -> alt.Axis:
     """Return ticks at powers of ten, denser over few decades."""
     low, high = float(values.min()), float(values.max())
     if low <= 0:
-        return alt.Axis(tickCount=6, format=".6~g")
+        return alt.Axis(tickCount=6)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 3, 5) if high / low <= 100 else (1,)
     every = max(1, len(decades) // 7)
     ticks = [float(f"{step}e{power}") for power in decades for step in steps]
-    words = "datum.value >= 1e6 || datum.value < 1e-4 ? format(datum.value, '.0e') : format(datum.value, ',~g')"
+    words = "datum.value >= 1e6 || datum.value < 1e-4 ? replace(format(datum.value, '.0e'), '+', '') : format(datum.value, ',~g')"
     return alt.Axis(values=ticks[::every], labelExpr=words)

@@ -20,6 +20,7 @@ from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import facts, kinds
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
 from dpcore.language import parse
@@ -115,7 +116,7 @@ def live_figure(families: Sequence[str], *, view: View = "region", look: Look = 
     table = _rows(regions, view, _end(values))
     takeaway = region_takeaway(regions, fpr=FPR) if view == "region" else profile_takeaway(regions)
     chart = _chart(curves, values, view, described(look, takeaway))
-    settings = ", ".join(f"{SLIDERS[name].parameter.label} = {value:g}" for name, value in values.items())
+    settings = ", ".join(f"{SLIDERS[name].parameter.label} = {nearest(value)}" for name, value in values.items())
     notes = (f"The sentence and the table are about {settings}; the sliders change the picture only.",)
     return Figure(chart, table, takeaway, look.title or "Move the sliders", notes)
 
@@ -201,7 +202,7 @@ def _param(name: str, value: float) -> alt.Parameter:
 
 
 def _region_axes() -> tuple[alt.X, alt.Y]:
-    scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6)
     return (
         alt.X("alpha:Q", title=TITLES["alpha"], scale=scale, axis=axis),
         alt.Y("beta:Q", title=TITLES["beta"], scale=scale, axis=axis),
@@ -213,7 +214,7 @@ def _profile_axes(end: str) -> tuple[alt.X, alt.Y]:
     axis = alt.Axis(
         values=[10.0**-k for k in range(0, 13, 3)], labelExpr="datum.value == 1 ? '1' : format(datum.value, '.0e')"
     )
-    across = alt.Axis(tickCount=8, format=".6~g")
+    across = alt.Axis(tickCount=8)
     return (
         alt.X(
             "alpha:Q",

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked, number, tooltips
+from dpcore.charts.figure import Figure, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.kinds import facts
+from dpcore.core.numerals import nearest
 from dpcore.curves.polygon import Polygon
 from dpcore.regions import gate
 from dpcore.words import of_100, outward
@@ -47,7 +48,7 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
         low, high, mass = _atoms(curve)
     else:
         low, high, mass = _cells(region)
-    label = [number(a, 4) if a == b else f"{number(a, 4)} to {number(b, 4)}" for a, b in zip(low, high, strict=True)]
+    label = [nearest(a, 4) if a == b else f"{nearest(a, 4)} to {nearest(b, 4)}" for a, b in zip(low, high, strict=True)]
     kind = "exact" if isinstance(curve, Polygon) else "approximate"
     rows = pd.DataFrame({"low": low, "high": high, "loss_label": label, "mass": mass, "kind": kind})
     if curve.q_inf > 0:
@@ -75,11 +76,11 @@ def loss_takeaway(region: TradeOff) -> str:
     --------
     >>> from dpcore import dp
     >>> loss_takeaway(dp(1, 0.05))
-    'dp(1, 0.05): in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
+    'DP, ε = 1, δ = 0.05: in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
     """
     curve = region.curve
-    name = theme.short(str(region))
-    most = f"at most {number(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
+    name = theme.short(region.legend)
+    most = f"at most {outward(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
     if curve.q_inf >= 1:
         return f"{name}: every answer may give a person away for certain; the loss is infinite (exact)."
     if curve.q_inf > 0:
@@ -140,7 +141,7 @@ def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
             "right": np.where(wide, some["high"], some["low"] + thin),
             "mass": some["mass"],
             "loss_text": some["loss_label"],
-            "mass_text": [number(v) for v in some["mass"]],
+            "mass_text": [nearest(v) for v in some["mass"]],
             "kind": some["kind"],
         }
     )
@@ -150,14 +151,14 @@ def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
             "right": place + 0.02 * span,
             "mass": never["mass"],
             "loss_text": "inf",
-            "mass_text": [number(v) for v in never["mass"]],
+            "mass_text": [nearest(v) for v in never["mass"]],
             "kind": never["kind"],
         }
     )
     x = alt.X(
         "left:Q",
         title="Loss (log likelihood ratio)",
-        axis=alt.Axis(values=_ticks(start, end), format=".6~g"),
+        axis=alt.Axis(values=_ticks(start, end)),
         scale=alt.Scale(
             domain=[start - 0.06 * span, (place + 0.12 * span) if len(never) else end + 0.06 * span], nice=False
         ),

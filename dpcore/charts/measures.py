@@ -14,6 +14,7 @@ from dpcore.charts.utility import utility_figure
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import kind
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import shown
 from dpcore.language.build import build
@@ -147,6 +148,6 @@ def measure_figure(  # noqa: PLR0913  # what is measured, and the titles of its 
     quantity = measure_named(measure)
     table = measure_table(patterns, values, measure, at)
     where = quantity.at if at is None else at
-    name = value or (quantity.title if where is None else f"{quantity.title} at {quantity.of} = {where:g}")
+    name = value or (quantity.title if where is None else f"{quantity.title} at {quantity.of} = {nearest(where)}")
     figure = utility_figure(table, parameter=parameter, value=name, look=look, log_x=log_x, log_y=log_y)
     return replace(figure, table=table)

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.words import about
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def noise_takeaway(test: Test) -> str:
     without, within = test.pair.names
     return (
         f"{_rule(test)}, an attacker wrongly accuses {about(test.alpha)} people ({without}: false positives "
-        f"{number(test.alpha, 4)}, exact) and misses {about(test.beta)} people ({within}: false negatives "
-        f"{number(test.beta, 4)}, exact)."
+        f"{nearest(test.alpha, 4)}, exact) and misses {about(test.beta)} people ({within}: false negatives "
+        f"{nearest(test.beta, 4)}, exact)."
     )
 
 
@@ -63,7 +64,7 @@ def noise_figure(test: Test, *, window: Window | None = None, look: Look = PLAIN
     notes = [test.pair.note]
     low, high = _window(test, window)
     if not low <= test.threshold <= high and not test.pair.labels:
-        notes.append(f"The threshold {number(test.threshold)} lies outside the picture.")
+        notes.append(f"The threshold {nearest(test.threshold)} lies outside the picture.")
     if test.pair.discrete and not _bars(test, low, high):
         notes.append("Answers are integers; their probabilities are drawn as a line.")
     return Figure(chart, table, takeaway, look.title or "One noisy answer", tuple(text for text in notes if text))
@@ -100,7 +101,7 @@ def noise_chart(
     points = table.assign(label=table["dataset"].map(series.name_of))
     top = 1.18 * float(table["density"].max())
     if not 0.0 < top < np.inf:
-        msg = f"The noise is too wide or too narrow to be drawn: its largest density is {top!r}."
+        msg = f"The noise is too wide or too narrow to be drawn: its largest density is {numeral(top)}."
         raise DomainError(msg)
     x, y = _axes(test, (low, high), top)
     draw = _as_bars if _bars(test, low, high) else _as_lines
@@ -149,7 +150,7 @@ def _answers(test: Test, low: float, high: float, *, inside: bool) -> FloatArray
 
 
 def _axes(test: Test, window: Window, top: float) -> tuple[alt.X, alt.Y]:
-    axis = alt.Axis(format=".6~g", tickCount=8, grid=False)
+    axis = alt.Axis(tickCount=8, grid=False)
     if test.pair.labels:
         names = "[" + ", ".join(repr(label) for label in test.pair.labels) + "]"
         axis = alt.Axis(values=list(range(len(test.pair.labels))), labelExpr=f"{names}[datum.value]", grid=False)
@@ -165,9 +166,9 @@ def _tips(rows: pd.DataFrame, test: Test) -> pd.DataFrame:
     """Return rows with the texts of their tooltips."""
     names = test.pair.labels
     return rows.assign(
-        answer_text=[names[int(v)] if names else number(v) for v in rows["answer"]],
-        density_text=[number(v) for v in rows["density"]],
-        accused_text=[number(v, 3) for v in rows["accused"]],
+        answer_text=[names[int(v)] if names else nearest(v) for v in rows["answer"]],
+        density_text=[nearest(v) for v in rows["density"]],
+        accused_text=[nearest(v, 3) for v in rows["accused"]],
     )
 
 
@@ -237,7 +238,7 @@ def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, da
 def _observed_mark(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) -> alt.Chart:
     """Mark one answer on the axis."""
     rows = pd.DataFrame(
-        {"answer": [float(np.clip(observed, *window))], "density": [0.0], "text": [number(observed, 4)]}
+        {"answer": [float(np.clip(observed, *window))], "density": [0.0], "text": [nearest(observed, 4)]}
     )
     chart: alt.Chart = (
         alt.Chart(checked(rows))
@@ -256,10 +257,10 @@ def _rule(test: Test) -> str:
         whole = [names[i] for i in range(len(names)) if i > place]
         accused = " or ".join(whole) if whole else "nobody"
         if share > 0:
-            part = f"{names[int(place)]} with a chance of {number(share, 3)}"
+            part = f"{names[int(place)]} with a chance of {nearest(share, 3)}"
             accused = f"{accused}, and at {part}" if whole else part
         return f"Accusing at the answer {accused}" if whole or share > 0 else "Accusing nobody"
     if np.isinf(place):
         return "Accusing nobody" if place > 0 else "Accusing everybody"
-    extra = f", and at {number(place)} with a chance of {number(share, 3)}" if share > 0 else ""
-    return f"Accusing at answers above {number(place, 4)}{extra}"
+    extra = f", and at {nearest(place)} with a chance of {nearest(share, 3)}" if share > 0 else ""
+    return f"Accusing at answers above {nearest(place, 4)}{extra}"

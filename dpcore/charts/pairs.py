@@ -13,6 +13,7 @@ from dpcore.charts.utility import utility_chart, utility_notes, utility_takeaway
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.utility.simulate import moved, simulate
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
     if not refused:
         return ()
     first, last = refused[0][0], refused[-1][0]
-    places = f"{first:.6g}" if first == last else f"{len(refused)} places from {first:.6g} to {last:.6g}"
+    places = nearest(first) if first == last else f"{len(refused)} places from {nearest(first)} to {nearest(last)}"
     return (f"Nothing is drawn at {name} = {places}: {refused[0][1]}",)
 
 

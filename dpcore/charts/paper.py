@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.charts import theme
 from dpcore.core.domains import HEIGHT_MM, LETTER_SIZE, WIDTH_MM
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import Parameter, shown
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +61,8 @@ class Paper:
 
     Examples
     --------
-    >>> Paper(width_mm=85, height_mm=60, font="serif", size=8, grey=True).points
-    (240.94488188976382, 170.0787401574803)
+    >>> [round(side, 3) for side in Paper(width_mm=85, height_mm=60, font="serif", size=8, grey=True).points]
+    [240.945, 170.079]
     """
 
     width_mm: float = 85.0
@@ -76,12 +78,13 @@ class Paper:
         if not _FAMILY.fullmatch(self.font):
             msg = f"font must be the name of one family in letters, digits, spaces and -, got {shown(self.font)}."
             raise DomainError(msg)
-        if not isinstance(self.grey, bool):
-            msg = f"grey must be True or False, got {shown(self.grey)}."
+        grey: object = self.grey  # from a file it may be anything
+        if not isinstance(grey, bool):
+            msg = f"grey must be True or False, got {shown(grey)}."
             raise DomainError(msg)
         if min(self.canvas) < 100:
             least = 100 * self.size / theme.SMALL * POINT
-            msg = f"Letters of {self.size:g} pt need a figure of at least {math.ceil(least)} mm each way, got {self.width_mm:g} x {self.height_mm:g}."
+            msg = f"Letters of {nearest(self.size)} pt need a figure of at least {math.ceil(least)} mm each way, got {nearest(self.width_mm)} x {nearest(self.height_mm)}."
             raise DomainError(msg)
 
     @property
@@ -128,9 +131,7 @@ def sized(svg: str, paper: Paper, *, millimetres: bool) -> str:
     across, up = paper.canvas
     head, _, rest = svg.partition(">")
     kept = re.sub(r'\s(?:width|height|viewBox)="[^"]*"', "", head)
-    return (
-        f'{kept} width="{width:.10g}{unit}" height="{height:.10g}{unit}" viewBox="0 0 {across:.10g} {up:.10g}">{rest}'
-    )
+    return f'{kept} width="{nearest(width, 10)}{unit}" height="{nearest(height, 10)}{unit}" viewBox="0 0 {nearest(across, 10)} {nearest(up, 10)}">{rest}'
 
 
 def within(spec: Mapping[str, Any], *, x: Range | None = None, y: Range | None = None) -> dict[str, Any]:
@@ -189,8 +190,7 @@ def _limited_layer(layer: dict[str, Any], channel: str, limits: Range) -> dict[s
     scale = {name: value for name, value in (own.get("scale") or {}).items() if name not in gone}
     position = {**own, "scale": {**scale, "domain": list(limits), "nice": False}}
     if own.get("axis"):
-        axis = {name: value for name, value in own["axis"].items() if name not in ("values", "labelExpr")}
-        position["axis"] = {"format": ".6~g", **axis}
+        position["axis"] = {name: value for name, value in own["axis"].items() if name not in ("values", "labelExpr")}
     return {**layer, "encoding": {**layer["encoding"], channel: position}, "mark": {**layer["mark"], "clip": True}}
 
 
@@ -218,7 +218,7 @@ def _fitting(layers: list[dict[str, Any]], paper: Paper) -> list[dict[str, Any]]
     up -= _title(layers, "x", across) - theme.SMALL
     if up < _LEAST:
         least = paper.height_mm + math.ceil((_LEAST - up) * paper.size / theme.SMALL * POINT)
-        msg = f"The legend and the axes leave no room for the picture: height_mm must be at least {least:g}, got {paper.height_mm:g}."
+        msg = f"The legend and the axes leave no room for the picture: height_mm must be at least {outward(least, 6)}, got {nearest(paper.height_mm)}."
         raise DomainError(msg)
     fitting = []
     for layer in layers:

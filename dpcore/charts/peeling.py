@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked, number, tooltips
+from dpcore.charts.figure import Figure, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.constraints import Split, level_table
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,13 +52,13 @@ def peeling_figure(answer: Split, step: int | None = None, *, look: Look = PLAIN
 
 def _takeaway(answer: Split, factors: Sequence[tuple[float, int]], count: int) -> str:
     """Say which factors were found, and what comes next."""
-    names = ", ".join(f"ε = {e:.6g}" + (f" ({c} times)" if c > 1 else "") for e, c in factors)
+    names = ", ".join(f"ε = {nearest(e)}" + (f" ({c} times)" if c > 1 else "") for e, c in factors)
     start = f"Found after {_steps(count)}: {names}." if names else f"Nothing was found after {_steps(count)}."
     if count < len(answer.steps):
         row = answer.steps.iloc[count]
         return (
-            f"{start} The first level that is not explained is loss {row['loss']:.6g}: weight {row['weight']:.7g}, "
-            f"explained {row['explained']:.7g}."
+            f"{start} The first level that is not explained is loss {nearest(row['loss'])}: weight {nearest(row['weight'], 7)}, "
+            f"explained {nearest(row['explained'], 7)}."
         )
     if answer.is_product:
         return f"{start} Every weight is explained."
@@ -84,14 +85,12 @@ def peeling_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     x = alt.X(
         "drop:Q",
         title="Half the distance to the largest loss, u",
-        axis=alt.Axis(tickCount=7, format=".6~g"),
+        axis=alt.Axis(tickCount=7),
     )
     high = 1.5 * max(1.0, float(weight.max()), float(explained.max()))
     # a level without explanation lies at the lower edge
     scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
-    y = alt.Y(
-        "height:Q", title="Weight (sign patterns)", scale=scale, axis=alt.Axis(values=_ticks(low, high), format=".6~g")
-    )
+    y = alt.Y("height:Q", title="Weight (sign patterns)", scale=scale, axis=alt.Axis(values=_ticks(low, high)))
     names = {"label": "what", "loss_text": "loss", "drop_text": "half the distance u", "value_text": "value"}
     tips = tooltips(names)
     domain, colours = [REGION, EXPLAINED], [shades[0], shades[1]]
@@ -122,8 +121,8 @@ def _points(table: pd.DataFrame, height: object, label: str, value: pd.Series[fl
             "drop": table["drop"],
             "height": height,
             "label": label,
-            "loss_text": [number(v) for v in table["loss"]],
-            "drop_text": [number(v) for v in table["drop"]],
-            "value_text": [number(v, 8) for v in value],
+            "loss_text": [nearest(v) for v in table["loss"]],
+            "drop_text": [nearest(v) for v in table["drop"]],
+            "value_text": [nearest(v, 8) for v in value],
         }
     )

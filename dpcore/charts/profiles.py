@@ -9,17 +9,20 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.sampling import Regions, named
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import checkpoint
 from dpcore.core.kinds import WORDS, facts, kind, kinds
+from dpcore.core.numerals import nearest
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.words import outward
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
@@ -47,8 +50,7 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
         `region, label, epsilon, delta, kind, theorem, neighbours`; `delta` is ``exact`` or an ``upper`` bound.
     """
     items = named(regions)
-    ends = (_end(region) for region in items.values())
-    top = POSITIVE.but(name="epsilon_max").check(max(ends) if epsilon_max is None else epsilon_max)
+    top = POSITIVE.but(name="epsilon_max").check(profile_top(items) if epsilon_max is None else epsilon_max)
     parts = []
     for label, region in items.items():
         epsilon, lower, delta = _sampled(region, top)
@@ -58,6 +60,11 @@ def profile_table(regions: Regions, *, epsilon_max: float | None = None) -> pd.D
     return pd.concat(parts, ignore_index=True)
 
 
+def profile_top(regions: Mapping[str, TradeOff]) -> float:
+    """Return the epsilon at which every delta is below 1e-12 or no longer falls."""
+    return max(_end(region) for region in regions.values())
+
+
 def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     """Say which epsilon each region needs for this delta, rounded up.
 
@@ -65,7 +72,7 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     ----------
     regions : Regions
         One region, several, or a mapping from names to regions.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         The delta.
 
     Returns
@@ -77,7 +84,7 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
     --------
     >>> from dpcore import gdp
     >>> profile_takeaway(gdp(1))
-    'gdp(1): for δ = 1e-06, ε is at most 4.89 (exact).'
+    'Gaussian DP, μ = 1: for δ = 1e-6, ε is at most 4.89 (exact).'
     """
     items = named(regions)
     sentences = []
@@ -88,10 +95,12 @@ def profile_takeaway(regions: Regions, *, delta: float = 1e-6) -> str:
             low, floor = (float(bound[0]) for bound in region.delta_bounds(np.inf))
             what = WORDS[kind(low, floor, "upper")]
             sentences.append(
-                f"{theme.short(label)}: no ε reaches δ = {delta:g}; δ stays at {outward(floor, 3)} (rounded up, {what})."
+                f"{theme.short(label)}: no ε reaches δ = {nearest(delta)}; δ stays at {outward(floor, 3)} (rounded up, {what})."
             )
         else:
-            sentences.append(f"{theme.short(label)}: for δ = {delta:g}, ε is at most {outward(epsilon, 3)} ({what}).")
+            sentences.append(
+                f"{theme.short(label)}: for δ = {nearest(delta)}, ε is at most {outward(epsilon, 3)} ({what})."
+            )
     rest = len(items) - len(sentences)
     if rest:
         sentences.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
@@ -107,7 +116,7 @@ def profile_figure(
     ----------
     regions : Regions
         One region, several, or a mapping from names to regions.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         The delta of the sentence.
     epsilon_max : float, optional
         The right end of the axis, as in `profile_table`.
@@ -129,7 +138,9 @@ def profile_figure(
     return Figure(chart, table, takeaway, look.title or "Privacy profiles δ(ε)", notes)
 
 
-def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAIN) -> alt.LayerChart:
+def profile_chart(
+    table: pd.DataFrame, *, legend: bool = True, places: Sequence[int] = (), look: Look = PLAIN
+) -> alt.LayerChart:
     """Draw delta(epsilon) with delta on a logarithmic axis that ends at 1e-12 or where the curves do.
 
     Parameters
@@ -138,6 +149,8 @@ def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAI
         What `profile_table` returns.
     legend : bool, default True
         Draw the legend.
+    places : sequence of int, default ()
+        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     look : Look, default PLAIN
         Size, title and colours.
 
@@ -147,20 +160,20 @@ def profile_chart(table: pd.DataFrame, *, legend: bool = True, look: Look = PLAI
         The chart.
     """
     top = float(table["epsilon"].max())
-    series = Series(table["label"], dark=look.dark, places=look.places)
+    series = Series(table["label"], dark=look.dark, places=places)
     above = (table["delta"] >= pixels.FLOOR).groupby(table["label"], sort=False)
     table = table[above.shift(1, fill_value=True)]  # each curve ends where it leaves the picture
     curves = table.assign(
         label=table["label"].map(series.name_of),
         shown=np.maximum(table["delta"], pixels.FLOOR),
-        epsilon_text=[number(v) for v in table["epsilon"]],
+        epsilon_text=[nearest(v) for v in table["epsilon"]],
         delta_text=[outward(v, 5) for v in table["delta"]],
         paint=table["label"].map(series.name_of).map(series.paint()),
     )[["label", "paint", "epsilon", "shown", "epsilon_text", "delta_text", "kind"]]
     decades = max(1, int(np.ceil(-np.log10(float(curves["shown"].min())) - 1e-9)))
     ticks = [10.0**-k for k in range(0, decades + 1, max(1, round(decades / 6)))]
     ticks += [part * 10.0**-k for k in range(1, decades + 1) for part in (2, 5)] if decades <= 2 else []
-    axis = alt.Axis(tickCount=8, format=".6~g")
+    axis = alt.Axis(tickCount=8)
     x = alt.X("epsilon:Q", title=theme.EPSILON_TITLE, scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
     y = alt.Y(
         "shown:Q",

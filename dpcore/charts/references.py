@@ -9,10 +9,11 @@ import altair as alt
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, checked, number
+from dpcore.charts.figure import Figure, checked
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.core.domains import ALPHA
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import shown
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: 
     pairs = [_pair([point["alpha"], point["beta"]]) for point in points]
     rows = _placed(pairs, axes, log=log).assign(
         text=[theme.short(str(point.get("label", ""))) for point in points],
-        rates=[f"α = {number(alpha, 4)}, β = {number(beta, 4)}" for alpha, beta in pairs],
+        rates=[f"α = {nearest(alpha, 4)}, β = {nearest(beta, 4)}" for alpha, beta in pairs],
         open=[bool(point.get("open", False)) for point in points],
     )
     ink, back = theme.ink(dark=look.dark), theme.paper(dark=look.dark)

@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
-from dpcore.charts.sampling import Regions, area, named, note, sample
+from dpcore.charts.figure import Figure, Series, checked, tooltips
+from dpcore.charts.sampling import Regions, area, label_of, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.words import attack_sentence, attacks_sentence, outward
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
@@ -64,7 +67,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
     fpr : float, default 0.05
         The false-positive rate of the attacker.
     selected : str, optional
-        Label of the region to speak of.
+        Label or expression of the region to speak of.
 
     Returns
     -------
@@ -72,7 +75,7 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
         One or more sentences.
     """
     items = named(regions)
-    front = [selected] if selected is not None and selected in items else list(items)[:MOST_SENTENCES]
+    front = list(items)[:MOST_SENTENCES] if (label := label_of(selected, items)) is None else [label]
     selection = {label: items[label] for label in front}
     if len(selection) == 1:
         sentences = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in selection.items()]
@@ -102,7 +105,7 @@ def region_figure(
     fpr : float, optional
         The false-positive rate of the sentence; by default 0.05, or 1e-6 in the log-log view.
     selected : str, optional
-        Label of the region to draw in front and to speak of.
+        Label or expression of the region to draw in front and to speak of.
     log : bool, default False
         Both axes logarithmic down to 1e-12.
     look : Look, default PLAIN
@@ -118,13 +121,14 @@ def region_figure(
     items = named(regions)
     table = region_table(items)
     rate = fpr if fpr is not None else 1e-6 if log else 0.05
+    selected = label_of(selected, items)
     takeaway = region_takeaway(items, fpr=rate, selected=selected)
     chart = region_chart(table, log=log, selected=selected, look=described(look, takeaway), **options)
     notes = tuple(text for label, region in items.items() if (text := note(region, table[table["label"] == label])))
     return Figure(chart, table, takeaway, look.title or "Privacy regions", notes)
 
 
-def region_chart(
+def region_chart(  # noqa: PLR0913  each is a choice of its own about the picture
     table: pd.DataFrame,
     *,
     axes: Axes = "fdp",
@@ -133,6 +137,7 @@ def region_chart(
     selected: str | None = None,
     legend: bool = True,
     corners: bool = True,
+    places: Sequence[int] = (),
     look: Look = PLAIN,
 ) -> alt.LayerChart:
     """Draw regions, the larger ones behind, over the diagonal of blind guessing.
@@ -153,6 +158,8 @@ def region_chart(
         Draw the legend.
     corners : bool, default True
         Mark the exact corners of polygons that have at most 60.
+    places : sequence of int, default ()
+        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     look : Look, default PLAIN
         Size, title and colours.
 
@@ -164,7 +171,7 @@ def region_chart(
     one_of("axes", AXES).check(axes)
     columns = {name: table[name].to_numpy() for name in _COLUMNS}
     columns["label"] = np.asarray(columns["label"], dtype=object)
-    series = Series(columns["label"].tolist(), dark=look.dark, places=look.places)
+    series = Series(columns["label"].tolist(), dark=look.dark, places=places)
     points = _placed(columns, _order(columns, series, selected), series, axes=axes, log=log)
     x, y = _axes(axes, log=log)
     layers = [_fill(points, series, x, y, log=log)] if filled else []
@@ -248,7 +255,7 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
         axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
     else:
         scale = alt.Scale(domain=[0, 1], nice=False)
-        axis = alt.Axis(tickCount=6, format=".6~g")
+        axis = alt.Axis(tickCount=6)
     x = alt.X("x:Q", title=TITLES[across], scale=scale, axis=axis)
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
@@ -337,7 +344,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
             "size": np.where(visible, 38, 90),
             "paint": [paint[label] for label in rows["label"].tolist()],
             "label": rows["label"],
-            "alpha_text": [number(v) for v in rows["alpha"].tolist()],
+            "alpha_text": [nearest(v) for v in rows["alpha"].tolist()],
             "beta_text": [outward(v, 5, up=False) for v in rows["beta"].tolist()],
             "power_text": [outward(v, 5) for v in rows["power"].tolist()],
             "segment": rows["epsilon_label"],

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.utility.choosing import Choosing
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ def release_takeaway(table: pd.DataFrame, title: str) -> str:
     if len(table) == 1:
         row = table.iloc[0]
         return (
-            f"This release of the {title} says {number(row['released'], 6)}; the true answer is {number(row['true'], 6)}, "
-            f"so it is off by {number(abs(row['difference']), 3)} (a simulation, not a promise)."
+            f"This release of the {title} says {nearest(row['released'])}; the true answer is {nearest(row['true'])}, "
+            f"so it is off by {nearest(abs(row['difference']), 3)} (a simulation, not a promise)."
         )
     far = table.iloc[int(np.argmax(np.abs(table["difference"].to_numpy())))]
     return (
-        f"In this release of the {title} the number for {far['answer']} is off most: {number(far['released'], 6)} instead "
-        f"of {number(far['true'], 6)}; the {len(table)} numbers are off by "
-        f"{number(float(table['difference'].abs().mean()), 3)} on average (a simulation, not a promise)."
+        f"In this release of the {title} the number for {far['answer']} is off most: {nearest(far['released'])} instead "
+        f"of {nearest(far['true'])}; the {len(table)} numbers are off by "
+        f"{nearest(float(table['difference'].abs().mean()), 3)} on average (a simulation, not a promise)."
     )
 
 
@@ -80,7 +81,7 @@ def release_figure(pair: UtilityPair, data: Dataset, *, seed: int = 0, look: Loo
 def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Look) -> Figure:
     """Return a choice among candidates: the exact chance of each, with marks at the true and the released one."""
     options, chances = pair.options(data), pair.chances(data)
-    names = _option_names(pair, data, len(options)) or [number(value, 6) for value in options]
+    names = _option_names(pair, data, len(options)) or [nearest(value) for value in options]
     true, released = float(table["true"].iloc[0]), float(table["released"].iloc[0])
     rows = pd.DataFrame(
         {
@@ -94,7 +95,7 @@ def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Loo
     places = [int(np.argmin(np.abs(options - value))) for value in (true, released)]
     truth, answer = ((names[place], _chance(chances[place])) for place in places)
     if not rows["true"].any():  # records outside the bounds
-        other = f"the true answer is {number(true, 6)}, which no release can be: it lies outside the bounds"
+        other = f"the true answer is {nearest(true)}, which no release can be: it lies outside the bounds"
         places = [-1, places[1]]
     elif truth == answer:
         other = "that is the true answer"
@@ -107,7 +108,7 @@ def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Loo
 
 def _chance(value: float) -> str:
     """Return a chance with three digits; only a certain one is called 1."""
-    text = number(float(value), 3)
+    text = nearest(float(value), 3)
     return "almost 1" if text == "1" and value < 1 else text
 
 
@@ -122,7 +123,7 @@ def _chances(rows: pd.DataFrame, options: FloatArray, places: list[int], look: L
     """Draw the chance of each candidate, with marks over the true one (unless its place is -1) and the released one."""
     few = len(options) <= MOST_BARS
     at = np.arange(len(options), dtype=np.float64) if few else options
-    texts = [f"{name}: {number(chance, 4)}" for name, chance in zip(rows["option"], rows["chance"], strict=True)]
+    texts = [f"{name}: {nearest(chance, 4)}" for name, chance in zip(rows["option"], rows["chance"], strict=True)]
     candidates = pd.DataFrame(
         {"place": at, "left": at - 0.4, "right": at + 0.4, "chance": rows["chance"], "text": texts}
     )
@@ -163,7 +164,7 @@ def _named_axis(names: pd.Series[str]) -> dict[str, Any]:
 
 
 def _number_axis(scale: alt.Scale | None = None) -> dict[str, Any]:
-    axis = alt.Axis(format=".6~g", tickCount=6, grid=False)
+    axis = alt.Axis(tickCount=6, grid=False)
     return {"title": "Answer", "scale": scale or alt.Scale(zero=False, nice=False), "axis": axis}
 
 
@@ -198,7 +199,7 @@ def _long(table: pd.DataFrame, series: Series) -> pd.DataFrame:
                     "value": table[column].to_numpy(dtype=np.float64),
                     "label": series.name_of[name],
                     "rank": rank,
-                    "value_text": [number(v, 6) for v in table[column]],
+                    "value_text": [nearest(v) for v in table[column]],
                 }
             )
         )
@@ -216,7 +217,7 @@ def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     rows = _long(table, series)
     left = rows["place"] + np.where(rows["rank"] == 0, -0.42, 0.02)
     rows = rows.assign(left=left, right=left + 0.4, paint=rows["label"].map(series.fills()))
-    y = alt.Y("value:Q", title="Answer", axis=alt.Axis(format=".6~g", tickCount=5))
+    y = alt.Y("value:Q", title="Answer", axis=alt.Axis(tickCount=5))
     bars = alt.Chart(checked(rows)).mark_rect(strokeWidth=2, aria=False)
     layer = bars.encode(
         x=alt.X("left:Q", **_named_axis(table["answer"])),
@@ -238,7 +239,7 @@ def _curves(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     series = Series((TRUE, RELEASED), dark=look.dark)
     rows = _long(table, series)
     x = alt.X("place:Q", title="Coordinate", axis=alt.Axis(format="d", tickCount=8, grid=False))
-    y = alt.Y("value:Q", title="Answer", axis=alt.Axis(format=".6~g", tickCount=5))
+    y = alt.Y("value:Q", title="Answer", axis=alt.Axis(tickCount=5))
     lines = alt.Chart(checked(rows)).mark_line(strokeWidth=1.5, aria=False)
     layer = lines.encode(x=x, y=y, order=alt.Order("place:Q"), **series.strokes(legend=True))
     points = alt.Chart(checked(rows)).mark_point(filled=True, size=60, opacity=0, aria=False)
@@ -254,14 +255,14 @@ def _line(table: pd.DataFrame, many: FloatArray, look: Look) -> alt.LayerChart:
     margin = 0.06 * (high - low) or max(1.0, abs(true)) * 0.05
     x = alt.X("value:Q", **_number_axis(alt.Scale(domain=[low - margin, high + margin], nice=False)))
     y = alt.Y("height:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1]))
-    ticks = pd.DataFrame({"value": many, "text": [f"{number(v, 6)} (another release)" for v in many], "height": 0.2})
+    ticks = pd.DataFrame({"value": many, "text": [f"{nearest(v)} (another release)" for v in many], "height": 0.2})
     tip = [alt.Tooltip("text:N", title="answer")]
     grey = theme.quiet(dark=look.dark)
     small = alt.Chart(checked(ticks)).mark_tick(thickness=2, size=26, color=grey, opacity=0.45, aria=False)
     layers = [small.encode(x=x, y=y, tooltip=tip)]
     words = []
     for rank, (value, name, height) in enumerate(((true, TRUE, 0.78), (released, RELEASED, 0.5))):
-        row = pd.DataFrame({"value": [value], "text": [f"{name} {number(value, 6)}"], "height": [height]})
+        row = pd.DataFrame({"value": [value], "text": [f"{name} {nearest(value)}"], "height": [height]})
         base = alt.Chart(checked(row)).encode(x=x)
         colour, dash = theme.colour(rank, dark=look.dark), ([1, 0], [5, 3])[rank]
         layers.append(base.mark_rule(color=colour, strokeWidth=2, strokeDash=dash, aria=False))

@@ -18,6 +18,7 @@ from dpcore.charts.smooth import smooth_path
 from dpcore.charts.thinning import Path, polygon_path
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT, FACTS, facts, kinds
+from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.curves.base import Curve
 from dpcore.curves.bound import floors, published
@@ -38,13 +39,13 @@ MOST_ROWS = 10_000
 
 
 def named(regions: Regions) -> dict[str, TradeOff]:
-    """Return the regions by their names in a legend: those of a mapping, or their expressions; repeated names are numbered."""
+    """Return the regions by their names in a legend: those of a mapping, or their own; repeated names are numbered."""
     if isinstance(regions, TradeOff):
-        pairs = [(str(regions), regions)]
+        pairs = [(regions.legend, regions)]
     elif isinstance(regions, Mapping):
         pairs = [(str(name), region) for name, region in regions.items()]
     else:
-        pairs = [(str(region), region) for region in regions]
+        pairs = [(getattr(region, "legend", ""), region) for region in regions]
     if not pairs:
         msg = "A chart needs at least one region, got none."
         raise DomainError(msg)
@@ -62,6 +63,13 @@ def named(regions: Regions) -> dict[str, TradeOff]:
     return by_label
 
 
+def label_of(selected: str | None, items: Mapping[str, TradeOff]) -> str | None:
+    """Return the label of the region that a label or an expression names; None if it names none."""
+    if selected is None or selected in items:
+        return selected
+    return next((label for label, region in items.items() if str(region) == selected), None)
+
+
 def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     """Return the points to draw for one region.
 
@@ -70,7 +78,7 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
     region : TradeOff
         The region.
     label : str, optional
-        Its name in the legend; its expression by default.
+        Its name in the legend, by default its own (`TradeOff.legend`).
 
     Returns
     -------
@@ -93,7 +101,7 @@ def _points(region: TradeOff) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "region": str(region),
-            "label": str(region),
+            "label": region.legend,
             "alpha": path.alpha + 0.0,
             "beta": path.beta + 0.0,
             "power": power,
@@ -179,5 +187,5 @@ def _power(curve: Curve, path: Path) -> FloatArray:
 
 def _loss_labels(path: Path) -> list[str]:
     """Return the losses as text, since JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
-    texts = [f"{loss + 0.0:.4g}" for loss in path.loss]
+    texts = [nearest(loss + 0.0, 4) for loss in path.loss]
     return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss, strict=True)]

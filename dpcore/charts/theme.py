@@ -17,6 +17,8 @@ SHARES = (0.22, 0.12, 0.5, 0.6)
 """How much of a colour is in the pale fills of charts; most have the first."""
 FONT = "sans-serif"
 SMALL, TEXT, HEADING = 12, 13, 15
+# numbers as `words.grouped` writes them: 10 000, not 10,000
+NUMBERS = {"decimal": ".", "thousands": " ", "grouping": [3], "currency": ["", ""]}
 EPSILON_TITLE = "Bound ε on the privacy loss"
 DELTA_TITLE = "Excess δ over the bound"
 """Titles of axes in the words of the glossary: ε bounds the loss, δ is what may exceed the factor e^ε."""
@@ -124,6 +126,8 @@ def config(*, dark: bool = False) -> dict[str, Any]:
         "range": {"category": list(palette(dark))},
         "text": {"color": text, "fontSize": SMALL},
         "rule": {"color": label},
+        "numberFormat": ",.6~g",
+        "locale": {"number": NUMBERS},
     }
 
 
@@ -155,8 +159,6 @@ class Look:
         In points, or ``container``.
     height : int, default 0
         In points; 0 leaves it to the chart.
-    places : tuple of int, default ()
-        Numbers of the colours of the regions, in their order; 0, 1, 2, ... by default.
     """
 
     dark: bool = False
@@ -164,7 +166,6 @@ class Look:
     description: str = ""
     width: int | str = "container"
     height: int = 0
-    places: tuple[int, ...] = ()
 
 
 PLAIN = Look()

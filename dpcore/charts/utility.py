@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number, tooltips
+from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 COLUMNS = ("parameter", "value", "kind", "low", "high")
@@ -72,12 +73,12 @@ def utility_takeaway(
     for label, rows in table.groupby("label", sort=False):
         order = rows.sort_values("parameter")
         if current is not None:
-            nearest = order.iloc[int(np.argmin(np.abs(order["parameter"].to_numpy(dtype=np.float64) - current)))]
-            places = [nearest]
+            here = order.iloc[int(np.argmin(np.abs(order["parameter"].to_numpy(dtype=np.float64) - current)))]
+            places = [here]
         else:
             places = [order.iloc[0], order.iloc[-1]]
         words = " and ".join(
-            f"{rounded(row['value'], row['kind'])} at {parameter} = {number(row['parameter'], 4)}" for row in places
+            f"{rounded(row['value'], row['kind'])} at {parameter} = {nearest(row['parameter'], 4)}" for row in places
         )
         name = theme.short(value)
         sentences.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
@@ -133,7 +134,7 @@ def utility_notes(table: pd.DataFrame, *, log_y: bool = True) -> tuple[str, ...]
 
 def rounded(value: float, kind: str) -> str:
     """Return three digits: bounds rounded to the safe side, other numbers to the nearest."""
-    return outward(value if kind in ("upper", "lower") else float(f"{value:.3g}"), 3, up=kind != "lower")
+    return outward(value if kind in ("upper", "lower") else float(nearest(value, 3)), 3, up=kind != "lower")
 
 
 def utility_chart(
@@ -176,8 +177,8 @@ def utility_chart(
     data = table.assign(
         label=table["label"].map(series.name_of),
         paint=table["label"].map(series.name_of).map(series.paint()),
-        parameter_text=[number(v) for v in table["parameter"]],
-        value_text=[f"{number(v)} ({number(a)} to {number(b)})" for v, a, b in _triples(table)],
+        parameter_text=[nearest(v) for v in table["parameter"]],
+        value_text=[f"{nearest(v)} ({nearest(a)} to {nearest(b)})" for v, a, b in _triples(table)],
     )
     x, y = _channels(table, parameter, value, log=(log_x and bool((table["parameter"] > 0).all()), y_log))
     tips = tooltips({"label": "series", "parameter_text": theme.short(parameter), "value_text": theme.short(value)})
@@ -291,10 +292,10 @@ def _scale(*, log: bool) -> alt.Scale:
 def _axis(table: pd.DataFrame, names: tuple[str, ...], *, log: bool) -> alt.Axis:
     """Return an axis; a logarithmic one has ticks at 1, 2, 5 of few decades, at powers of ten of many."""
     if not log:
-        return alt.Axis(format=".6~g", tickCount=6)
+        return alt.Axis(tickCount=6)
     low = np.log10(min(float(table[name].min()) for name in names))
     high = np.log10(max(float(table[name].max()) for name in names))
     decades = np.arange(np.floor(low), np.ceil(high) + 1)
     steps = (1, 2, 5) if high - low <= 3 else (1,)
     values = [float(f"{step * 10.0**k:.6g}") for k in decades for step in steps]
-    return alt.Axis(format=".6~g", values=values)
+    return alt.Axis(values=values)

@@ -50,7 +50,8 @@ def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
     active = f"isValid({ZOOM}[{layers[bearer]['encoding']['x']['field']!r}])"
     layers = [_following(layer, active) for layer in layers]
     layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
-    return {**spec, "layer": layers}
+    frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part is deaf to the pointer
+    return {**spec, "layer": layers, "view": frame}
 
 
 def _both_continuous(layer: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpcore.constraints.hull import Point, chord, lower_hull, mirror, share
 from dpcore.core.kinds import EXACT, FACTS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _why(points: Sequence[Point], by: Sequence[int], left: Point, right: Point, 
     if len(by) == 2:
         weight = share(left, right, epsilon)
         return (
-            f"{1.0 - weight:.4g} times statement {by[0] + 1} plus {weight:.4g} times statement {by[1] + 1} "
+            f"{nearest(1.0 - weight, 4)} times statement {by[0] + 1} plus {nearest(weight, 4)} times statement {by[1] + 1} "
             f"gives δ = {others} here."
         )
     if points[by[0]][0] <= epsilon:

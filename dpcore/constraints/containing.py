@@ -25,6 +25,7 @@ from dpcore.constraints.pair import corners
 from dpcore.constraints.splitting import product_of, split
 from dpcore.core.effort import checkpoint
 from dpcore.core.kinds import FACTS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import COUNT
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.guarantees import DP
@@ -285,4 +286,4 @@ def _between(target: _Target, epsilons: FloatArray, lost: float) -> float:
 
 
 def _text(epsilons: FloatArray) -> str:
-    return ", ".join(f"{e:.6g}" for e in epsilons if e > 0) or "0"
+    return ", ".join(nearest(e) for e in epsilons if e > 0) or "0"

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore.constraints.levels import Levels, Sums
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -46,7 +47,7 @@ def peel(levels: Levels) -> Peeled:
         if missing.size and (at is None or missing[0] < levels.drop[at] - levels.same):
             drop, ways = float(missing[0]), float(sums.at(missing[:1], levels.same)[0][0])
             loss = levels.top - 2.0 * drop
-            against = f"The factors found need a corner at loss {loss:.6g}; the region has none there."
+            against = f"The factors found need a corner at loss {nearest(loss)}; the region has none there."
             steps.append((len(steps) + 1, loss, drop, 0.0, ways, -ways, drop, 0, rest, f"{STOP}: {against}"))
             break
         if at is None:
@@ -100,18 +101,16 @@ class Level(NamedTuple):
 
     def against(self, rest: float, same: float) -> str:
         """Return what contradicts `copies` factors `drop`, or an empty text."""
-        share = f", {self.explained:.7g} of which the factors found explain" if self.explained else ""
-        weighs = (
-            f"In units of q e^(-loss/2), loss {self.loss:.6g} weighs {self.weight:.7g} times the largest loss{share}."
-        )
+        share = f", {nearest(self.explained, 7)} of which the factors found explain" if self.explained else ""
+        weighs = f"In units of q e^(-loss/2), loss {nearest(self.loss)} weighs {nearest(self.weight, 7)} times the largest loss{share}."
         if self.excess < 0:
             return f"{weighs} Sign patterns cannot cancel, so in a product it would not weigh less than that."
         if self.copies < 1 or abs(self.excess - self.copies) > max(self.error, _WHOLE):
-            return f"{weighs} In a product this counts sign patterns; {self.excess:.7g} is no whole number."
+            return f"{weighs} In a product this counts sign patterns; {nearest(self.excess, 7)} is no whole number."
         if self.copies * self.drop > rest + same or self.copies > _MOST_FACTORS:
             return (
-                f"{weighs} That takes ε = {self.drop:.6g} {_times(self.copies)}, "
-                f"but of the largest loss only {rest:.6g} is left."
+                f"{weighs} That takes ε = {nearest(self.drop)} {_times(self.copies)}, "
+                f"but of the largest loss only {nearest(rest)} is left."
             )
         return ""
 

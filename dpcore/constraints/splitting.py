@@ -24,6 +24,7 @@ from dpcore.constraints.pair import polygon_of
 from dpcore.constraints.peeling import Peeled, peel
 from dpcore.core.domains import PROBABILITY
 from dpcore.core.kinds import FACTS, labelled
+from dpcore.core.numerals import nearest
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.algebra import Loose, SelfComposing
@@ -241,7 +242,7 @@ def _decide(region: TradeOff, polygon: Polygon, tolerance: float) -> Split:
             return Split(region, True, outcome.factors, total, reason, _frame(region, outcome.steps))
         if not outcome.against:
             at, own, other = difference
-            words = f"At ε = {at:.6g} the region has δ = {own:.10g}, the product of the factors found {other:.10g}."
+            words = f"At ε = {nearest(at)} the region has δ = {nearest(own, 10)}, the product of the factors found {nearest(other, 10)}."
             outcome = outcome._replace(against=words)
     reason = outcome.against if outcome.sure else f"Rounding hides the answer. {outcome.against}"
     return Split(region, False if outcome.sure else None, (), total, reason, _frame(region, outcome.steps))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.domains import TOLERANCE
 from dpcore.core.errors import BudgetError
+from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,7 +139,7 @@ def spend(operations: float) -> None:
         return
     allowance.left -= operations
     if allowance.left < 0:
-        msg = f"It takes more than the {allowance.whole:.2g} operations allowed for it."
+        msg = f"It takes more than the {nearest(allowance.whole, 2)} operations allowed for it."
         raise BudgetError(msg)
 
 
@@ -157,5 +158,5 @@ def claim(size: float, what: str) -> None:
     """Refuse an allocation of more bytes than allowed before it happens."""
     limit = current().memory
     if size > limit:
-        msg = f"{what} would need {size / 1e9:.3g} GB of memory; {limit / 1e9:.3g} GB are allowed."
+        msg = f"{what} would need {nearest(size / 1e9, 3)} GB of memory; {nearest(limit / 1e9, 3)} GB are allowed."
         raise BudgetError(msg)

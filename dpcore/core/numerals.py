@@ -1,13 +1,18 @@
-"""The one exact text of a number: the shortest that reads back to the same double, as people type it."""
+"""Numbers as texts: exact, or to a few digits; bounds and crowds of people are in `dpcore.words`."""
 
 from __future__ import annotations
+
+from typing import Final
+
+_SCIENTIFIC: Final = 6  # from 10^6 on a power of ten reads better than its zeros
 
 
 def numeral(value: float) -> str:
     """Return a number as the library writes it wherever no digit may be lost: ``1``, ``0.1``, ``1e-5``, ``inf``.
 
     The digits are those of `repr`, the fewest that give the same double; a trailing ``.0`` and the sign and zeros of an
-    exponent that say nothing are left out. Rounded numbers for sentences are in `dpcore.words`.
+    exponent that say nothing are left out. Sentences have
+    fewer digits: see `nearest`, and `dpcore.words.outward` for bounds.
 
     Parameters
     ----------
@@ -31,3 +36,31 @@ def numeral(value: float) -> str:
         return text[:-2]
     digits, mark, exponent = text.partition("e")
     return f"{digits}e{int(exponent)}" if mark else text
+
+
+def nearest(value: float, digits: int = 6) -> str:
+    """Return a number for a sentence, a table or a label, rounded to the nearest: not for a bound.
+
+    Parameters
+    ----------
+    value : float
+        Any number.
+    digits : int, default 6
+        How many significant digits.
+
+    Returns
+    -------
+    str
+        The number without trailing zeros, in the form of `numeral`: plain from 1e-4 to 1e6, scientific outside.
+
+    Examples
+    --------
+    >>> nearest(2.0), nearest(0.1 + 0.2), nearest(1e-5), nearest(12345.0, 2)
+    ('2', '0.3', '1e-5', '12000')
+    """
+    text = f"{value + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
+    mantissa, mark, exponent = text.partition("e")
+    if not mark:
+        return text
+    power = int(exponent)
+    return f"{float(text):.0f}" if 0 < power < _SCIENTIFIC else f"{mantissa}e{power}"

@@ -196,6 +196,12 @@ class Entry:
         return parameter.default
 
     @property
+    def short_title(self) -> str:
+        """The title as a legend begins with it: ``Laplace``, ``Gaussian DP``."""
+        short = self.title.replace(" mechanism", "").replace("differential privacy", "DP").replace("(ε, δ)-DP", "DP")
+        return short[0].upper() + short[1:]
+
+    @property
     def variadic(self) -> bool:
         """Whether it takes any number of regions, one after the other."""
         return bool(self.parameters) and self.parameters[-1].kind == "regions"

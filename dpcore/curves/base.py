@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core.errors import BudgetError
+from dpcore.core.numerals import nearest, numeral
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -181,7 +182,7 @@ SMALLEST_SHIFT, LARGEST_SHIFT = 1e-306, 1e12
 def check_shift(what: str, value: float, least: float = SMALLEST_SHIFT) -> float:
     """Return a positive size; refuse one beyond the reach of doubles."""
     if not least <= value <= LARGEST_SHIFT:
-        msg = f"{what} is {value!r}; in double precision it must be from {least:g} to {LARGEST_SHIFT:g}."
+        msg = f"{what} is {numeral(value)}; in double precision it must be from {nearest(least)} to {nearest(LARGEST_SHIFT)}."
         raise BudgetError(msg)
     return float(value)
 

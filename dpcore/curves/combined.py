@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.core.numerals import nearest
 from dpcore.core.question import question
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 
@@ -132,8 +133,8 @@ class ByBeta(Curve):
         """Refuse work that would take hours before it starts."""
         if self.work * times > _MOST_WORK:
             msg = (
-                f"{times} values of this {self.method} need about {self.work * times:.2g} operations; "
-                f"{_MOST_WORK:.2g} are allowed."
+                f"{times} values of this {self.method} need about {nearest(self.work * times, 2)} operations; "
+                f"{nearest(_MOST_WORK, 2)} are allowed."
             )
             raise BudgetError(msg)
 

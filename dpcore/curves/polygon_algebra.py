@@ -20,6 +20,7 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.curves.base import FloatArray, largest_loss
 from dpcore.curves.polygon import Polygon
 
@@ -371,8 +372,8 @@ def group(polygon: Polygon, size: int) -> Polygon:
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
     if whole < 1.0 - _LOST_MASS:  # the rest belongs to rates below the smallest double
         msg = (
-            f"A group of {size} records with a largest loss of {polygon.max_loss:.6g} each has error rates below the smallest "
-            f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {top:.6g}."
+            f"A group of {size} records with a largest loss of {nearest(polygon.max_loss)} each has error rates below the smallest "
+            f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {nearest(top)}."
         )
         raise DomainError(msg)
     return mirrored(up, up_q, float(value[0]), "group privacy")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import ImpossibleError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
@@ -38,7 +39,7 @@ def below_guessing(alpha: FloatArray, beta: FloatArray, slack: float = 2.0**-52)
     above = beta > (1.0 - alpha) * (1.0 + ROUNDING) + slack
     if above.any():
         place = int(np.argmax(above))
-        msg = f"The beta at alpha = {float(alpha[place])!r} came out as {float(beta[place])!r}, above 1 - alpha"
+        msg = f"The beta at alpha = {numeral(alpha[place])} came out as {numeral(beta[place])}, above 1 - alpha"
         raise ImpossibleError(msg)
 
 
@@ -59,10 +60,10 @@ def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -
         grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING)
     if grows.any():
         place = int(order[1:][int(np.argmax(grows))])
-        msg = f"The {what} at {where} = {float(at[place])!r} is larger than at a smaller {where}"
+        msg = f"The {what} at {where} = {numeral(at[place])} is larger than at a smaller {where}"
         raise ImpossibleError(msg)
 
 
 def _wrong(what: str, where: str, at: FloatArray, bounds: Bounds, place: int) -> ImpossibleError:
     low, high, point = (float(column[place]) for column in (*bounds, at))
-    return ImpossibleError(f"The {what} at {where} = {point!r} came out as {low!r} to {high!r}")
+    return ImpossibleError(f"The {what} at {where} = {numeral(point)} came out as {numeral(low)} to {numeral(high)}")

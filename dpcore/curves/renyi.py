@@ -21,6 +21,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import nearest, numeral
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 from dpcore.curves.binary_divergence import (
     ULP,
@@ -36,6 +37,7 @@ from dpcore.curves.binary_divergence import (
     tangent,
     touching_delta,
 )
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -325,10 +327,10 @@ class Renyi(_Region):
 
     def __init__(self, order: float, epsilon: float) -> None:
         if not 1.0 < order < np.inf:
-            msg = f"order must be in (1, inf), got {order!r}; infinite order is pure differential privacy, dp(epsilon)."
+            msg = f"order must be in (1, inf), got {numeral(order)}; infinite order is pure differential privacy, dp(epsilon)."
             raise DomainError(msg)
         if not 0.0 < epsilon <= _LARGEST:
-            msg = f"epsilon must be in (0, {_LARGEST:g}], got {epsilon!r}."
+            msg = f"epsilon must be in (0, {nearest(_LARGEST)}], got {numeral(epsilon)}."
             raise DomainError(msg)
         super().__init__(float(epsilon))
         self.order, self.epsilon = float(order), float(epsilon)
@@ -377,10 +379,12 @@ class Concentrated(_Region):
 
     def __init__(self, rho: float, xi: float = 0.0) -> None:
         if not 0.0 < rho <= _LARGEST:
-            msg = f"rho must be in (0, {_LARGEST:g}], got {rho!r}; rho 0 is pure differential privacy, dp(xi)."
+            msg = f"rho must be in (0, {nearest(_LARGEST)}], got {numeral(rho)}; rho 0 is pure differential privacy, dp(xi)."
             raise DomainError(msg)
         if not 0.0 <= xi <= _LARGEST - rho:
-            msg = f"xi must be in [0, {_LARGEST - rho:g}] for rho {rho!r}, got {xi!r}."
+            msg = (
+                f"xi must be in [0, {outward(_LARGEST - rho, 6, up=False)}] for rho {numeral(rho)}, got {numeral(xi)}."
+            )
             raise DomainError(msg)
         super().__init__(float(rho + xi))
         self.rho, self.xi = float(rho), float(xi)

@@ -19,6 +19,7 @@ import numpy as np
 from dpcore.core import effort
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import nearest
 from dpcore.core.question import shared
 from dpcore.engine.lattice_store import STORE
 from dpcore.engine.sandwich_fold import LONGEST, Fold
@@ -140,8 +141,8 @@ class Sandwich:
         cells = int(min(_COARSE, _FIRST * _WORK / each))
         if cells < _COARSEST:
             msg = (
-                f"A product of these regions needs about {_COARSEST * each:.2g} operations for a first coarse lattice; "
-                f"{_FIRST * _WORK:.2g} are allowed. Groups and intersections of composed regions are the expensive ones."
+                f"A product of these regions needs about {nearest(_COARSEST * each, 2)} operations for a first coarse lattice; "
+                f"{nearest(_FIRST * _WORK, 2)} are allowed. Groups and intersections of composed regions are the expensive ones."
             )
             raise BudgetError(msg)
         return cells

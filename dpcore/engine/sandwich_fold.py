@@ -24,6 +24,7 @@ import numpy as np
 from dpcore.core import effort
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import nearest
 from dpcore.engine import profile
 from dpcore.engine.lattice_windows import fast_length
 from dpcore.engine.sandwich_measure import UNIT, Measure
@@ -280,7 +281,7 @@ class Fold:
             if logs - theta * epsilon <= 1.0:
                 return theta, weights, logs
             theta *= 0.5
-        msg = f"The losses of this product are beyond the range of doubles: a lattice of step {self.h:.3g} has no tilt."
+        msg = f"The losses of this product are beyond the range of doubles: a lattice of step {nearest(self.h, 3)} has no tilt."
         raise BudgetError(msg)
 
     def _window(self, epsilon: float, *, spare: bool, low: float = np.inf, high: float = -np.inf) -> _Window:

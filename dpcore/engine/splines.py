@@ -44,6 +44,8 @@ from scipy.special import bdtrc
 from dpcore.core.domains import COUNT, POSITIVE
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,7 +218,7 @@ class LaplacePower:
 
     def _refuse_below(self, epsilon: FloatArray) -> None:
         if epsilon.size and epsilon.min() < self.lowest:
-            msg = f"epsilon must be at least {self.lowest:.6g} with {self.cells} cells, got {epsilon.min():.6g}."
+            msg = f"epsilon must be at least {outward(self.lowest, 6)} with {self.cells} cells, got {nearest(epsilon.min())}."
             raise DomainError(msg)
 
     def _in_chunks(self, function: Callable[[FloatArray], FloatArray], points: FloatArray) -> FloatArray:
@@ -260,7 +262,7 @@ def _checked(epsilon: float, k: int) -> tuple[float, int]:
     epsilon, k = float(epsilon), operator.index(k)
     _EPSILON.check(epsilon)
     if k < 1 or k * epsilon > MAX_REACH:
-        msg = f"k must be at least 1 and k epsilon at most {MAX_REACH:g}, got k={k} with epsilon={epsilon!r}."
+        msg = f"k must be at least 1 and k epsilon at most {nearest(MAX_REACH)}, got k={k} with epsilon={numeral(epsilon)}."
         raise DomainError(msg)
     return epsilon, k
 
@@ -299,7 +301,7 @@ def _density(epsilon: float, k: int, order: int, cells: int) -> tuple[FloatArray
     their cells is stored; the remaining A^(k - J) is one product with a Toeplitz matrix.
     """
     width = min(cells, (order + 1) // 2)
-    claim(8.0 * (2 * width * order + 8 * cells * order), f"Laplace({epsilon:g}) composed {k} times")
+    claim(8.0 * (2 * width * order + 8 * cells * order), f"Laplace({nearest(epsilon)}) composed {k} times")
     # row m + 1 belongs to cell m; row 0 is the zero above the top cell
     term, total = np.zeros((width + 1, order)), np.zeros((width + 1, order))
     term[1, 0] = total[1, 0] = k * epsilon

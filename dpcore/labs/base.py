@@ -35,6 +35,7 @@ import pandas as pd
 from dpcore.core.domains import REAL
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import DELTA, EPSILON, Parameter, check_names, unknown
 from dpcore.regions.tradeoff import parameters_of
@@ -336,7 +337,7 @@ class Lab(ABC):
         rows = [_cells(check) for check in judged]
         fingerprints = {_fingerprint(check) for check in judged}
         here = ", ".join(
-            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            f"{name} = {nearest(value)}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in changes.items()
         )
         rows += [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.labs import before_or_after as both
 from dpcore.labs import before_or_after_views as views
@@ -66,7 +67,7 @@ class BeforeOrAfter(Lab):
         return (
             LabCheck(
                 "Figure 5.15, R Code A.0.6",
-                f"sensitivity of the median of ages in [0, {self.high:g}]",
+                f"sensitivity of the median of ages in [0, {nearest(self.high)}]",
                 both.printed_median_sensitivity(),
                 self.high,
                 "false",
@@ -76,16 +77,16 @@ class BeforeOrAfter(Lab):
             ),
             LabCheck(
                 "Figure 5.15",
-                f"root mean squared error of the median, noise after, ε = {self.epsilon:g}",
+                f"root mean squared error of the median, noise after, ε = {nearest(self.epsilon)}",
                 "the sensitivity of the code",
                 math.sqrt(both.median_after(self.epsilon, self.high)),
                 "false",
-                f"Laplace noise of scale Λ/ε; the code has {math.sqrt(2) / self.epsilon:.4g}, from a sensitivity of 1.",
+                f"Laplace noise of scale Λ/ε; the code has {nearest(math.sqrt(2) / self.epsilon, 4)}, from a sensitivity of 1.",
                 row="sensitivity-of-the-median",
             ),
             LabCheck(
                 "Section 5.6, median",
-                f"root mean squared error of the median, noise before, ε = {self.epsilon:g}",
+                f"root mean squared error of the median, noise before, ε = {nearest(self.epsilon)}",
                 "much lower data utility than with noise after",
                 size,
                 "false",
@@ -96,12 +97,12 @@ class BeforeOrAfter(Lab):
             ),
             LabCheck(
                 "Section 5.6, median",
-                f"bias of the median, noise before, ε = {self.epsilon:g}",
+                f"bias of the median, noise before, ε = {nearest(self.epsilon)}",
                 0.0,
                 float(off.mean()),
                 "false",
                 "Much noise pulls the median of skewed records towards their mean; large-n value "
-                f"{both.median_before_limit(x, self.high / self.epsilon)[0] - float(np.median(x)):.3g}.",
+                f"{nearest(both.median_before_limit(x, self.high / self.epsilon)[0] - float(np.median(x)), 3)}.",
                 kind="simulation",
                 error=standard_error(off),
                 row="before-and-after",
@@ -115,7 +116,7 @@ class BeforeOrAfter(Lab):
         return (
             LabCheck(
                 "(5.25)",
-                f"mean squared error of the variance, noise before, ε = {e:g}, n = {n}, records evenly spread",
+                f"mean squared error of the variance, noise before, ε = {nearest(e)}, n = {n}, records evenly spread",
                 both.printed_variance_before(e, self.high, x),
                 both.variance_before(e, self.high, n, float(x.var(ddof=1))),
                 "false",
@@ -124,7 +125,7 @@ class BeforeOrAfter(Lab):
             ),
             LabCheck(
                 "(5.26)",
-                f"ε before with the error of noise after at ε = {e:g}, n = {n}",
+                f"ε before with the error of noise after at ε = {nearest(e)}, n = {n}",
                 "no real solution" if root is None else root,
                 both.equal_epsilon_variance(e, self.high, n, float(x.var(ddof=1))),
                 "false",
@@ -143,7 +144,7 @@ class BeforeOrAfter(Lab):
             ),
             LabCheck(
                 "(5.23)",
-                f"bias of the variance, noise before, ε = {e:g}",
+                f"bias of the variance, noise before, ε = {nearest(e)}",
                 2 * (self.high / e) ** 2,
                 both.variance_bias(e, self.high),
                 "holds",
@@ -172,7 +173,7 @@ class BeforeOrAfter(Lab):
     def _mean_check(self) -> LabCheck:
         return LabCheck(
             "Section 5.6, mean",
-            f"ε before with the error of noise after at ε = {self.epsilon:g}, n = {self.n}",
+            f"ε before with the error of noise after at ε = {nearest(self.epsilon)}, n = {self.n}",
             math.sqrt(self.n * self.epsilon),
             both.equal_epsilon_mean(self.epsilon, self.n),
             "reading",

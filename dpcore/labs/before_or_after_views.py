@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs import before_or_after as both
 from dpcore.labs.base import BARS, Plot, series, simulated, standard_error, together
 from dpcore.labs.disclosure_noise import ages
@@ -38,10 +39,10 @@ def median(lab: BeforeOrAfter, rng: Generator) -> Plot:
     after = [math.sqrt(both.median_after(e, lab.high)) for e in grid]
     middle = grid.size // 2
     return Plot(
-        f"Error of the median of 659 ages, noise before or after (Λ = {lab.high:g})",
-        f"At ε = {lab.epsilon:g} noise on the records has the error {y[middle]:.3g} years, noise on the answer "
-        f"{after[middle]:.4g}; noise for a sensitivity of 1, as in the printed figure, has "
-        f"{math.sqrt(2) / lab.epsilon:.3g} and really costs ε = {lab.high * lab.epsilon:g}.",
+        f"Error of the median of 659 ages, noise before or after (Λ = {nearest(lab.high)})",
+        f"At ε = {nearest(lab.epsilon)} noise on the records has the error {nearest(y[middle], 3)} years, noise on the answer "
+        f"{nearest(after[middle], 4)}; noise for a sensitivity of 1, as in the printed figure, has "
+        f"{nearest(math.sqrt(2) / lab.epsilon, 3)} and really costs ε = {nearest(lab.high * lab.epsilon)}.",
         together(
             series("after", grid, after),
             series("after, as printed: sensitivity 1", grid, math.sqrt(2) / grid, kind="printed"),
@@ -66,7 +67,7 @@ def releases(lab: BeforeOrAfter, rng: Generator) -> Plot:
     wrong = centre + rng.laplace(0.0, both.printed_median_sensitivity() / lab.epsilon, count)
     return Plot(
         f"{count} releases of the median age (Figure 5.15)",
-        f"The true median is {centre:.3g}. {_inside(before, centre)} releases with noise before lie within 10 years of "
+        f"The true median is {nearest(centre, 3)}. {_inside(before, centre)} releases with noise before lie within 10 years of "
         f"it, {_inside(after, centre)} with noise after; the figure was drawn with the noise of a sensitivity of 1.",
         together(
             series("after", at, after, kind="simulation", mark="point"),
@@ -98,9 +99,9 @@ def variance(lab: BeforeOrAfter, rng: Generator) -> Plot:
     here = both.variance_before(lab.epsilon, lab.high, n, spread)
     claimed = both.printed_variance_before(lab.epsilon, lab.high, x)
     return Plot(
-        f"Error of the variance of {n} records, noise before or after (Λ = {lab.high:g})",
-        f"At ε = {lab.epsilon:g} noise on the records has {here / claimed:.3g} times the printed error; noise on the "
-        f"answer has {both.variance_after(lab.epsilon, lab.high, n):.3g}.",
+        f"Error of the variance of {n} records, noise before or after (Λ = {nearest(lab.high)})",
+        f"At ε = {nearest(lab.epsilon)} noise on the records has {nearest(here / claimed, 3)} times the printed error; noise on the "
+        f"answer has {nearest(both.variance_after(lab.epsilon, lab.high, n), 3)}.",
         together(
             series("before, exact", grid, exact),
             series("before, as printed (5.25)", grid, printed, kind="printed"),
@@ -132,7 +133,7 @@ def budget(lab: BeforeOrAfter) -> Plot:
     ratio = both.equal_epsilon_variance(e, 1.0, 10**4, (10**4 + 1) / (12 * 10**4)) / (100 * e)
     ends = f"ends at n = {real[-1][0]}" if real else "has none"
     return Plot(
-        f"ε that noise before needs to be as good as noise after at ε = {e:g}",
+        f"ε that noise before needs to be as good as noise after at ε = {nearest(e)}",
         f"Both grow like the square root of n: √n ε for the mean, {outward(ratio, 3)} √n ε or less for the variance of "
         f"10 000 evenly spread records. The printed solution for the variance {ends}.",
         together(*parts),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import EPSILON, Parameter
 from dpcore.labs import blocking
 from dpcore.labs.base import (
@@ -101,7 +102,7 @@ class Blocking(Lab):
         return (
             LabCheck(
                 "Example 5.4.5",
-                f"centre of Block-DP I, m = 10, skewed data of median {self.median:.4g}",
+                f"centre of Block-DP I, m = 10, skewed data of median {nearest(self.median, 4)}",
                 _CLAIM,
                 one.centre,
                 "false",
@@ -112,7 +113,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Example 5.4.5",
-                f"largest distance of Block-DP I (before noise, m = 10) from {self.high / 2:g}, over all data",
+                f"largest distance of Block-DP I (before noise, m = 10) from {nearest(self.high / 2)}, over all data",
                 _CLAIM,
                 blocking.reach(self.high, 10),
                 "false",
@@ -130,7 +131,7 @@ class Blocking(Lab):
         return (
             LabCheck(
                 "Theorem 5.4.2",
-                f"largest loss of block minima when a record changes blocks, noise for ε = {e:g}",
+                f"largest loss of block minima when a record changes blocks, noise for ε = {nearest(e)}",
                 e,
                 float(both.epsilon(0.0)),
                 "false",
@@ -139,7 +140,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Theorem 5.4.2",
-                f"largest loss of block medians when a record changes blocks, noise for ε = {e:g}",
+                f"largest loss of block medians when a record changes blocks, noise for ε = {nearest(e)}",
                 e,
                 float(halves.epsilon(0.0)),
                 "holds",
@@ -148,7 +149,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Theorem 5.4.3",
-                f"δ at ε = {e:g}, β = ln 2, one block changes",
+                f"δ at ε = {nearest(e)}, β = ln 2, one block changes",
                 blocking.printed_blocking_delta(e, math.log(2)),
                 0.0,
                 "loose",
@@ -156,7 +157,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Theorem 5.4.3",
-                f"δ at ε = {_WIDE:g}, β = {_BETA:g}, one block changes",
+                f"δ at ε = {nearest(_WIDE)}, β = {nearest(_BETA)}, one block changes",
                 blocking.printed_blocking_delta(_WIDE, _BETA),
                 float(Laplace(_WIDE / 2 * math.exp(0.999 * _BETA)).delta(_WIDE)),
                 "false",
@@ -165,7 +166,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Example 5.4.4",
-                f"loss of a block mean with one record, n = {self.n}, m = 10, noise for ε = {e:g}",
+                f"loss of a block mean with one record, n = {self.n}, m = 10, noise for ε = {nearest(e)}",
                 e,
                 blocking.small_block_loss(self.n, 10, e),
                 "loose",
@@ -174,7 +175,7 @@ class Blocking(Lab):
             ),
             LabCheck(
                 "Theorem 5.4.7",
-                f"largest loss of Block-DP II, ε = {e:g}",
+                f"largest loss of Block-DP II, ε = {nearest(e)}",
                 e,
                 float(Laplace(e).epsilon(0.0)),
                 "holds",
@@ -210,14 +211,17 @@ class Blocking(Lab):
         last = M_VALUES[-1]
         return Plot(
             "Mean squared error of the median by blocks",
-            f"With {last} blocks the method by value has the error {one[-1]:.3g} on uniform data, by index {two[-1]:.3g}; "
-            f"on skewed data of median {self.median:.3g} it has {errors[last][0].mse:.4g}, by index {errors[last][1].mse:.3g}.",
+            f"With {last} blocks the method by value has the error {nearest(one[-1], 3)} on uniform data, by index {nearest(two[-1], 3)}; "
+            f"on skewed data of median {nearest(self.median, 3)} it has {nearest(errors[last][0].mse, 4)}, by index {nearest(errors[last][1].mse, 3)}.",
             together(*parts),
             "number of blocks m",
             "mean squared error",
             log_y=True,
             reference={"no blocks": 2 * (self.high / self.epsilon) ** 2},
-            notes=(_NOISE, f"Skewed: exponential of mean {self.share * self.high:g}, cut at {self.high:g}."),
+            notes=(
+                _NOISE,
+                f"Skewed: exponential of mean {nearest(self.share * self.high)}, cut at {nearest(self.high)}.",
+            ),
         )
 
     def _centre(self, rng: Generator) -> Plot:
@@ -228,8 +232,8 @@ class Blocking(Lab):
             parts.append(simulated(name, M_VALUES, y, error))
         return Plot(
             "What the two methods answer on skewed data, before noise",
-            f"Blocks by value answer {errors[20][0].centre:.3g} with 20 blocks, and can never be more than "
-            f"{outward(blocking.reach(self.high, 20), 3)} from the middle {self.high / 2:g} of the range; blocks by index answer {errors[20][1].centre:.3g}; the median is {self.median:.3g}.",
+            f"Blocks by value answer {nearest(errors[20][0].centre, 3)} with 20 blocks, and can never be more than "
+            f"{outward(blocking.reach(self.high, 20), 3)} from the middle {nearest(self.high / 2)} of the range; blocks by index answer {nearest(errors[20][1].centre, 3)}; the median is {nearest(self.median, 3)}.",
             together(*parts),
             "number of blocks m",
             "mean answer",
@@ -264,10 +268,10 @@ class Blocking(Lab):
     def _regions(self) -> Regions:
         e = self.epsilon
         return Regions(
-            f"One substituted record, Laplace noise for ε = {e:g} on every block",
-            f"Block minima can lose {2 * e:g} when a record changes blocks, twice the promise; block medians keep {e:g}.",
+            f"One substituted record, Laplace noise for ε = {nearest(e)} on every block",
+            f"Block minima can lose {nearest(2 * e)} when a record changes blocks, twice the promise; block medians keep {nearest(e)}.",
             {
-                f"promised: ε = {e:g}": DP(e),
+                f"promised: ε = {nearest(e)}": DP(e),
                 "minima, a record changes blocks": LaplaceVector(1 / e, (1.0, 1.0)),
                 "medians, a record stays in its block": Laplace(e),
                 "medians, a record changes blocks": LaplaceVector(1 / e, (0.5, 0.5)),

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from dpcore.core.domains import POSITIVE, REAL
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 from dpcore.mechanisms.law import least
 
@@ -32,7 +33,7 @@ class Bounds(NamedTuple):
 def check(bounds: Bounds, sensitivity: float) -> None:
     """Refuse an empty interval, and a sensitivity that no two answers inside can have."""
     if not bounds.lower < bounds.upper:
-        msg = f"lower must be below upper, got {bounds.lower!r} and {bounds.upper!r}."
+        msg = f"lower must be below upper, got {numeral(bounds.lower)} and {numeral(bounds.upper)}."
         raise DomainError(msg)
     POSITIVE.but(name="sensitivity", high=bounds.upper - bounds.lower).check(sensitivity)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import DELTA, SENSITIVITY
 from dpcore.labs import bounded_noise as cut
 from dpcore.labs.base import LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, series, together
@@ -76,7 +77,7 @@ class BoundedNoise(Lab):
 
     @property
     def _words(self) -> str:
-        return f"ε = {self.epsilon:g}, sensitivity {self.sensitivity:g}, answers in [{self.lower:g}, {self.upper:g}]"
+        return f"ε = {nearest(self.epsilon)}, sensitivity {nearest(self.sensitivity)}, answers in [{nearest(self.lower)}, {nearest(self.upper)}]"
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
         """Return printed against true."""
@@ -105,7 +106,7 @@ class BoundedNoise(Lab):
             ),
             LabCheck(
                 "Section 5.5",
-                f"normalising constant one sensitivity below the upper end, scale {self.right:.6g}",
+                f"normalising constant one sensitivity below the upper end, scale {nearest(self.right)}",
                 cut.printed_norm(self.upper - move, self.right, bounds),
                 cut.norm(self.upper - move, self.right, bounds),
                 "reading",
@@ -122,7 +123,7 @@ class BoundedNoise(Lab):
         return [
             LabCheck(
                 "Theorem 5.5.5",
-                f"δ at the scale {scale:.6g} of δ = {self.delta:g}, {self._words}",
+                f"δ at the scale {nearest(scale)} of δ = {nearest(self.delta)}, {self._words}",
                 self.delta,
                 float(region.delta(self.epsilon)),
                 "loose",
@@ -131,7 +132,7 @@ class BoundedNoise(Lab):
             ),
             LabCheck(
                 "Theorem 5.5.5",
-                f"least scale for δ = {self.delta:g}, {self._words}",
+                f"least scale for δ = {nearest(self.delta)}, {self._words}",
                 scale,
                 cut.exact_scale(self.epsilon, self.sensitivity, self.bounds, self.delta, 1e-6),
                 "loose",
@@ -163,8 +164,8 @@ class BoundedNoise(Lab):
             series("here", [self.epsilon], [here], mark="point"),
         )
         takeaway = (
-            f"Cut to [{self.lower:g}, {self.upper:g}], noise of the uncut scale {self.naive:.4g} has a largest loss of "
-            f"{here:.6g} (exact) instead of {self.epsilon:g}; the scale {outward(self.right, 6)} keeps {self.epsilon:g}."
+            f"Cut to [{nearest(self.lower)}, {nearest(self.upper)}], noise of the uncut scale {nearest(self.naive, 4)} has a largest loss of "
+            f"{nearest(here)} (exact) instead of {nearest(self.epsilon)}; the scale {outward(self.right, 6)} keeps {nearest(self.epsilon)}."
         )
         return Plot("The loss of cut noise", takeaway, frame, "ε asked for", "Largest loss",
                     log_x=True, log_y=True)  # fmt: skip
@@ -179,7 +180,7 @@ class BoundedNoise(Lab):
             "uncut Laplace": Laplace(self.epsilon),
         }
         takeaway = (
-            f"At ε = {self.epsilon:g} the naive scale leaves δ = {outward(float(naive.delta(self.epsilon)), 3)}, the "
+            f"At ε = {nearest(self.epsilon)} the naive scale leaves δ = {outward(float(naive.delta(self.epsilon)), 3)}, the "
             "right one 0 (upper bounds over the worst pair of answers)."
         )
         notes = ("Regions of cut noise cover every pair of answers one sensitivity apart, in both directions.",)
@@ -194,14 +195,14 @@ class BoundedNoise(Lab):
         ]
         if self.delta > 0:
             printed = [cut.required_scale(e, move, bounds, self.delta) / move for e in epsilons.tolist()]
-            parts.append(series(f"cut, δ = {self.delta:g}, Theorem 5.5.5", epsilons, printed, kind="upper"))
+            parts.append(series(f"cut, δ = {nearest(self.delta)}, Theorem 5.5.5", epsilons, printed, kind="upper"))
             few, least = epsilons[::6], []
             for place, e in enumerate(few.tolist()):
                 checkpoint(place / few.size)
                 least.append(cut.exact_scale(e, move, bounds, self.delta, 1e-4) / move)
-            parts.append(series(f"cut, δ = {self.delta:g}, least scale", few, least, kind="upper"))
+            parts.append(series(f"cut, δ = {nearest(self.delta)}, least scale", few, least, kind="upper"))
         takeaway = (
-            f"At ε = {self.epsilon:g} pure privacy needs the scale {outward(self.right, 6)}, "
+            f"At ε = {nearest(self.epsilon)} pure privacy needs the scale {outward(self.right, 6)}, "
             f"{outward(self.right / self.naive, 4)} times that of uncut noise."
         )
         return Plot("Scales in units of the sensitivity", takeaway, together(*parts), "ε",
@@ -221,8 +222,8 @@ class BoundedNoise(Lab):
         end = cut.bias(self.lower, self.right, self.bounds)
         clamped = cut.clamped_bias(self.lower, self.naive, self.bounds)
         takeaway = (
-            f"At the lower end the cut release is {end:.4g} too large on average, a clamped Laplace answer only "
-            f"{clamped:.4g} (exact); in the middle both are right."
+            f"At the lower end the cut release is {nearest(end, 4)} too large on average, a clamped Laplace answer only "
+            f"{nearest(clamped, 4)} (exact); in the middle both are right."
         )
         return Plot("Bias of the release", takeaway, together(*parts), "True answer", "Mean release minus answer",
                     reference={"unbiased": 0.0})  # fmt: skip
@@ -242,8 +243,8 @@ class BoundedNoise(Lab):
         first = math.sqrt(cut.mean_square(middle, self.right, self.bounds))
         second = math.sqrt(cut.clamped_mean_square(middle, self.naive, self.bounds))
         takeaway = (
-            f"In the middle the root mean squared error is {first:.4g} for cut and {second:.4g} for clamped noise, both of "
-            f"ε = {self.epsilon:g} (exact)."
+            f"In the middle the root mean squared error is {nearest(first, 4)} for cut and {nearest(second, 4)} for clamped noise, both of "
+            f"ε = {nearest(self.epsilon)} (exact)."
         )
         notes = ("Clamping moves a release outside the interval to the nearer end; that is post-processing.",)
         return Plot("Error of the release", takeaway, together(*parts), "True answer", "Root mean squared error",
@@ -258,7 +259,7 @@ def _examples() -> list[LabCheck]:
     return [
         LabCheck(
             "Example 5.5.2",
-            f"sensitivity of the standard deviation of {n} records in [0, {largest:g}]",
+            f"sensitivity of the standard deviation of {n} records in [0, {nearest(largest)}]",
             cut.printed_deviation_sensitivity(largest, n),
             cut.deviation_sensitivity(largest, n),
             "false",
@@ -279,6 +280,6 @@ def _examples() -> list[LabCheck]:
             "noise on [-10, 100]",
             cut.bias(10.0, scale, ages),
             "holds",
-            f"Support of the noise [-10, 100] as printed; the right scale is {scale:.6g}, and releases lean to the middle.",
+            f"Support of the noise [-10, 100] as printed; the right scale is {nearest(scale)}, and releases lean to the middle.",
         ),
     ]

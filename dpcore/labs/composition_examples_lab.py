@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.effort import stage
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import COUNT, DELTA, EPSILON, PROBABILITY
 from dpcore.labs import composition_examples as rules
 from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, series, together
@@ -72,7 +73,7 @@ class CompositionExamples(Lab):
         return [
             LabCheck(
                 "Lemma 4.5.14",
-                f"ε of counts per value, each with noise for {e:g}, a record replaced",
+                f"ε of counts per value, each with noise for {nearest(e)}, a record replaced",
                 rules.parts_epsilon((e, e)),
                 float(two.epsilon(0.0)),
                 "loose",
@@ -82,7 +83,7 @@ class CompositionExamples(Lab):
             ),
             LabCheck(
                 "Lemma 4.5.14",
-                f"δ of counts per value at ε = {e:g}, a record replaced",
+                f"δ of counts per value at ε = {nearest(e)}, a record replaced",
                 0.0,
                 float(two.delta(e)),
                 "loose",
@@ -91,7 +92,7 @@ class CompositionExamples(Lab):
             ),
             LabCheck(
                 "Lemma 4.5.14",
-                f"ε of counts per value, each with noise for {e:g}, a record added or removed",
+                f"ε of counts per value, each with noise for {nearest(e)}, a record added or removed",
                 rules.parts_epsilon((e, e)),
                 float(rules.counts(e, replaced=False).epsilon(0.0)),
                 "holds",
@@ -102,31 +103,31 @@ class CompositionExamples(Lab):
     def _groups(self) -> list[LabCheck]:
         e, d, k = self.epsilon, self.delta, self.k
         regions = rules.groups(e, d, k)
-        at = f"groups of {k}, ε = {e:g}, δ = {d:g}"
+        at = f"groups of {k}, ε = {nearest(e)}, δ = {nearest(d)}"
         return [
-            LabCheck("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}", rules.group_delta(e, d, k),
+            LabCheck("Lemma 4.5.12", f"δ at ε = {nearest(k * e)}, {at}", rules.group_delta(e, d, k),
                      float(regions["worst mechanism"].delta(rules.sequence_epsilon(e, k))), "holds",
                      "The printed line touches the region of the worst mechanism at k ε."),
-            LabCheck("Lemma 4.5.12", f"δ at ε = {k * e:g}, {at}, normal noise", rules.group_delta(e, d, k),
+            LabCheck("Lemma 4.5.12", f"δ at ε = {nearest(k * e)}, {at}, normal noise", rules.group_delta(e, d, k),
                      float(regions["normal noise"].delta(k * e)), "loose",
                      "The noise of least variance for one person; the group moves the answer k times as far."),
             LabCheck("Lemma 4.5.12", f"advantage against {at}", regions["printed statement"].total_variation,
                      regions["worst mechanism"].total_variation, "loose",
                      "The whole region of the chain is smaller than its one line at k ε."),
-            LabCheck("Lemma 4.5.11", f"largest loss of groups of {k}, Laplace noise for {e:g}", k * e,
+            LabCheck("Lemma 4.5.11", f"largest loss of groups of {k}, Laplace noise for {nearest(e)}", k * e,
                      float(regions["Laplace noise"].epsilon(0.0)), "holds", "The answer moves k times as far."),
         ]  # fmt: skip
 
     def _sequences(self) -> list[LabCheck]:
         e, d, k = self.epsilon, self.delta, self.k
         rows = [
-            LabCheck("Lemma 4.5.13", f"largest loss of {k} answers, ε = {e:g} each", rules.sequence_epsilon(e, k),
+            LabCheck("Lemma 4.5.13", f"largest loss of {k} answers, ε = {nearest(e)} each", rules.sequence_epsilon(e, k),
                      float((DP(e) ** k).epsilon(0.0)), "holds", "Losses add."),
         ]  # fmt: skip
         why = "The sum is needed only for δ = 0; at this δ the product is cheaper, the more so the more answers."
         for count in sorted({k, _MANY}):
             for name, region in (("worst mechanism", DP(e) ** count), ("Laplace noise", Laplace(e) ** count)):
-                what = f"ε of {count} answers at δ = {d:g}, {name}, ε = {e:g} each"
+                what = f"ε of {count} answers at δ = {nearest(d)}, {name}, ε = {nearest(e)} each"
                 value = float(region.epsilon(d))
                 printed = rules.sequence_epsilon(e, count)
                 rows.append(LabCheck("Lemma 4.5.13", what, printed, value, "loose", why, kind=region.kind))
@@ -141,7 +142,7 @@ class CompositionExamples(Lab):
                      "(1 - δ)/(1 + e^ε)."),
             LabCheck("Example 4.5.3", "δ at ε = log 3 of one answer flipped with 1/4", 0.1, once, "holds", "Even 0 would do."),
             LabCheck("Example 4.5.3", "δ at ε = log 3 of two answers flipped with 1/4", "more than 0.1", twice, "holds",
-                     f"The source shows one set of answers with {excess:g}; it is the worst one."),
+                     f"The source shows one set of answers with {nearest(excess)}; it is the worst one."),
         ]  # fmt: skip
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
@@ -164,8 +165,8 @@ class CompositionExamples(Lab):
             "two parts add": DP(2 * e),
         }
         takeaway = (
-            f"Counts per value with noise for ε = {e:g} have a largest loss of {float(two.epsilon(0.0)):g} when a record "
-            f"is replaced, and δ = {float(two.delta(e)):.4g} at ε = {e:g} instead of 0 (exact)."
+            f"Counts per value with noise for ε = {nearest(e)} have a largest loss of {nearest(float(two.epsilon(0.0)))} when a record "
+            f"is replaced, and δ = {nearest(float(two.delta(e)), 4)} at ε = {nearest(e)} instead of 0 (exact)."
         )
         return Regions("Disjoint parts of the data", takeaway, regions)
 
@@ -179,9 +180,9 @@ class CompositionExamples(Lab):
         printed = rules.group_delta(self.epsilon, self.delta, self.k)
         here = self._groups_of(self.k)
         takeaway = (
-            f"For groups of {self.k} the printed statement is ({self.k * self.epsilon:g}, {outward(printed, 6)}); the best "
+            f"For groups of {self.k} the printed statement is ({nearest(self.k * self.epsilon)}, {outward(printed, 6)}); the best "
             f"attacker's advantage is at most {outward(here['printed statement'].total_variation, 4)} by it, and "
-            f"{here['normal noise'].total_variation:.4g} with normal noise (exact)."
+            f"{nearest(here['normal noise'].total_variation, 4)} with normal noise (exact)."
         )
         return Plot("Groups of people", takeaway, frame, "People in the group", "Attacker's advantage")
 
@@ -204,8 +205,8 @@ class CompositionExamples(Lab):
         )
         few, many = sizes.index(self.k), sizes.index(_MANY)
         takeaway = (
-            f"At δ = {self.delta:g}, {self.k} answers at ε = {self.epsilon:g} cost {worst[few]:.5g} with the worst "
-            f"mechanism and {_MANY} cost {worst[many]:.5g} (exact), not the sum {_MANY * self.epsilon:g}; with Laplace noise "
+            f"At δ = {nearest(self.delta)}, {self.k} answers at ε = {nearest(self.epsilon)} cost {nearest(worst[few], 5)} with the worst "
+            f"mechanism and {_MANY} cost {nearest(worst[many], 5)} (exact), not the sum {nearest(_MANY * self.epsilon)}; with Laplace noise "
             f"at most {outward(laplace[many], 5)}."
         )
         return Plot("Answers about the same data", takeaway, frame, "Number of answers", "ε",
@@ -218,8 +219,8 @@ class CompositionExamples(Lab):
         delta = rules.flipped_delta(self.flip, e, 2)
         verdict = "more than" if delta > self.rr_delta else "within"
         takeaway = (
-            f"Flipped with probability {self.flip:g}, an answer has ε = {e:.4g}; asked twice it needs δ = {delta:.4g} "
-            f"(exact) at that ε, {verdict} the promised {self.rr_delta:g}."
+            f"Flipped with probability {nearest(self.flip)}, an answer has ε = {nearest(e, 4)}; asked twice it needs δ = {nearest(delta, 4)} "
+            f"(exact) at that ε, {verdict} the promised {nearest(self.rr_delta)}."
         )
         right = float((once**2).power(0.1))
         notes = (f"An attacker who wrongly accuses 10 of 100 finds {about(right)} after two answers.",)
@@ -229,8 +230,8 @@ class CompositionExamples(Lab):
         noise = Gaussian(1.0 / self.epsilon)
         regions = {"Laplace answer": Laplace(self.epsilon), "after dependent noise": noise}
         takeaway = (
-            f"Noise that undoes the first one is no post-processing: a Laplace answer of ε = {self.epsilon:g} becomes a "
-            f"normal one with δ = {float(noise.delta(self.epsilon)):.4g} at that ε (exact)."
+            f"Noise that undoes the first one is no post-processing: a Laplace answer of ε = {nearest(self.epsilon)} becomes a "
+            f"normal one with δ = {nearest(float(noise.delta(self.epsilon)), 4)} at that ε (exact)."
         )
         notes = (
             "Example 4.5.6: the second noise is minus the first plus a normal one, here of standard deviation 1/ε.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import COUNT, SENSITIVITY
 from dpcore.labs import concentrated as con
 from dpcore.labs.base import LAB_DELTA, LAB_EPSILON, Lab, LabCheck, Makers, Plot, Regions, Story, series, together
@@ -61,7 +62,7 @@ class ConcentratedPrivacy(Lab):
         """Check the fields, and that the deltas of all answers together promise something."""
         super().__post_init__()
         if self.k * self.each_delta > _MOST:
-            msg = f"k * each_delta must be at most {_MOST}, got {self.k} * {self.each_delta!r}."
+            msg = f"k * each_delta must be at most {_MOST}, got {self.k} * {numeral(self.each_delta)}."
             raise DomainError(msg)
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:  # noqa: ARG002  nothing is simulated
@@ -70,7 +71,7 @@ class ConcentratedPrivacy(Lab):
 
     def _variances(self) -> list[LabCheck]:
         e, d, s = self.epsilon, self.delta, self.sensitivity
-        at = f"ε = {e:g}, δ = {d:g}, sensitivity {s:g}"
+        at = f"ε = {nearest(e)}, δ = {nearest(d)}, sensitivity {nearest(s)}"
         right, classical = con.zcdp_variance(e, d, s), con.classical_variance(e, d, s)
         smaller, least = right < classical, con.exact_variance(e, d, s)
         cross = con.crossover(d)
@@ -95,7 +96,7 @@ class ConcentratedPrivacy(Lab):
             ),
             LabCheck(
                 "Remark 5.8.7",
-                f"ε up to which concentrated privacy needs less noise, δ = {d:g}",
+                f"ε up to which concentrated privacy needs less noise, δ = {nearest(d)}",
                 "a larger variance",
                 cross,
                 "false",
@@ -125,7 +126,7 @@ class ConcentratedPrivacy(Lab):
     def _together(self) -> list[LabCheck]:
         total = self._totals(self.k)
         at = self._total_delta
-        words = f"{self.k} answers of classical noise for ({self.epsilon:g}, {self.each_delta:g}), δ = {at:g}"
+        words = f"{self.k} answers of classical noise for ({nearest(self.epsilon)}, {nearest(self.each_delta)}), δ = {nearest(at)}"
         return [
             LabCheck(
                 "Section 5.8",
@@ -133,7 +134,7 @@ class ConcentratedPrivacy(Lab):
                 "nothing about several answers",
                 total.zcdp,
                 "loose",
-                f"Adding the ε gives {total.basic:g}; ρ adds up too, which the source does not say.",
+                f"Adding the ε gives {nearest(total.basic)}; ρ adds up too, which the source does not say.",
                 kind="upper",
             ),
             LabCheck(
@@ -176,9 +177,9 @@ class ConcentratedPrivacy(Lab):
         parts.append(series("equal", [cross], [1.0], mark="point"))
         here = con.zcdp_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d)
         takeaway = (
-            f"Solved rightly, concentrated privacy needs {here:.4g} times the classical variance at ε "
-            f"{self.epsilon:g}, not {con.printed_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d):.4g}; "
-            f"it needs less than the classical theorem below ε = {cross:.6f} (exact, δ = {d:g})."
+            f"Solved rightly, concentrated privacy needs {nearest(here, 4)} times the classical variance at ε "
+            f"{nearest(self.epsilon)}, not {nearest(con.printed_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d), 4)}; "
+            f"it needs less than the classical theorem below ε = {cross:.6f} (exact, δ = {nearest(d)})."
         )
         notes = ("All variances are divided by the classical one, which is proved for ε below 1 only.",)
         return Plot("How much normal noise?", takeaway, together(*parts), "ε",
@@ -197,10 +198,10 @@ class ConcentratedPrivacy(Lab):
         )
         last = rows[-1]
         takeaway = (
-            f"{self.k} answers at ε = {self.epsilon:g} cost {last.basic:g} by adding, at most "
-            f"{outward(last.zcdp, 5)} by concentrated privacy and {last.exact:.6g} exactly, all at δ = {at:g}."
+            f"{self.k} answers at ε = {nearest(self.epsilon)} cost {nearest(last.basic)} by adding, at most "
+            f"{outward(last.zcdp, 5)} by concentrated privacy and {nearest(last.exact)} exactly, all at δ = {nearest(at)}."
         )
-        notes = (f"Every answer has the classical noise for ({self.epsilon:g}, {self.each_delta:g}).",)
+        notes = (f"Every answer has the classical noise for ({nearest(self.epsilon)}, {nearest(self.each_delta)}).",)
         return Plot("Many answers", takeaway, frame, "Number of answers", "ε of all together",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
@@ -216,8 +217,8 @@ class ConcentratedPrivacy(Lab):
         above = epsilons[true > self.delta]
         tail = f"from ε = {outward(above[0], 3)} on it is above the claim" if above.size else "it stays below the claim"
         takeaway = (
-            f"At ε = {self.epsilon:g} classical noise for δ = {self.delta:g} has the true δ "
-            f"{float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon)):.4g} (exact); {tail}."
+            f"At ε = {nearest(self.epsilon)} classical noise for δ = {nearest(self.delta)} has the true δ "
+            f"{nearest(float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon)), 4)} (exact); {tail}."
         )
         return Plot("The δ that the noise really gives", takeaway, frame, "ε", "True δ",
                     log_x=True, log_y=True)  # fmt: skip
@@ -232,9 +233,11 @@ class ConcentratedPrivacy(Lab):
             "least variance": Gaussian(math.sqrt(con.exact_variance(e, d))),
         }
         deltas = [
-            f"{float(region.delta(e)):.3g} with the {name}" for name, region in regions.items() if name != "asked for"
+            f"{nearest(float(region.delta(e)), 3)} with the {name}"
+            for name, region in regions.items()
+            if name != "asked for"
         ]
-        takeaway = f"The target is δ = {d:g} at ε = {e:g}; the noises give {', '.join(deltas)} (exact)."
+        takeaway = f"The target is δ = {nearest(d)} at ε = {nearest(e)}; the noises give {', '.join(deltas)} (exact)."
         return Regions("Regions of the four noises", takeaway, regions)
 
 
@@ -246,7 +249,7 @@ def _classical() -> list[LabCheck]:
         rows.append(
             LabCheck(
                 "Theorem 4.4.3",
-                f"δ of classical noise at ε = {epsilon:g}, δ = {delta:g}",
+                f"δ of classical noise at ε = {nearest(epsilon)}, δ = {nearest(delta)}",
                 delta,
                 true,
                 "loose",
@@ -264,7 +267,7 @@ def _lemmas() -> list[LabCheck]:
     return [
         LabCheck("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "loose",
                  "ε tanh(ε/2), attained by randomized response."),
-        LabCheck("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {rho:.6g}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5),
+        LabCheck("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {nearest(rho)}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5),
                  "holds", "The conversion and its inverse are right; conversions by all orders give a little more.",
                  kind="upper"),
         LabCheck("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "holds",

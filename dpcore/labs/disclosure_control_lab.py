@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
@@ -160,11 +161,11 @@ class DisclosureControl(Lab):
             ),
             LabCheck(
                 "Theorem 3.5.1",
-                f"k: least number of ages within {radius:g} years anywhere in their range",
+                f"k: least number of ages within {nearest(radius)} years anywhere in their range",
                 "groups of at least k",
                 float(least),
                 "loose",
-                f"The last bins hold 2 records and 1: at the edge the k/2 promised is {least / 2:g}.",
+                f"The last bins hold 2 records and 1: at the edge the k/2 promised is {nearest(least / 2)}.",
             ),
             LabCheck(
                 "R Code A.0.5",
@@ -181,11 +182,11 @@ class DisclosureControl(Lab):
     def _swapped(self) -> LabCheck:
         channel = sdc.pram(self.keep)
         epsilon = channel.epsilon
-        loss = "nothing" if math.isinf(epsilon) else f"ε = {epsilon:.6g}"
+        loss = "nothing" if math.isinf(epsilon) else f"ε = {nearest(epsilon)}"
         swapped = round(500.0 * float(channel.matrix[0, 1]), 9)  # 1 - 0.8 is a hair below 0.2
         return LabCheck(
             "Example 3.2.1",
-            f"of 500 answers, swapped on average when kept with probability {self.keep:g}",
+            f"of 500 answers, swapped on average when kept with probability {nearest(self.keep)}",
             100.0,
             swapped,
             "holds",

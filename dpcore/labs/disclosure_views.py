@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 from dpcore.labs import disclosure as sdc
 from dpcore.labs import disclosure_noise as noise
 from dpcore.labs.base import Plot, Regions, series, simulated, together
@@ -71,7 +72,7 @@ def counts_after(view: str, data: FloatArray, halfwidth: float) -> Plot:
     )
     off = float(np.abs(np.array(noise.NOISY_COUNTS) - expected).max())
     says = (
-        f"With noise in [-{halfwidth:g}, {halfwidth:g}] the expected counts smooth the histogram; the printed draw, of noise "
+        f"With noise in [-{nearest(halfwidth)}, {nearest(halfwidth)}] the expected counts smooth the histogram; the printed draw, of noise "
         f"in [-2.5, 2.5], is at most {outward(off, 3)} records away in a bin. The last bin still holds about {expected[-1]:.1f} records."
     )
     return Plot("Ages after k-noise", says, frame, "age", "records", notes=(_MADE_UP, _BIN_NOTE))
@@ -87,8 +88,8 @@ def scatter(data: FloatArray, width: float, halfwidth: float, rng: Generator) ->
     parts.append(series("no change", [data.min(), data.max()], [data.min(), data.max()]))
     far = {name: float(np.abs(y - data).max()) for name, y in released.items()}
     says = (
-        f"k-PRAM shows boxes: an age moves by up to {far['k-PRAM']:.3g} years, but never out of its bin of {width:g}. "
-        f"k-noise shows a band: it never moves by more than {halfwidth:g} (here {far['k-noise']:.3g})."
+        f"k-PRAM shows boxes: an age moves by up to {nearest(far['k-PRAM'], 3)} years, but never out of its bin of {nearest(width)}. "
+        f"k-noise shows a band: it never moves by more than {nearest(halfwidth)} (here {nearest(far['k-noise'], 3)})."
     )
     return Plot("Released against true age", says, together(*parts), "true age", "age", notes=(_MADE_UP,))
 
@@ -102,7 +103,7 @@ def groups(data: FloatArray, halfwidth: float) -> Plot:
         series("records strictly within 2.5 years", order, noise.near(order, data, 2.5).astype(float)),
     )
     says = (
-        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed for noise of 2.5: {noise.PRINTED_GROUP:g}), but "
+        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed for noise of 2.5: {nearest(noise.PRINTED_GROUP)}), but "
         f"the oldest has {expected[-1]:.2f}: an average protects nobody at the edge."
     )
     return Plot(
@@ -125,7 +126,7 @@ def bound(data: FloatArray, halfwidth: float) -> Plot:
     ratio = noise.expected_near(points[occupied], data, halfwidth, radius) / here[occupied]
     least = noise.smallest_group(data, radius)
     says = (
-        f"The expected number of noisy records within {radius:g} years is at least {outward(float(ratio.min()), 3, up=False)} of "
+        f"The expected number of noisy records within {nearest(radius)} years is at least {outward(float(ratio.min()), 3, up=False)} of "
         f"the true number at the ages drawn; the theorem promises more than one half. The k it starts from is {least} here."
     )
     return Plot(
@@ -156,8 +157,8 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
     errors = [math.sqrt(each) for each in (25 / 6 / 659, 25 / 12 / 659)]
     says = (
         f"Both printed biases, {printed[0]:.3f} and {printed[3]:.3f}, are below one standard error "
-        f"({errors[0]:.3f} and {errors[1]:.3f}): they say nothing of which method has less bias. With bins of {width:g} and noise of "
-        f"{halfwidth:g} the errors are {exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
+        f"({errors[0]:.3f} and {errors[1]:.3f}): they say nothing of which method has less bias. With bins of {nearest(width)} and noise of "
+        f"{nearest(halfwidth)} the errors are {exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
     )
     return Plot(
         "Bias and error of k-PRAM and k-noise",
@@ -204,14 +205,14 @@ def regions(keep: float, halfwidth: float, shift: float) -> Regions:
     """Return what one released value tells: k-noise, PRAM and k-PRAM."""
     k_noise = Uniform(halfwidth, shift)
     shapes = {
-        f"k-noise, age moved by {shift:g}": k_noise,
-        f"PRAM, kept with {keep:g}": sdc.pram(keep).region(),
+        f"k-noise, age moved by {nearest(shift)}": k_noise,
+        f"PRAM, kept with {nearest(keep)}": sdc.pram(keep).region(),
         "k-PRAM, age in another bin": TV(1.0),
     }
     share = float(np.ravel(k_noise.delta_bounds(0.0)[1])[0])
     says = (
-        f"k-noise of half-width {halfwidth:g} is exactly (0, {share:.4g})-private for an age moved by {shift:g}: a straight line, "
-        f"and no privacy from {2 * halfwidth:g} years on. PRAM is {_loss(keep)}; k-PRAM tells the bin with certainty."
+        f"k-noise of half-width {nearest(halfwidth)} is exactly (0, {nearest(share, 4)})-private for an age moved by {nearest(shift)}: a straight line, "
+        f"and no privacy from {nearest(2 * halfwidth)} years on. PRAM is {_loss(keep)}; k-PRAM tells the bin with certainty."
     )
     return Regions("What one released value tells", says, shapes, notes=("Within a bin k-PRAM tells nothing.",))
 

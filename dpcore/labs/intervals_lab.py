@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.labs import intervals
 from dpcore.labs import intervals_views as pictures
@@ -84,7 +85,7 @@ class Intervals(Lab):
         if self.epsilon < 1:
             return ()
         true, side = self.mean_delta, "above" if self.mean_delta > self.delta else "not above"
-        words = f"at ε = {self.epsilon:g} its true δ is {outward(true, 3)}, {side} {outward(self.delta, 3)}"
+        words = f"at ε = {nearest(self.epsilon)} its true δ is {outward(true, 3)}, {side} {outward(self.delta, 3)}"
         return (f"The noise on the mean is that of Theorem 4.4.3, which is proved for ε < 1; {words} (exact).",)
 
     @property
@@ -121,7 +122,7 @@ class Intervals(Lab):
                 "if the noise is ignored",
                 shares.naive,
                 "holds",
-                f"The noisy mean has the variance σ²/n + σ_Z²: the interval of the clean mean misses the level {self.level:g}.",
+                f"The noisy mean has the variance σ²/n + σ_Z²: the interval of the clean mean misses the level {nearest(self.level)}.",
                 "the noise has to be counted",
             ),
             coverage(
@@ -164,7 +165,7 @@ class Intervals(Lab):
             ),
             LabCheck(
                 "Corollary 5.7.1",
-                f"δ of the noise on the mean at ε = {self.epsilon:g}",
+                f"δ of the noise on the mean at ε = {nearest(self.epsilon)}",
                 self.delta,
                 self.mean_delta,
                 "loose",
@@ -195,7 +196,7 @@ class Intervals(Lab):
         return (
             LabCheck(
                 "Theorem 5.7.2",
-                f"δ of both releases at ε + ε₁ = {together_:g}",
+                f"δ of both releases at ε + ε₁ = {nearest(together_)}",
                 self.delta,
                 leak,
                 "loose",
@@ -204,7 +205,7 @@ class Intervals(Lab):
             ),
             LabCheck(
                 "Section 5.7, drawing again",
-                f"largest loss of the variance when negative values are drawn again, ε₁ = {self.variance_epsilon:g}",
+                f"largest loss of the variance when negative values are drawn again, ε₁ = {nearest(self.variance_epsilon)}",
                 self.variance_epsilon,
                 intervals.resampled_loss(self.variance_epsilon),
                 "false",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs import intervals
 from dpcore.labs.base import BARS, Plot, Regions, series, together
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
@@ -54,7 +55,7 @@ def coverage(lab: Intervals, rng: Generator) -> Plot:
     ]
     here = shares[sizes.index(lab.n)]
     return Plot(
-        f"How often an interval of level {lab.level:g} holds the mean, {lab.population} data",
+        f"How often an interval of level {nearest(lab.level)} holds the mean, {lab.population} data",
         f"At n = {lab.n} the corrected interval covers in {here.estimated:.1%} of runs, without the noise in "
         f"{here.naive:.1%}, with the printed display in {here.display:.1%}.",
         together(
@@ -77,7 +78,7 @@ def variances(lab: Intervals, rng: Generator) -> Plot:
     sizes = [str(at_n.n) for at_n in shares]
     here = shares[sizes.index(str(lab.n))]
     return Plot(
-        f"Known and noisy variance, level {lab.level:g}, {lab.population} data",
+        f"Known and noisy variance, level {nearest(lab.level)}, {lab.population} data",
         f"At n = {lab.n} the interval with the known variance covers in {here.known:.1%} of runs, that with the noisy "
         f"variance in {here.estimated:.1%}; {here.negative:.1%} of the noisy variances are negative.",
         together(
@@ -105,7 +106,7 @@ def widths(lab: Intervals) -> Plot:
     display = [intervals.printed_half_width(lab.level, variance, n, lab.epsilon, lab.delta, lab.high) for n in sizes]
     at = sizes.index(lab.n)
     return Plot(
-        f"Half-widths at level {lab.level:g}, known variance, {lab.population} data",
+        f"Half-widths at level {nearest(lab.level)}, known variance, {lab.population} data",
         f"At n = {lab.n} the corrected half-width is {outward(whole[at], 3)}, of which the data alone need "
         f"{outward(z * math.sqrt(variance / lab.n), 3)}; the printed display gives {outward(display[at], 3)}.",
         together(
@@ -154,11 +155,11 @@ def regions(lab: Intervals) -> Regions:
     promised, true = DP(total, lab.delta), lab.region
     return Regions(
         "What the interval gives away",
-        f"At ε = {total:g} the two releases have δ = {outward(float(true.delta(total)), 3)}, where {lab.delta:g} was "
+        f"At ε = {nearest(total)} the two releases have δ = {outward(float(true.delta(total)), 3)}, where {nearest(lab.delta)} was "
         f"promised; drawing negative variances again raises the variance's own loss from "
-        f"{lab.variance_epsilon:g} to {outward(intervals.resampled_loss(lab.variance_epsilon), 3)}.",
+        f"{nearest(lab.variance_epsilon)} to {outward(intervals.resampled_loss(lab.variance_epsilon), 3)}.",
         {
-            f"promised: ({total:g}, {lab.delta:g})": promised,
+            f"promised: ({nearest(total)}, {nearest(lab.delta)})": promised,
             "mean and variance, exact": true,
             "mean and variance, exactly calibrated": GaussianAnalytic(lab.epsilon, lab.delta)
             * Laplace(lab.variance_epsilon),

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs import mixed_noise as mix
 from dpcore.labs import mixed_noise_trials as trials
 from dpcore.labs.base import LabCheck
 from dpcore.mechanisms.gaussian import Gaussian
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -39,7 +41,7 @@ class Cell(NamedTuple):
     @property
     def words(self) -> str:
         """The cell in words."""
-        return f"{self.mechanism} noise, {self.family} data of parameter {self.parameter:g}, δ n^-{self.power:g}"
+        return f"{self.mechanism} noise, {self.family} data of parameter {nearest(self.parameter)}, δ n^-{nearest(self.power)}"
 
 
 def table(replications: int, rng: Generator) -> tuple[Cell, ...]:
@@ -74,7 +76,7 @@ def theorem(epsilon: float, delta: float, sensitivity: float) -> list[LabCheck]:
     return [
         LabCheck(
             "Theorem 5.3.2",
-            f"δ of the normal branch at ε = {epsilon:g}, at any sensitivity",
+            f"δ of the normal branch at ε = {nearest(epsilon)}, at any sensitivity",
             delta,
             true,
             "false" if true > delta else "holds",
@@ -84,7 +86,7 @@ def theorem(epsilon: float, delta: float, sensitivity: float) -> list[LabCheck]:
         ),
         LabCheck(
             "Algorithm 5.3.6",
-            f"threshold on the sensitivity with the answer in thousandths of its unit, ε = {epsilon:g}, δ = {delta:g}",
+            f"threshold on the sensitivity with the answer in thousandths of its unit, ε = {nearest(epsilon)}, δ = {nearest(delta)}",
             threshold,
             1000 * threshold,
             "false",
@@ -94,11 +96,11 @@ def theorem(epsilon: float, delta: float, sensitivity: float) -> list[LabCheck]:
         ),
         LabCheck(
             "Algorithm 5.3.6",
-            f"variance that normal noise needs, ε = {epsilon:g}, δ = {delta:g}, sensitivity {sensitivity:g}",
+            f"variance that normal noise needs, ε = {nearest(epsilon)}, δ = {nearest(delta)}, sensitivity {nearest(sensitivity)}",
             mix.laplace_variance(epsilon, sensitivity),
             mix.exact_variance(epsilon, delta, sensitivity),
             "false" if true > delta else "loose",
-            f"Normal noise of Laplace's variance is private exactly from δ = {true:.6g} on; the least variance of both "
+            f"Normal noise of Laplace's variance is private exactly from δ = {nearest(true)} on; the least variance of both "
             f"noises at this δ has {need.noise} noise.",
             kind="approximate",
             row="mixed-noise",
@@ -115,7 +117,7 @@ def lemma() -> list[LabCheck]:
         rows.append(
             LabCheck(
                 "Lemma 5.3.3, (5.15)",
-                f"δ at ε = 1 and sensitivity {allowed:.6g}, σ = {sigma:g}",
+                f"δ at ε = 1 and sensitivity {nearest(allowed)}, σ = {nearest(sigma)}",
                 0.01,
                 true,
                 "false" if true > 0.01 else "holds",
@@ -128,7 +130,7 @@ def lemma() -> list[LabCheck]:
     true = float(Gaussian(0.1).survival(np.array([0.05]))[0])
     why = "The factor 1/t is missing; the same bound in the proof of Theorem 4.4.3 is what the lemma rests on."
     what = "chance that normal noise of σ = 0.1 exceeds 0.05"
-    words = f"at most {mix.printed_tail_bound(0.05, 0.1):.6g}"
+    words = f"at most {outward(mix.printed_tail_bound(0.05, 0.1), 6)}"
     rows.append(LabCheck("Lemma 5.3.3, proof", what, words, true, "false", why, row="tail-of-the-normal"))
     return rows
 
@@ -139,7 +141,7 @@ def figures() -> list[LabCheck]:
     rows = [
         LabCheck(
             "Figure 5.4",
-            f"variance of classical normal noise, ε = 1, δ = {delta:g}, sensitivity 1",
+            f"variance of classical normal noise, ε = 1, δ = {nearest(delta)}, sensitivity 1",
             mix.classical_variance(1.0, delta),
             mix.exact_variance(1.0, delta),
             "loose",
@@ -160,7 +162,7 @@ def figures() -> list[LabCheck]:
     n = trials.PRINTED_N
     level = "The ratio of the variances, 1 / log(1.25/δ)."
     for power in (1.0, 2.0):
-        what = f"ratio of the mean squares of Laplace and classical normal noise, δ n^-{power:g}"
+        what = f"ratio of the mean squares of Laplace and classical normal noise, δ n^-{nearest(power)}"
         value = mix.expected_ratio(n**-power)
         rows.append(LabCheck("Figures 5.6 to 5.14", what, "", value, "holds", level))
     laplace, normal = (mix.errors(2.0)[name] for name in ("Laplace", "normal"))

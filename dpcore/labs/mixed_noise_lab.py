@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import SENSITIVITY, Choice, Parameter
 from dpcore.labs import mixed_noise as mix
 from dpcore.labs import mixed_noise_checks as checked
@@ -108,11 +109,11 @@ class MixedNoise(Lab):
         )
         verdict = "above" if true > self.delta else "not above"
         takeaway = (
-            f"At ε = {self.epsilon:g} the normal branch has δ = {true:.6g} (exact), {verdict} the claimed "
-            f"{self.delta:g}; no sensitivity changes that, although the printed algorithm takes the "
-            f"{mix.printed_branch(self.epsilon, self.delta, self.sensitivity)} branch at {self.sensitivity:g}."
+            f"At ε = {nearest(self.epsilon)} the normal branch has δ = {nearest(true)} (exact), {verdict} the claimed "
+            f"{nearest(self.delta)}; no sensitivity changes that, although the printed algorithm takes the "
+            f"{mix.printed_branch(self.epsilon, self.delta, self.sensitivity)} branch at {nearest(self.sensitivity)}."
         )
-        notes = (f"The printed threshold is {mix.printed_threshold(self.epsilon, self.delta):.6g}.",)
+        notes = (f"The printed threshold is {nearest(mix.printed_threshold(self.epsilon, self.delta))}.",)
         return Plot("What the normal branch really gives", takeaway, frame, "ε", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
@@ -130,8 +131,8 @@ class MixedNoise(Lab):
             takeaway = "The normal branch leaves the claimed region where false positives are rare"
         else:
             takeaway = "At this δ the normal branch stays inside the claimed region"
-        takeaway += f": at false positives {rate:g} the attacker finds {power:.4g} (exact); the claim allows at most {outward(most, 4)}."
-        notes = (f"The advantage of the normal branch is {true.total_variation:.4g} (exact).",)
+        takeaway += f": at false positives {nearest(rate)} the attacker finds {nearest(power, 4)} (exact); the claim allows at most {outward(most, 4)}."
+        notes = (f"The advantage of the normal branch is {nearest(true.total_variation, 4)} (exact).",)
         return Plot("Claimed and true attack", takeaway, frame, "False positives", "True positives found",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
@@ -148,8 +149,8 @@ class MixedNoise(Lab):
         )
         best = mix.corrected_switch(self.epsilon, self.delta, self.sensitivity)
         takeaway = (
-            f"Normal noise needs less variance than Laplace noise exactly for δ above {true:.6g}; at δ "
-            f"{self.delta:g} take {best.noise} noise of variance {outward(best.variance, 5)}."
+            f"Normal noise needs less variance than Laplace noise exactly for δ above {nearest(true)}; at δ "
+            f"{nearest(self.delta)} take {best.noise} noise of variance {outward(best.variance, 5)}."
         )
         notes = ("The classical variance is proved for ε below 1 only.",)
         return Plot("The switch on δ", takeaway, frame, "δ", "Variance of the noise",
@@ -163,7 +164,7 @@ class MixedNoise(Lab):
             series("claimed", sigma, np.full(sigma.size, self.delta), kind="printed"),
         )
         takeaway = (
-            f"Where Lemma 5.3.3 promises δ = {self.delta:g} the true δ goes up to {max(true):.4g} (exact), for small "
+            f"Where Lemma 5.3.3 promises δ = {nearest(self.delta)} the true δ goes up to {nearest(max(true), 4)} (exact), for small "
             "noise: its bound forgets that a normal tail is measured in standard deviations."
         )
         notes = ("Taken at the largest sensitivity that the lemma allows.", "Values below 1e-12 are drawn at 1e-12.")
@@ -214,8 +215,8 @@ class MixedNoise(Lab):
             parts.append(series(name, list(noises), middle, kind="simulation", mark="point", low=bottom, high=top))
         width = {name: float(np.subtract(*np.quantile(values, [0.75, 0.25]))) for name, values in noises.items()}
         takeaway = (
-            f"The middle half of the errors is {width['Laplace']:.3g} wide with Laplace, {width['mixed']:.3g} with mixed and "
-            f"{width['normal']:.3g} with classical normal noise (simulation, {self.replications} data sets)."
+            f"The middle half of the errors is {nearest(width['Laplace'], 3)} wide with Laplace, {nearest(width['mixed'], 3)} with mixed and "
+            f"{nearest(width['normal'], 3)} with classical normal noise (simulation, {self.replications} data sets)."
         )
         notes = ("Points are medians; bars hold the middle half and 90 of 100 errors.",
                  "Local sensitivity: none of the mechanisms is private here.")  # fmt: skip

@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs import noise_zoo as zoo
 from dpcore.labs.base import LabCheck
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.mechanisms.laplace_sum import LaplaceSum
 from dpcore.mechanisms.normal_laplace import NormalLaplace
+from dpcore.words import outward
 
 
 def fixed_checks() -> tuple[LabCheck, ...]:
@@ -39,7 +41,7 @@ def _mixed() -> list[LabCheck]:
     one, more = Laplace(0.5), NormalLaplace(1.0, 2.0)
     words = "no improvement on one noise"
     alone = (one.total_variation, float(one.delta(0.25)))
-    why = [f"The Laplace noise of scale 2 alone gives {value:.6g}." for value in alone]
+    why = [f"The Laplace noise of scale 2 alone gives {nearest(value)}." for value in alone]
     rows = [
         LabCheck(
             "Fallacy 4.5.10",
@@ -73,7 +75,7 @@ def _distances() -> list[LabCheck]:
     rows = [
         LabCheck(
             "Example 2.3.7",
-            f"total variation of two normal laws 1 apart, σ = {sigma:g}",
+            f"total variation of two normal laws 1 apart, σ = {nearest(sigma)}",
             zoo.printed_total_variation(1.0, sigma),
             zoo.normal_total_variation(1.0, sigma),
             "false",
@@ -85,7 +87,7 @@ def _distances() -> list[LabCheck]:
     noise = Gaussian(1.0)
     closed = "Closed form, order d^2 / (2 σ^2)."
     for order, printed in ((1.0, 0.5), (2.0, 1.0)):
-        what = f"Rényi divergence of order {order:g} of two normal laws 1 apart, σ = 1"
+        what = f"Rényi divergence of order {nearest(order)} of two normal laws 1 apart, σ = 1"
         rows.append(LabCheck("Example 2.3.7", what, printed, zoo.renyi(noise, order)[0], "holds", closed))
     rows.append(
         LabCheck(
@@ -102,7 +104,7 @@ def _distances() -> list[LabCheck]:
     bound = math.sqrt(0.5 / 2)
     why = "Pinsker's inequality."
     rows.append(
-        LabCheck("(2.6a)", "total variation of two normal laws 1 apart", f"at most {bound:g}", noise.total_variation, "holds",
+        LabCheck("(2.6a)", "total variation of two normal laws 1 apart", f"at most {outward(bound, 6)}", noise.total_variation, "holds",
                  why)
     )  # fmt: skip
     return rows
@@ -115,8 +117,8 @@ def _laplace() -> list[LabCheck]:
     rows = []
     for alpha in (0.05, 0.1, 0.2, 0.5):
         least = max(1 - math.e * alpha, (1 - alpha) / math.e)
-        what = f"false negatives at false positives {alpha:g}, Laplace noise, ε = 1"
-        words = f"at least {least:.6g}"
+        what = f"false negatives at false positives {nearest(alpha)}, Laplace noise, ε = 1"
+        words = f"at least {outward(least, 6, up=False)}"
         value = float(noise.beta(alpha))
         rows.append(LabCheck("Theorem 4.3.1", what, words, value, "holds", why))
     rows.append(

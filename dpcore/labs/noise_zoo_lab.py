@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import SCALE, SENSITIVITY, SIGMA, Parameter
 from dpcore.labs import noise_zoo as zoo
 from dpcore.labs.base import Lab, LabCheck, Makers, Plot, Regions, Story, series, together
@@ -73,7 +74,7 @@ class NoiseZoo(Lab):
 
     def _sums(self) -> list[LabCheck]:
         one, two, move = self.noises[zoo.LAPLACE], self.noises[zoo.TWICE], self.sensitivity / self.scale
-        at = f"sensitivity {self.sensitivity:g}, scale {self.scale:g}"
+        at = f"sensitivity {nearest(self.sensitivity)}, scale {nearest(self.scale)}"
         rows = [
             LabCheck(
                 "Example 4.5.7",
@@ -91,7 +92,7 @@ class NoiseZoo(Lab):
                 _NO_BETTER,
                 two.total_variation,
                 "false",
-                f"Extra noise is said to improve nothing; one Laplace noise alone gives {one.total_variation:.6g}.",
+                f"Extra noise is said to improve nothing; one Laplace noise alone gives {nearest(one.total_variation)}.",
                 row="more-noise-helps",
             ),
         ]
@@ -100,11 +101,11 @@ class NoiseZoo(Lab):
             rows.append(
                 LabCheck(
                     "Fallacy 4.5.10",
-                    f"δ of Laplace + Laplace noise at ε = {epsilon:g}, {at}",
+                    f"δ of Laplace + Laplace noise at ε = {nearest(epsilon)}, {at}",
                     _NO_BETTER,
                     float(two.delta(epsilon)),
                     "false",
-                    f"Extra noise is post-processing, and here strictly lowers δ, from {float(one.delta(epsilon)):.6g} with one noise.",
+                    f"Extra noise is post-processing, and here strictly lowers δ, from {nearest(float(one.delta(epsilon)))} with one noise.",
                     row="more-noise-helps",
                 )
             )
@@ -123,12 +124,12 @@ class NoiseZoo(Lab):
         noises = self.noises
         one, two, mixed = (noises[name] for name in (zoo.LAPLACE, zoo.TWICE, zoo.MIXED))
         takeaway = (
-            f"A second Laplace noise lowers the attacker's advantage from {one.total_variation:.4g} to "
-            f"{two.total_variation:.4g}, a normal one of standard deviation {self.sigma:g} to {mixed.total_variation:.4g} "
+            f"A second Laplace noise lowers the attacker's advantage from {nearest(one.total_variation, 4)} to "
+            f"{nearest(two.total_variation, 4)}, a normal one of standard deviation {nearest(self.sigma)} to {nearest(mixed.total_variation, 4)} "
             "(exact): the regions of the sums lie inside that of one Laplace noise."
         )
         notes = (
-            f"The largest loss of all three Laplace regions is {self.sensitivity / self.scale:g}: their ends touch.",
+            f"The largest loss of all three Laplace regions is {nearest(self.sensitivity / self.scale)}: their ends touch.",
         )
         return Regions("One noise and two", takeaway, noises, notes=notes)
 
@@ -139,8 +140,8 @@ class NoiseZoo(Lab):
         half = 0.5 * self.sensitivity / self.scale
         one, two = (float(self.noises[name].delta(half)) for name in (zoo.LAPLACE, zoo.TWICE))
         takeaway = (
-            f"At ε = {half:g} δ falls from {one:.4g} with one Laplace noise to {two:.4g} with two (exact); at "
-            f"{2 * half:g} both are 0. The uniform noise has one δ for every ε."
+            f"At ε = {nearest(half)} δ falls from {nearest(one, 4)} with one Laplace noise to {nearest(two, 4)} with two (exact); at "
+            f"{nearest(2 * half)} both are 0. The uniform noise has one δ for every ε."
         )
         notes = ("The hockey-stick divergence at gamma = e^ε is δ at ε.", _SAME)
         return Plot("δ for every ε", takeaway, frame, "ε", "δ", notes=notes)
@@ -151,8 +152,8 @@ class NoiseZoo(Lab):
         x = np.linspace(-4 * spread, 4 * spread, _GRID)
         scale = spread / math.sqrt(2.0)
         same = {
-            f"Laplace of variance {spread**2:g}": Laplace(1.0 / scale),
-            f"normal of variance {spread**2:g}": Gaussian(spread),
+            f"Laplace of variance {nearest(spread**2)}": Laplace(1.0 / scale),
+            f"normal of variance {nearest(spread**2)}": Gaussian(spread),
         }
         parts = [series(zoo.MIXED, x, zoo.density(mixed, x, self.sensitivity))]
         parts += [series(name, x, noise.density(x)) for name, noise in same.items()]
@@ -161,8 +162,8 @@ class NoiseZoo(Lab):
         centre = float(zoo.density(mixed, np.zeros(1), self.sensitivity)[0])
         first, second = (float(noise.density(np.zeros(1))[0]) for noise in same.values())
         takeaway = (
-            f"Normal and Laplace noise together have density {centre:.6g} at 0, between the normal ({second:.6g}) and the "
-            f"Laplace density ({first:.6g}) of the same variance {spread**2:g} (exact)."
+            f"Normal and Laplace noise together have density {nearest(centre)} at 0, between the normal ({nearest(second)}) and the "
+            f"Laplace density ({nearest(first)}) of the same variance {nearest(spread**2)} (exact)."
         )
         notes = (
             "Figure 4.1 has σ = 1 and scale 2: variance 9.",
@@ -171,7 +172,11 @@ class NoiseZoo(Lab):
         return Plot("Densities of the noises", takeaway, together(*parts), "Noise", "Density", notes=notes)
 
     def _divergences(self) -> Plot:
-        orders = {"Kullback-Leibler": 1.0, f"Rényi of order {self.order:g}": self.order, "largest loss": math.inf}
+        orders = {
+            "Kullback-Leibler": 1.0,
+            f"Rényi of order {nearest(self.order)}": self.order,
+            "largest loss": math.inf,
+        }
         variation = [noise.total_variation for noise in self.noises.values()]
         parts, missing = [series("total variation", list(self.noises), variation, mark="bar")], []
         for what, order in orders.items():
@@ -182,7 +187,7 @@ class NoiseZoo(Lab):
             parts.append(series(what, list(rows), [pair[0] for pair in rows.values()], kind=kind, mark="bar"))
         one, two = (zoo.renyi(self.noises[name], 1.0)[0] for name in (zoo.LAPLACE, zoo.TWICE))
         takeaway = (
-            f"A second Laplace noise lowers the Kullback-Leibler divergence from {one:.4g} to {two:.4g} and every other "
+            f"A second Laplace noise lowers the Kullback-Leibler divergence from {nearest(one, 4)} to {nearest(two, 4)} and every other "
             "distance, except the largest loss."
         )
         notes = (

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.effort import stage
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.labs import noisy_sgd_views as views
 from dpcore.labs.base import Lab, LabCheck, Makers, Story, standard_error
 from dpcore.labs.catalogue import enter
 from dpcore.labs.noisy_sgd import BUDGET, DECAY, GROWTH, PRINTED_CONSTANT, RATE, STEPS, Schedule, exponents, vanishing
 from dpcore.labs.noisy_sgd_runs import PENALTY, Ridge, points, run
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -134,7 +136,7 @@ class NoisySgd(Lab):
             ),
             LabCheck(
                 "Example 7.8.2",
-                f"power of N of the sampling term A2, ρ = {self.rho:g}",
+                f"power of N of the sampling term A2, ρ = {nearest(self.rho)}",
                 -self.rho,
                 power[1],
                 "holds" if power[1] == -self.rho else "false",
@@ -142,7 +144,7 @@ class NoisySgd(Lab):
             ),
             LabCheck(
                 "Example 7.8.3",
-                f"power of N of the noise term A3, ρ = {self.rho:g}, κ = {self.kappa:g}",
+                f"power of N of the noise term A3, ρ = {nearest(self.rho)}, κ = {nearest(self.kappa)}",
                 printed,
                 power[2],
                 "holds" if power[2] == printed else "false",
@@ -179,7 +181,7 @@ class NoisySgd(Lab):
             bound,
             float(excess.mean()),
             "holds" if excess.mean() <= bound else "false",
-            f"A true bound for rates up to {1 / (4 * problem.smoothness):.4g}; the ridge line is known in closed form.",
+            f"A true bound for rates up to {outward(1 / (4 * problem.smoothness), 4, up=False)}; the ridge line is known in closed form.",
             kind="simulation",
             error=standard_error(excess),
         )

@@ -15,7 +15,9 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.registry import Parameter
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +86,7 @@ class Ridge:
             raise DomainError(msg)
         widest = float(np.abs(self.residuals(self.best[None])).max())
         if not widest < self.clip:
-            msg = f"clip must be above the largest residual of the ridge line, {widest:.6g}, got {self.clip!r}."
+            msg = f"clip must be above the largest residual of the ridge line, {outward(widest, 6)}, got {numeral(self.clip)}."
             raise DomainError(msg)
 
     dimension = 2
@@ -179,7 +181,7 @@ def run(
     """
     most = 2.0 / problem.smoothness
     if plan.rate > most:
-        msg = f"rate must be at most {most:.6g} for this problem, or its steps run away, got {plan.rate!r}."
+        msg = f"rate must be at most {outward(most, 6, up=False)} for this problem, or its steps run away, got {numeral(plan.rate)}."
         raise DomainError(msg)
     stops = set(marks)
     theta = np.zeros((replications, problem.dimension))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint, stage
+from dpcore.core.numerals import nearest
 from dpcore.labs.base import Plot, Regions, series, simulated, standard_error, together
 from dpcore.labs.noisy_sgd import PRINTED_CONSTANT, Schedule, cheaper, grid, vanishing
 from dpcore.labs.noisy_sgd_runs import run
@@ -41,8 +42,8 @@ def trade(plan: Schedule, records: int) -> Plot:
         series("all iterates, records hidden", KAPPAS, hidden, kind="upper"),
     )
     says = (
-        f"The noise term can vanish only beyond κ = {line:g}. There, after {plan.steps} steps, the source promises "
-        f"ε = {at.promised[-1]:.4g} for the last iterate alone; plain addition gives at most {outward(at.joint, 4)} for all, "
+        f"The noise term can vanish only beyond κ = {nearest(line)}. There, after {plan.steps} steps, the source promises "
+        f"ε = {nearest(at.promised[-1], 4)} for the last iterate alone; plain addition gives at most {outward(at.joint, 4)} for all, "
         f"and {outward(at.sampled(records), 3)} if nobody sees which of {records} records a step uses."
     )
     return Plot(
@@ -52,7 +53,9 @@ def trade(plan: Schedule, records: int) -> Plot:
         "growth of the promised loss, κ",
         "A3, and ε",
         log_y=True,
-        notes=(f"ρ = {plan.rho:g}, N = {plan.steps}, D = {plan.gradient:g}, first rate {plan.rate:g}.",),
+        notes=(
+            f"ρ = {nearest(plan.rho)}, N = {plan.steps}, D = {nearest(plan.gradient)}, first rate {nearest(plan.rate)}.",
+        ),
     )
 
 
@@ -65,8 +68,8 @@ def errors(plan: Schedule) -> Plot:
     a3 = rows[:, 2]
     way = "falls" if a3[-1] < a3[len(a3) // 2] else "does not fall"
     says = (
-        f"With ρ = {plan.rho:g} and κ = {plan.kappa:g}, 2κ + ρ = {2 * plan.kappa + plan.rho:g}: the noise term {way} "
-        f"in the second half and ends at {a3[-1]:.4g} after {plan.steps} steps."
+        f"With ρ = {nearest(plan.rho)} and κ = {nearest(plan.kappa)}, 2κ + ρ = {nearest(2 * plan.kappa + plan.rho)}: the noise term {way} "
+        f"in the second half and ends at {nearest(a3[-1], 4)} after {plan.steps} steps."
     )
     return Plot("Three error terms", says, frame, "steps, N", "term of the bound", log_x=True, log_y=True)
 
@@ -92,10 +95,11 @@ def sums(plan: Schedule) -> Plot:
     kappas = KAPPAS[::2]
     table = grid(RHOS, kappas, plan.steps, rate=plan.rate, epsilon=plan.epsilon, gradient=plan.gradient)
     table["sum"] = table["a1"] + table["a2"] + table["a3"]
-    parts = [series(f"ρ = {rho:g}", own["kappa"], own["sum"]) for rho, own in table.groupby("rho")]
+    groups = [own for _, own in table.groupby("rho")]
+    parts = [series(f"ρ = {nearest(own['rho'].iloc[0])}", own["kappa"], own["sum"]) for own in groups]
     best = table.iloc[int(np.argmin(table["sum"].to_numpy()))]
     says = (
-        f"Of these, the least sum after {plan.steps} steps is {best['sum']:.3g} at ρ = {best['rho']:g}, κ = {best['kappa']:g}: "
+        f"Of these, the least sum after {plan.steps} steps is {nearest(best['sum'], 3)} at ρ = {nearest(best['rho'])}, κ = {nearest(best['kappa'])}: "
         f"there all iterates together cost at most ε = {outward(float(best['joint']), 3)}."
     )
     return Plot("The error on a grid", says, together(*parts), "κ", "A1 + A2 + A3", log_y=True)
@@ -110,8 +114,8 @@ def schedule(plan: Schedule) -> Plot:
         series("all iterates so far, losses added", steps, np.cumsum(plan.losses)[steps - 1], kind="upper"),
     )
     says = (
-        f"The noise level runs from {plan.noise[0]:.3g} to {plan.noise[-1]:.4g}; the last iterate alone is promised "
-        f"ε = {plan.promised[-1]:.4g}, all of them together cost at most {outward(plan.joint, 4)}."
+        f"The noise level runs from {nearest(plan.noise[0], 3)} to {nearest(plan.noise[-1], 4)}; the last iterate alone is promised "
+        f"ε = {nearest(plan.promised[-1], 4)}, all of them together cost at most {outward(plan.joint, 4)}."
     )
     return Plot(
         "The noise schedule",
@@ -153,14 +157,18 @@ def excesses(problem: Ridge, plan: Schedule, rng: Generator, replications: int) 
     bounds = [_cut(plan, n).bound(start, problem.spread, problem.dimension) for n in marks]
     parts.append(series("bound of the source", marks, bounds, kind="upper" if covered else "approximate"))
     says = (
-        f"After {plan.steps} steps the average loss exceeds that of the ridge line by {ends['with privacy noise']:.3g} with "
-        f"noise and {ends['without noise']:.3g} without; the bound says {outward(bounds[-1], 3)}. Seeing the average costs "
+        f"After {plan.steps} steps the average loss exceeds that of the ridge line by {nearest(ends['with privacy noise'], 3)} with "
+        f"noise and {nearest(ends['without noise'], 3)} without; the bound says {outward(bounds[-1], 3)}. Seeing the average costs "
         f"at most ε = {outward(plan.sampled(problem.records), 3)}."
     )
     notes = (
-        f"Bars reach two standard errors over {replications} runs. D = {problem.sensitivity:g} for residuals clipped at 1.",
+        f"Bars reach two standard errors over {replications} runs. D = {nearest(problem.sensitivity)} for residuals clipped at 1.",
         f"The ε counts that a step uses one record at random and hides which; without that it is {outward(plan.joint, 4)}.",
-        *(() if covered else (f"The bound is proved for rates up to {1 / (4 * problem.smoothness):.4g} only.",)),
+        *(
+            ()
+            if covered
+            else (f"The bound is proved for rates up to {outward(1 / (4 * problem.smoothness), 4, up=False)} only.",)
+        ),
     )
     return Plot(
         "Ridge regression with noisy steps",
@@ -185,8 +193,8 @@ def path(problem: Ridge, plan: Schedule, rng: Generator) -> Plot:
         ends[name] = float(averages[marks[-1]][0, 1])
         parts.append(series(name, marks, [float(averages[n][0, 1]) for n in marks], kind="simulation"))
     says = (
-        f"The ridge slope is {slope:.4f}. One run of {plan.steps} steps gives {ends['with privacy noise']:.3g} with privacy "
-        f"noise and {ends['without noise']:.3g} without."
+        f"The ridge slope is {slope:.4f}. One run of {plan.steps} steps gives {nearest(ends['with privacy noise'], 3)} with privacy "
+        f"noise and {nearest(ends['without noise'], 3)} without."
     )
     return Plot(
         "One run beside the closed form",
@@ -211,8 +219,8 @@ def regions(plan: Schedule) -> Regions:
         "all iterates, composed": exact,
     }
     says = (
-        f"After {few.steps} steps the last iterate alone is promised ε = {few.promised[-1]:.4g}; the losses of all add up to "
-        f"{few.joint:.4g}, and at a false alarm rate of 5 of 100 the composed steps let an attacker be right "
+        f"After {few.steps} steps the last iterate alone is promised ε = {nearest(few.promised[-1], 4)}; the losses of all add up to "
+        f"{nearest(few.joint, 4)}, and at a false alarm rate of 5 of 100 the composed steps let an attacker be right "
         f"{outward(100 * float(np.ravel(exact.power(0.05))[0]), 3)} times of 100 at most."
     )
     return Regions("A few steps, exactly", says, shapes, notes=(_HONEST, "For a record that every step uses, p = 1."))

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.parameter import Choice
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _NEIGHBOUR = Choice("neighbour", "text", choices=NEIGHBOURS)
 def records(values: Any, low: float, high: float, *, least: int = 1) -> FloatArray:
     """Return the records in ascending order, or say what is wrong with them or with the range."""
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        msg = f"The range must be two finite numbers, low below high, got {low!r} and {high!r}."
+        msg = f"The range must be two finite numbers, low below high, got {numeral(low)} and {numeral(high)}."
         raise DomainError(msg)
     return np.sort(REAL.but(name="values", low=low, high=high, fewest=least).array(values))
 
@@ -127,7 +128,7 @@ def largest(query: str, n: int, low: float, high: float, neighbour: str = "subst
     width = high - low
     COUNT.but(name="n").check(n)
     if not width > 0:
-        msg = f"low must be below high, got {low!r} and {high!r}."
+        msg = f"low must be below high, got {numeral(low)} and {numeral(high)}."
         raise DomainError(msg)
     if _NEIGHBOUR.check(neighbour) == "remove" and query == "identity":
         return _removed(query, np.zeros(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dpcore.core.numerals import nearest
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_weighted as weighted
 from dpcore.labs.base import LabCheck
@@ -90,7 +91,7 @@ def _smooth() -> tuple[LabCheck, ...]:
             5e-6,
             smooth.dilation(0.25, printed, gaussian=True),
             "loose",
-            f"β = ε/(4(1 + ln(2/δ))) makes it {smooth.dilation(0.25, right, gaussian=True):.2g}; the source states no proof, and the "
+            f"β = ε/(4(1 + ln(2/δ))) makes it {nearest(smooth.dilation(0.25, right, gaussian=True), 2)}; the source states no proof, and the "
             "whole mechanism kept its δ wherever it was tried.",
             row="dilation-of-the-normal",
         ),

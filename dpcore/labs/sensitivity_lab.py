@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import DELTA, Choice, Parameter
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_views as pictures
@@ -83,11 +84,11 @@ class Sensitivity(Lab):
         """Return the rows at these parameters, then those of fixed examples."""
         e, b = self.epsilon, self.weight
         r = self.ratios(rng)[0]
-        at = f"ε = {e:g}, b = {b:g}"
+        at = f"ε = {nearest(e)}, b = {nearest(b)}"
         return (
             LabCheck(
                 "(5.13), Figs. 5.1-5.2",
-                f"noise variance of the weighted sensitivity, {at}, local/global = {r:.3g}",
+                f"noise variance of the weighted sensitivity, {at}, local/global = {nearest(r, 3)}",
                 weighted.printed_variance(e, b, r),
                 weighted.variance(e, b, r),
                 "false",
@@ -96,7 +97,7 @@ class Sensitivity(Lab):
             ),
             LabCheck(
                 "Example 5.2.19",
-                f"largest b that saves noise, local/global = {r:.3g}",
+                f"largest b that saves noise, local/global = {nearest(r, 3)}",
                 weighted.useful_weight(r, printed=True),
                 weighted.useful_weight(r),
                 "false",
@@ -114,7 +115,7 @@ class Sensitivity(Lab):
             ),
             LabCheck(
                 "Example 5.2.19",
-                f"least b with δ ≤ {self.delta:g}, ε = {e:g}",
+                f"least b with δ ≤ {nearest(self.delta)}, ε = {nearest(e)}",
                 weighted.private_weight(e, self.delta, printed=True),
                 weighted.private_weight(e, self.delta),
                 "loose",
@@ -129,7 +130,7 @@ class Sensitivity(Lab):
         beta = smooth.laplace_beta(self.epsilon, self.delta)
         return LabCheck(
             "Corollary 5.2.9",
-            f"δ of Laplace noise by smooth sensitivity, ε = {self.epsilon:g}, δ' = {self.delta:g}",
+            f"δ of Laplace noise by smooth sensitivity, ε = {nearest(self.epsilon)}, δ' = {nearest(self.delta)}",
             smooth.printed_laplace_delta(self.epsilon, self.delta),
             smooth.laplace_worst_delta(self.epsilon, beta),
             "loose",

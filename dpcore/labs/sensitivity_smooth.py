@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import Choice, Parameter
 from dpcore.labs.sensitivity import odd, records, within
 from dpcore.labs.sensitivity_pairs import gaussian_delta, laplace_delta
@@ -123,7 +124,7 @@ def laplace_worst_delta(epsilon: float, beta: float) -> float:
     """
     e, rate = within(BUDGET, epsilon), within(BETA, beta)
     if rate > e / 2:
-        msg = f"beta must be at most epsilon / 2 = {e / 2:g}, got {rate!r}."
+        msg = f"beta must be at most epsilon / 2 = {nearest(e / 2)}, got {numeral(rate)}."
         raise DomainError(msg)
     if rate == 0:
         return 0.0

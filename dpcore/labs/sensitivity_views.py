@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_weighted as weighted
 from dpcore.labs.base import Plot, Regions, series, together
@@ -38,7 +39,7 @@ def room(lab: Sensitivity) -> Plot:
     printed_at = 2 * math.log(1 / lab.delta) * math.log(2) / (1 - math.log(2))
     gain = f"above ε = {outward(crossing, 3)}" if crossing > 0.1 else "at every ε shown"
     return Plot(
-        f"Weights b that save noise and keep δ ≤ {lab.delta:g}",
+        f"Weights b that save noise and keep δ ≤ {nearest(lab.delta)}",
         f"Only b below 1/2 saves noise, not 0.707. The printed δ asks for more than that up to ε = "
         f"{outward(printed_at, 4, up=False)}; by the exact δ a gain is possible {gain}.",
         together(
@@ -87,7 +88,7 @@ def leak(lab: Sensitivity) -> Plot:
     printed = [min(1.0, weighted.printed_delta(lab.epsilon, b)) for b in grid]
     exact = [weighted.delta(lab.epsilon, b) for b in grid]
     return Plot(
-        f"The leak δ against the weight b at ε = {lab.epsilon:g}",
+        f"The leak δ against the weight b at ε = {nearest(lab.epsilon)}",
         f"At b = 1/2, the largest weight that saves noise, the exact δ is "
         f"{outward(weighted.delta(lab.epsilon, 0.5), 3)} = e^-ε / 4; the printed bound says "
         f"{outward(min(1.0, weighted.printed_delta(lab.epsilon, 0.5)), 3)}.",
@@ -106,18 +107,18 @@ def all_leaks(lab: Sensitivity) -> Plot:
     for e in _FIVE:
         parts.append(
             series(
-                f"printed, ε = {e:g}",
+                f"printed, ε = {nearest(e)}",
                 grid,
                 [min(1.0, weighted.printed_delta(e, b)) for b in grid],
                 kind="printed",
             )
         )
         if e in _EXACT:
-            parts.append(series(f"exact, ε = {e:g}", grid, [weighted.delta(e, b) for b in grid]))
+            parts.append(series(f"exact, ε = {nearest(e)}", grid, [weighted.delta(e, b) for b in grid]))
     least = weighted.private_weight(15.0, lab.delta, printed=True)
     return Plot(
         "The leak δ for five ε (Fig. 5.3)",
-        f"At ε = 15 the printed δ needs b of at least {outward(least, 4)} for δ ≤ {lab.delta:g}, the exact one "
+        f"At ε = 15 the printed δ needs b of at least {outward(least, 4)} for δ ≤ {nearest(lab.delta)}, the exact one "
         f"{outward(weighted.private_weight(15.0, lab.delta), 4)}.",
         together(*parts),
         "weight b of the global sensitivity",
@@ -140,7 +141,7 @@ def smooth_sensitivity(lab: Sensitivity, rng: Generator) -> Plot:
     here = smooth.smooth_median(x, 0.0, 1.0, beta)
     return Plot(
         "Smooth sensitivity as a share of the global one",
-        f"At ε = {lab.epsilon:g} and δ' = {lab.delta:g} (β = {beta:.3g}) the median's is {outward(here, 3)} of the "
+        f"At ε = {nearest(lab.epsilon)} and δ' = {nearest(lab.delta)} (β = {nearest(beta, 3)}) the median's is {outward(here, 3)} of the "
         f"global sensitivity; the local one is {outward(local('median', x, 0.0, 1.0), 3)}.",
         together(series("median", grid, median), series("mean", grid, mean)),
         "β",
@@ -160,7 +161,7 @@ def mechanisms(lab: Sensitivity, rng: Generator) -> Plot:
         errors = [smooth.typical_error(name, x, 0.0, 1.0, e, lab.delta) for e in grid]
         parts.append(series(f"{name}, smooth sensitivity", grid, errors))
     parts.append(series("Laplace, global sensitivity", grid, math.log(2.0) / grid))
-    at_one = ", ".join(f"{part['y'].iloc[-1]:.3g} ({part['series'].iloc[0]})" for part in parts)
+    at_one = ", ".join(f"{nearest(part['y'].iloc[-1], 3)} ({part['series'].iloc[0]})" for part in parts)
     return Plot(
         f"Typical errors of a noisy median, {lab.population} data, {lab.n} records",
         f"At ε = 1 half of the errors are below {at_one}.",
@@ -170,7 +171,7 @@ def mechanisms(lab: Sensitivity, rng: Generator) -> Plot:
         log_x=True,
         log_y=True,
         notes=(
-            f"By smooth sensitivity Laplace noise has δ ≤ {lab.delta / 2:g} and Gaussian noise δ ≤ {lab.delta:g} here.",
+            f"By smooth sensitivity Laplace noise has δ ≤ {nearest(lab.delta / 2)} and Gaussian noise δ ≤ {nearest(lab.delta)} here.",
             "Cauchy noise 1/(1 + z²) and the Laplace mechanism have δ = 0.",
             "One data set on [0, 1], a range of length 1.",
         ),
@@ -190,7 +191,7 @@ def promises(lab: Sensitivity) -> Plot:
     printed = [smooth.printed_laplace_delta(e, failure) for e in grid]
     room = int(min(p / x for p, x in zip(printed, exact, strict=True)))
     return Plot(
-        f"What smooth sensitivity promises and what it leaks, δ' = {failure:g}",
+        f"What smooth sensitivity promises and what it leaks, δ' = {nearest(failure)}",
         f"The printed δ of the Laplace mechanism is at least {outward(room, 2, up=False)} times the exact one for ε "
         "up to 1. δ'/2 is proved by widening first and moving the answer after.",
         together(
@@ -248,12 +249,12 @@ def pairs(lab: Sensitivity) -> Regions:
     mixed = weighted.region(e, lab.weight)
     bare = laplace_pair(scale, scale * 1e-9, 0.0, "local sensitivity alone")
     return Regions(
-        f"Regions of noise that follows the data, ε = {e:g}",
-        f"Weighted noise with b = {lab.weight:g} is ({e:g}, {outward(mixed.delta(e), 3)})-private, noise by smooth "
-        f"sensitivity ({e:g}, {outward(slow.delta(e), 3)}); the local sensitivity alone hides nothing.",
+        f"Regions of noise that follows the data, ε = {nearest(e)}",
+        f"Weighted noise with b = {nearest(lab.weight)} is ({nearest(e)}, {outward(mixed.delta(e), 3)})-private, noise by smooth "
+        f"sensitivity ({nearest(e)}, {outward(slow.delta(e), 3)}); the local sensitivity alone hides nothing.",
         {
-            f"promised: ({e:g}, {d:g})": DP(e, d),
-            f"weighted, b = {lab.weight:g}": mixed,
+            f"promised: ({nearest(e)}, {nearest(d)})": DP(e, d),
+            f"weighted, b = {nearest(lab.weight)}": mixed,
             "smooth sensitivity": slow,
             "local sensitivity alone": bare,
         },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import DELTA, Parameter
 from dpcore.labs.sensitivity import within
 from dpcore.labs.sensitivity_pairs import laplace_delta, laplace_pair
@@ -69,7 +70,7 @@ def narrow_bound(epsilon: float, weight: float, steps: int = 256) -> float:
 def region(epsilon: float, weight: float) -> TradeOff:
     """Return the region of the worst pair: Laplace noise of scale 2/epsilon against b times that, no move."""
     b = within(WEIGHT, weight)
-    return laplace_pair(2 / within(BUDGET, epsilon), 2 * b / epsilon, 0.0, f"weighted noise, b = {b:g}")
+    return laplace_pair(2 / within(BUDGET, epsilon), 2 * b / epsilon, 0.0, f"weighted noise, b = {nearest(b)}")
 
 
 def printed_variance(epsilon: float, weight: float, ratio: float) -> float:

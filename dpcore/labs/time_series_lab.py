@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.labs import time_series_views as views
 from dpcore.labs.base import Lab, LabCheck, Makers, Story
@@ -14,6 +15,7 @@ from dpcore.labs.catalogue import enter
 from dpcore.labs.time_series import Autoregression, code_first, many, pair, printed_dependence, total_dependence
 from dpcore.labs.time_series_scenarios import programmed, scenarios
 from dpcore.mechanisms.laplace import Laplace
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -90,9 +92,9 @@ class TimeSeries(Lab):
             "below 1 for any ρ",
             max(printed),
             "false",
-            f"The program behind the figure multiplies by the logarithm (it ends at {code_first(1.0, self.delta):.4g}); "
-            f"the formula divides, and is never below {min(printed):.4g}, corrected {min(corrected):.4g}. Exactly, the smallest "
-            f"ε at this δ is up to {max(exact):.4g}.",
+            f"The program behind the figure multiplies by the logarithm (it ends at {nearest(code_first(1.0, self.delta), 4)}); "
+            f"the formula divides, and is never below {outward(min(printed), 4, up=False)}, corrected {outward(min(corrected), 4, up=False)}. Exactly, the smallest "
+            f"ε at this δ is up to {outward(max(exact), 4)}.",
             row="figure-below-one",
             fixed=True,
         )
@@ -118,12 +120,12 @@ class TimeSeries(Lab):
                 printed,
                 epsilon,
                 "loose",
-                f"The printed one rests on (6.3); for two records it is still above the exact ε, {exact:.4g}.",
+                f"The printed one rests on (6.3); for two records it is still above the exact ε, {nearest(exact, 4)}.",
                 kind=kind,
             ),
             LabCheck(
                 "Theorem 6.3.5",
-                f"ε of the second release for a record at time 1, δ = {delta:g}",
+                f"ε of the second release for a record at time 1, δ = {nearest(delta)}",
                 printed,
                 exact,
                 "loose",
@@ -139,7 +141,7 @@ class TimeSeries(Lab):
         return [
             LabCheck(
                 "Theorem 6.3.5",
-                f"δ at the printed ε2' = {claim:.4g} with {_CROWD} records",
+                f"δ at the printed ε2' = {nearest(claim, 4)} with {_CROWD} records",
                 small,
                 true,
                 "false" if true > small else "loose",
@@ -162,7 +164,7 @@ class TimeSeries(Lab):
                 epsilon,
                 "loose",
                 "The variance is r'Σr/n², printed with n, and the flat prior is an assumption the proof does not name; for two "
-                f"records the printed one is still above the exact ε, {exact:.4g}.",
+                f"records the printed one is still above the exact ε, {nearest(exact, 4)}.",
                 kind=kind,
                 row="dependent-noise",
             ),
@@ -191,8 +193,8 @@ class TimeSeries(Lab):
                 "below 1, falling to 0.7",
                 first,
                 "false",
-                f"Read off the program's curve, which ends at {curves['figure_6_2']:.4g} and takes the sensitivity of the mean as 1, "
-                f"not 1/2; the printed formula falls to {last:.4g}, the corrected one to {least:.4g}.",
+                f"Read off the program's curve, which ends at {nearest(curves['figure_6_2'], 4)} and takes the sensitivity of the mean as 1, "
+                f"not 1/2; the printed formula falls to {nearest(last, 4)}, the corrected one to {nearest(least, 4)}.",
                 row="figure-below-one-again",
                 fixed=True,
             ),
@@ -202,7 +204,7 @@ class TimeSeries(Lab):
                 0.7,
                 curves["figure_6_3"],
                 "misprint",
-                f"0.7 is that of Figure 6.2, whose curve ends at {curves['figure_6_2']:.4g}.",
+                f"0.7 is that of Figure 6.2, whose curve ends at {nearest(curves['figure_6_2'], 4)}.",
                 row="copied-minimum",
                 fixed=True,
             ),
@@ -241,7 +243,7 @@ class TimeSeries(Lab):
             rows.append(
                 LabCheck(
                     place,
-                    f"δ at the printed ε = {claim[0]:.4g} ({attack}+N3)",
+                    f"δ at the printed ε = {nearest(claim[0], 4)} ({attack}+N3)",
                     claim[1],
                     true,
                     verdict,
@@ -257,7 +259,7 @@ class TimeSeries(Lab):
         return [
             LabCheck(
                 "Lemma 6.3.1",
-                f"loss of releasing x and {_FACTOR:g}x with pure noise",
+                f"loss of releasing x and {nearest(_FACTOR)}x with pure noise",
                 printed_dependence(one, two, _FACTOR),
                 total_dependence(one, two, _FACTOR),
                 "false",

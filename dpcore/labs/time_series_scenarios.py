@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 from dpcore.labs.base import Plot, series, together
 from dpcore.labs.time_series import ATTACKS, KNOWLEDGE, code_first, code_last
 from dpcore.labs.time_series_views import CORRECTED, EXACT, PRINTED, PROGRAM, bound_kind
@@ -105,7 +106,7 @@ def scenarios(model: Autoregression) -> Plot:
     worst = max(rows, key=lambda row: row.epsilon)
     says = (
         f"{worst.name} learns the most ({ATTACKS[worst.attack]}, {KNOWLEDGE[worst.knowledge]}): at most "
-        f"ε = {outward(worst.epsilon, 3)} exactly, where adding classical statements gives {worst.corrected[0]:.4g}."
+        f"ε = {outward(worst.epsilon, 3)} exactly, where adding classical statements gives {nearest(worst.corrected[0], 4)}."
     )
     return Plot("Who learns what", says, together(*parts), "attack and knowledge", "ε", notes=_notes(rows))
 
@@ -113,7 +114,7 @@ def scenarios(model: Autoregression) -> Plot:
 def _notes(rows: list[Scenario]) -> tuple[str, ...]:
     there = {row.name for row in rows}
     left_out = [name for name in (f"{a}+{k}" for a in ATTACKS for k in KNOWLEDGE) if name not in there]
-    shifts = ", ".join(f"{row.name} {row.mu:.4g}" for row in rows)
+    shifts = ", ".join(f"{row.name} {nearest(row.mu, 4)}" for row in rows)
     gap = max((row.printed[1] for row in rows if row.printed is not None), default=math.nan)
     return (
         *(f"{key}: {words}." for key, words in (ATTACKS | KNOWLEDGE).items()),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest
 from dpcore.labs.base import Plot, Regions, series, together
 from dpcore.labs.time_series import code_first, code_last, many, pair
 from dpcore.regions.guarantees import DP
@@ -61,7 +62,7 @@ def four(
 def _ends(frame: pd.DataFrame, label: str) -> str:
     """Return the least and largest value of a series as a range in words."""
     y = frame.loc[frame["series"] == label, "y"]
-    return f"{y.min():.3g} to {y.max():.3g}"
+    return f"{nearest(y.min(), 3)} to {nearest(y.max(), 3)}"
 
 
 def first_record(make: Make) -> Plot:
@@ -75,7 +76,7 @@ def first_record(make: Make) -> Plot:
     frame = four("", RHO, models, ("A1", "N2"), columns)
     says = (
         f"The program's curve runs over {_ends(frame, PROGRAM)}; from it the source reads, at ε = 1, that ε2' stays below 1. Its "
-        f"own formula gives {_ends(frame, PRINTED)}, the corrected one {_ends(frame, CORRECTED)}; at δ = {delta:g} the smallest ε "
+        f"own formula gives {_ends(frame, PRINTED)}, the corrected one {_ends(frame, CORRECTED)}; at δ = {nearest(delta)} the smallest ε "
         f"is {_ends(frame, EXACT)}."
     )
     return Plot(
@@ -98,9 +99,9 @@ def last_record(view: str, make: Make) -> Plot:
     models = [make(matrix, rho) for rho in RHO]
     frame = four("", RHO, models, ("A2", "N1"), _last_columns(models))
     says = (
-        f"With A = [[{matrix[0][0]:g}, {matrix[0][1]:g}], [0, {matrix[1][1]:g}]] the program draws {_ends(frame, PROGRAM)}; "
+        f"With A = [[{nearest(matrix[0][0])}, {nearest(matrix[0][1])}], [0, {nearest(matrix[1][1])}]] the program draws {_ends(frame, PROGRAM)}; "
         f"the formula as printed gives {_ends(frame, PRINTED)}, corrected {_ends(frame, CORRECTED)}, and the smallest ε at "
-        f"δ = {models[0].delta[0]:g} is {_ends(frame, EXACT)}."
+        f"δ = {nearest(models[0].delta[0])} is {_ends(frame, EXACT)}."
     )
     return Plot(
         "What the first release tells about a record at time 2",
@@ -129,13 +130,15 @@ def diagonal(view: str, make: Make) -> Plot:
     for rho in (-1.0, 0.0, 1.0):
         models = [make([[a, CORNER], [0.0, round(1 - a, 1) if opposed else a]], rho) for a in DIAGONAL]
         x = [0.5 / a for a in DIAGONAL]
-        part = four(f"ρ = {rho:g}, ", x, models, ("A2", "N1"), {PROGRAM: _last_columns(models)[PROGRAM]})
+        part = four(f"ρ = {nearest(rho)}, ", x, models, ("A2", "N1"), {PROGRAM: _last_columns(models)[PROGRAM]})
         largest = part.groupby("series", sort=False)["y"].max().to_list()
-        tops.append(f"{largest[0]:.3g}, {largest[1]:.3g} and {largest[2]:.3g} for ρ = {rho:g}")
+        tops.append(
+            f"{nearest(largest[0], 3)}, {nearest(largest[1], 3)} and {nearest(largest[2], 3)} for ρ = {nearest(rho)}"
+        )
         parts.append(part[~part["series"].str.endswith(EXACT)])
     says = (
         "Largest values as drawn by the program, corrected, and exactly at "
-        f"δ = {models[0].delta[0]:g}: {'; '.join(tops)}. The release was made for ε = {models[0].epsilon[0]:g}."
+        f"δ = {nearest(models[0].delta[0])}: {'; '.join(tops)}. The release was made for ε = {nearest(models[0].epsilon[0])}."
     )
     return Plot(
         "The leak against the sensitivity, a22 = 1 - a11" if opposed else "The leak against the sensitivity, a11 = a22",
@@ -163,11 +166,11 @@ def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
             model = many(n, own, epsilon=epsilon, delta=claimed, reach=reach)
             true = model.region("A1", "N2").delta_bounds(model.printed_first())[0]
             ratios.append(max(float(np.ravel(true)[0]) / claimed, 1e-12))
-        parts.append(series(f"claimed δ = {claimed:g}", SIZES, ratios, kind="lower"))
+        parts.append(series(f"claimed δ = {nearest(claimed)}", SIZES, ratios, kind="lower"))
         top = int(np.argmax(ratios))
         worst = max(worst, (ratios[top], SIZES[top], claimed))
     says = (
-        f"With {worst[1]} records and a claimed δ of {worst[2]:g} the true δ is at least {outward(worst[0], 3, up=False)} "
+        f"With {worst[1]} records and a claimed δ of {nearest(worst[2])} the true δ is at least {outward(worst[0], 3, up=False)} "
         "times the claimed one."
     )
     return Plot(
@@ -180,7 +183,7 @@ def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
         log_y=True,
         reference={"claim just kept": 1.0},
         notes=(
-            f"Theorem 6.3.5; every record follows its own past with factor {own:g}, independent innovations of variance 1.",
+            f"Theorem 6.3.5; every record follows its own past with factor {nearest(own)}, independent innovations of variance 1.",
             "Ratios below 1e-12 are drawn at 1e-12.",
         ),
     )
@@ -197,10 +200,10 @@ def priors(model: Autoregression) -> Plot:
     flat = model.corrected("A2", "N1")[0] if model.invertible else None
     kind = bound_kind(corrected, exact)
     frame = together(series(CORRECTED, PRIORS, corrected, kind=kind), series(EXACT, PRIORS, exact))
-    limit = f"; the flat prior the source assumes gives {flat:.4g}" if flat is not None else ""
+    limit = f"; the flat prior the source assumes gives {nearest(flat, 4)}" if flat is not None else ""
     says = (
-        f"The corrected ε1' is {corrected[0]:.3g} with a prior variance of {PRIORS[0]:g} and {corrected[-1]:.4g} with one of "
-        f"{PRIORS[-1]:g}{limit}."
+        f"The corrected ε1' is {nearest(corrected[0], 3)} with a prior variance of {nearest(PRIORS[0])} and {nearest(corrected[-1], 4)} with one of "
+        f"{nearest(PRIORS[-1])}{limit}."
     )
     return Plot(
         "Learning about time 2 from time 1 depends on the prior",
@@ -226,7 +229,7 @@ def regions(model: Autoregression) -> Regions:
     }
     true = float(np.ravel(shapes["both releases"].delta_bounds(epsilon)[1])[0])
     says = (
-        f"Both releases are exactly Gaussian with μ = {model.mu('A1', 'N3'):.4g}. Printed is ({epsilon:.4g}, {delta:.4g}); "
+        f"Both releases are exactly Gaussian with μ = {nearest(model.mu('A1', 'N3'), 4)}. Printed is ({nearest(epsilon, 4)}, {nearest(delta, 4)}); "
         f"at that ε the true δ is at most {outward(true, 3)}."
     )
     return Regions("What both releases tell about a record at time 1", says, shapes)

@@ -12,6 +12,7 @@ from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import settled
+from dpcore.core.numerals import nearest
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import CopyEstimate, ListContours
 from dpcore.ledger.records import LARGEST_COUNT
@@ -81,7 +82,7 @@ class Spending:
     @property
     def words(self) -> str:
         """The state of the budget as a sentence."""
-        budget, delta = f"{self.budget.epsilon:.6g}", outward(self.budget.delta, 6)
+        budget, delta = nearest(self.budget.epsilon), outward(self.budget.delta, 6)
         if math.isinf(self.spent_lower):
             return f"At δ = {delta} no ε holds for this ledger: it does not fit into any budget with this δ."
         spent = f"ε = {outward(self.spent, 4)} ({_KINDS[self.kind]}) at δ = {delta}"
@@ -311,17 +312,17 @@ def more_words(ledger: Ledger, answer: More, budget: Budget) -> str:
     """
     name = ledger.name(answer.row - 1)
     name = name[0].lower() + name[1:]
-    goal = f"(ε, δ) = ({budget.epsilon:.6g}, {outward(budget.delta, 6)})"
+    goal = f"(ε, δ) = ({nearest(budget.epsilon)}, {outward(budget.delta, 6)})"
     if answer.over:
         sure = "is over" if answer.kind == "exact" else "cannot be shown to stay within"
         return f"None of {name}: the ledger {sure} the budget {goal} as it is."
     if answer.count == 0:
-        last = "one more would break it" if answer.kind == "exact" else "whether one more fits could not be decided"
+        last = "one more would exceed it" if answer.kind == "exact" else "whether one more fits could not be decided"
         return f"No more of {name} fits into {goal}: {last}."
     if answer.delta_next == 0.0 and answer.kind == "lower":
         return f"At least {grouped(answer.count)} more of {name} fit into {goal}; larger numbers were not tried."
     last = (
-        "one more would break it (exact)"
+        "one more would exceed it (exact)"
         if answer.kind == "exact"
         else "whether one more fits could not be decided (lower bound)"
     )

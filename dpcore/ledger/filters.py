@@ -30,6 +30,7 @@ import numpy as np
 
 from dpcore.core.domains import OPEN_ORDER, PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions.guarantees import RDP
@@ -96,7 +97,7 @@ class Filter:
     @property
     def title(self) -> str:
         """The filter as people read it; the Rényi filter with its order."""
-        return f"{TITLES[self.name]}, order {self.order:.4g}" if self.order else TITLES[self.name]
+        return f"{TITLES[self.name]}, order {nearest(self.order, 4)}" if self.order else TITLES[self.name]
 
     @property
     def unit(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import DELTA, EPSILON, ETA, shown
 from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
 
@@ -120,7 +121,7 @@ def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
     masses = PROBABILITY.but(name=f"A probability of {name}", high=1.0 + SUM_TOLERANCE).array(items).tolist()
     total = math.fsum(masses)
     if abs(total - 1.0) > SUM_TOLERANCE:
-        msg = f"{name} must add up to 1 within {SUM_TOLERANCE:g}, got {total!r}."
+        msg = f"{name} must add up to 1 within {nearest(SUM_TOLERANCE)}, got {numeral(total)}."
         raise DomainError(msg)
     return tuple(value / total for value in masses)
 
@@ -194,9 +195,9 @@ class LocalPromise:
 
     def __str__(self) -> str:
         """Return the numbers, as in ``ε = 1, δ = 0.01``."""
-        parts = [f"ε = {self.epsilon:g}"]
+        parts = [f"ε = {nearest(self.epsilon)}"]
         if self.delta > 0:
-            parts.append(f"δ = {self.delta:g}")
+            parts.append(f"δ = {nearest(self.delta)}")
         if self.eta is not None:
-            parts.append(f"η = {self.eta:g}")
+            parts.append(f"η = {nearest(self.eta)}")
         return ", ".join(parts)

@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import checkpoint
 from dpcore.core.kinds import FACTS, kind
+from dpcore.core.numerals import nearest
 from dpcore.local.bounds import NEIGHBOURS, Case
 from dpcore.local.channels import binary, randomized_response
 from dpcore.local.checks import proved_bounds
@@ -43,7 +44,7 @@ _MANY_POINTS, _FEW_POINTS = 25, 9
 Row = tuple[str, float, float, float, float, str, str, str]
 
 
-def grid(question: Hypotheses, promise: LocalPromise, top: float = 6.0) -> tuple[float, ...]:
+def grid(question: Hypotheses, promise: LocalPromise, top: float | None = None) -> tuple[float, ...]:
     """Return the epsilons of a chart: even steps up to `top`, and that of the promise; fewer steps if each takes long.
 
     Parameters
@@ -52,14 +53,16 @@ def grid(question: Hypotheses, promise: LocalPromise, top: float = 6.0) -> tuple
         What is to be decided.
     promise : LocalPromise
         What every answer guarantees.
-    top : float, default 6
-        The largest epsilon.
+    top : float, optional
+        The largest epsilon; by default 6, or a quarter more than an epsilon above 5.
 
     Returns
     -------
     tuple of float
         Ascending.
     """
+    if top is None:
+        top = 6.0 if promise.epsilon <= 5 else math.ceil(1.25 * promise.epsilon)
     slow = len(question.groups) >= (MOST_APPROXIMATE if promise.delta > 0 else 11)
     steps = np.linspace(0.0, top, (_FEW_POINTS if slow else _MANY_POINTS) + 1)[1:]
     return tuple(sorted({*(float(f"{x:.10g}") for x in steps), *([promise.epsilon] if promise.epsilon > 0 else [])}))
@@ -227,10 +230,10 @@ def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
         return f"{two[:1].upper()}{two[1:]} is as good as the best channel at every ε drawn."
     if good[0]:
         until = float(order["epsilon"].iloc[int(np.argmin(good)) - 1])
-        parts.append(f"{two} is as good as the best channel up to ε = {until:g}")
+        parts.append(f"{two} is as good as the best channel up to ε = {nearest(until)}")
     many = order["response"].to_numpy(dtype=bool)
     if many[-1]:
         last_bad = int(many.size - np.argmin(many[::-1])) if not many.all() else 0
         also = "" if parts else " is as good as the best channel"
-        parts.append(f"randomized response{also} from ε = {float(order['epsilon'].iloc[last_bad]):g} on")
+        parts.append(f"randomized response{also} from ε = {nearest(float(order['epsilon'].iloc[last_bad]))} on")
     return f"At the ε drawn, {' and '.join(parts)}." if parts else ""

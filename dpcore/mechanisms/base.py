@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import entries
 from dpcore.curves.polygon import Polygon
 from dpcore.mechanisms.law import Inverse, Law
@@ -43,7 +44,9 @@ LAST = 1000  # rank of a mechanism that does not state its place among others
 def check_noise(text: str, width: float) -> float:
     """Return the width; refuse noise without a density: of width 0 (no noise at all) or of infinite width."""
     if width == 0 or math.isinf(width):
-        msg = f"{text} has noise of width {width:g}; only noise of a positive finite width has a density to draw."
+        msg = (
+            f"{text} has noise of width {nearest(width)}; only noise of a positive finite width has a density to draw."
+        )
         raise DomainError(msg)
     return width
 
@@ -203,7 +206,7 @@ class Mechanism(Atom):
             if self.total_variation < region.total_variation * (1 - 1e-9)
             else "the claim describes the region completely"
         )
-        return Claim(region, True, f"The claim of ε = {epsilon:.6g} holds: {end}, and {gain}.")
+        return Claim(region, True, f"The claim of ε = {nearest(epsilon)} holds: {end}, and {gain}.")
 
     def renyi(self, order: float) -> float | None:  # noqa: ARG002  overridden where there is a closed form
         """Return the Rényi divergence of an order in [1, inf), the larger of both directions, in closed form; None if unknown."""
@@ -243,7 +246,7 @@ class Mechanism(Atom):
         """Return why it does not suit an answer that moves by `sensitivity`; empty if it does."""
         whole = any(p.name == "sensitivity" and p.kind == "integer" for p in cls.entry.parameters)
         if whole and sensitivity != math.floor(sensitivity):
-            return f"It is for integer answers, which move by an integer, not by {sensitivity:g}."
+            return f"It is for integer answers, which move by an integer, not by {nearest(sensitivity)}."
         return ""
 
     @property
@@ -298,7 +301,7 @@ def _of_masses(law: Law, move: float) -> Polygon:
     Unbounded noise is summed as far as doubles can hold its masses; its loss then counts as unbounded, which is safe.
     """
     if move != int(move):
-        msg = f"Integer noise is for answers that move by an integer, not by {move:g}."
+        msg = f"Integer noise is for answers that move by an integer, not by {nearest(move)}."
         raise DomainError(msg)
     unbounded = math.isinf(law.low) or math.isinf(law.high)
     rare = np.array([_RAREST])

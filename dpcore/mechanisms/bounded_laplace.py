@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import SCALE, SENSITIVITY, Oracle, Parameter, register
 from dpcore.curves.bounded_laplace import BoundedLaplaceCurve
 from dpcore.mechanisms.base import SLIGHTLY, Claim, Mechanism, TwoAnswers, check_noise
@@ -62,7 +63,7 @@ class BoundedLaplace(Mechanism):
         """Check the fields and their order."""
         super().__post_init__()
         if self.lower >= self.upper:
-            msg = f"lower must be below upper, got {self.lower!r} and {self.upper!r}."
+            msg = f"lower must be below upper, got {numeral(self.lower)} and {numeral(self.upper)}."
             raise DomainError(msg)
 
     def _pair(self) -> Curve:
@@ -107,11 +108,11 @@ class BoundedLaplace(Mechanism):
         if holds is False:
             loss = outward(self.curve.max_loss, 4, up=False)
             words = (
-                f"The claim fails: noise of scale sensitivity / ε gives ε = {epsilon:.5g} only while nothing is cut. After the "
+                f"The claim fails: noise of scale sensitivity / ε gives ε = {nearest(epsilon, 5)} only while nothing is cut. After the "
                 f"cut to the interval the largest loss is {loss} (rounded down)."
             )
         else:
-            words = f"The claim of ε = {epsilon:.5g} holds: the interval leaves no worse pair of answers."
+            words = f"The claim of ε = {nearest(epsilon, 5)} holds: the interval leaves no worse pair of answers."
         return Claim(DP(epsilon), holds, words)
 
 

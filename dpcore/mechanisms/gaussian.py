@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves import renyi_divergence
 from dpcore.curves.gaussian import GaussianCurve
@@ -175,16 +176,16 @@ class GaussianClassic(GaussianNoise):
         holds = true <= delta
         least = GaussianAnalytic(epsilon, delta).noise
         ratio = self.noise / least
-        sigma = f"Its σ is {self.noise:.5g}; the exact calibration gives σ = {outward(least, 5)} (rounded up)"
+        sigma = f"Its σ is {nearest(self.noise, 5)}; the exact calibration gives σ = {outward(least, 5)} (rounded up)"
         if holds:
-            end = f"{sigma}: the classical noise is {100 * (ratio - 1):.3g} % wider than necessary."
-            words = f"The claim holds: at ε = {epsilon:g} the true δ is {outward(true, 4)} (exact, rounded up), the claimed one {delta:g}."
+            end = f"{sigma}: the classical noise is {nearest(100 * (ratio - 1), 3)} % wider than necessary."
+            words = f"The claim holds: at ε = {nearest(epsilon)} the true δ is {outward(true, 4)} (exact, rounded up), the claimed one {nearest(delta)}."
         else:
             times = outward(true / delta, 3, up=False)
-            end = f"{sigma}, {100 * (1 / ratio - 1):.3g} % more."
+            end = f"{sigma}, {nearest(100 * (1 / ratio - 1), 3)} % more."
             words = (
-                f"The claim fails: at ε = {epsilon:g} the true δ is {outward(true, 4, up=False)} (exact, rounded down), "
-                f"{times} times the claimed {delta:g}. The classical formula is proved only for ε below 1."
+                f"The claim fails: at ε = {nearest(epsilon)} the true δ is {outward(true, 4, up=False)} (exact, rounded down), "
+                f"{times} times the claimed {nearest(delta)}. The classical formula is proved only for ε below 1."
             )
         return Claim(DP(epsilon, delta), holds, f"{words} {end}")
 
@@ -239,7 +240,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
     while safe(high):
         low, high = high, 2 * high
         if high > 1e9:
-            msg = f"delta must be below 1 for a finite noise, got {delta!r}."
+            msg = f"delta must be below 1 for a finite noise, got {numeral(delta)}."
             raise DomainError(msg)
     for _ in range(200):
         middle = 0.5 * (low + high)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +186,7 @@ class Law(ABC):
         if factor == 1.0:
             return self
         if self.integer:
-            msg = f"Integer noise cannot be scaled by {factor!r}."
+            msg = f"Integer noise cannot be scaled by {numeral(factor)}."
             raise DomainError(msg)
         return Scaled(self, float(factor))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import SENSITIVITY, shown
 from dpcore.curves.combined import ByBeta
 from dpcore.regions.algebra import Loose
@@ -170,8 +171,8 @@ class Noise:
         worst = int(np.argmax(off))
         if off[worst] > _WORST:
             msg = (
-                f"quantile must be the inverse of cdf to {_WORST:g}; "
-                f"cdf(quantile({_RATES[worst]:.6g})) is {back[worst]:.6g}."
+                f"quantile must be the inverse of cdf to {nearest(_WORST)}; "
+                f"cdf(quantile({nearest(_RATES[worst])})) is {nearest(back[worst])}."
             )
             raise DomainError(msg)
         if self.symmetric:
@@ -188,15 +189,15 @@ class Noise:
         worst = int(np.argmax(np.abs(mirrored - (1 - back))))
         if abs(mirrored[worst] - (1 - back[worst])) > 1e-9:
             msg = (
-                f"The noise is not symmetric around its median {self.centre:g}: cdf is {back[worst]:.6g} at {x[worst]:g} "
-                f"and {mirrored[worst]:.6g} at the mirrored place; leave symmetric out."
+                f"The noise is not symmetric around its median {nearest(self.centre)}: cdf is {nearest(back[worst])} at {nearest(x[worst])} "
+                f"and {nearest(mirrored[worst])} at the mirrored place; leave symmetric out."
             )
             raise DomainError(msg)
 
     @staticmethod
     def _check_other(gap: FloatArray, first: str, second: str) -> None:
         if np.abs(gap).max() > 1e-9:
-            msg = f"{first} must equal {second}; they differ by {np.abs(gap).max():.2g}."
+            msg = f"{first} must equal {second}; they differ by {nearest(np.abs(gap).max(), 2)}."
             raise DomainError(msg)
 
     def below(self, x: FloatArray, side: int) -> FloatArray:
@@ -357,6 +358,6 @@ def _check_convex(curve: Shifted, label: str) -> None:
     if slope[worst] - slope[worst + 1] > room[worst]:
         msg = (
             f"The noise of {label} is not log-concave: its trade-off bends the wrong way near alpha = "
-            f"{_RATES[worst + 1]:.3g}."
+            f"{nearest(_RATES[worst + 1], 3)}."
         )
         raise DomainError(msg)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import ImpossibleError, InternalError
+from dpcore.core.numerals import numeral
 from dpcore.curves.base import Curve
 from dpcore.curves.bound import published
 from dpcore.curves.combined import ByBeta
@@ -107,7 +108,7 @@ def power_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
 def area(region: TradeOff, value: float) -> float:
     """Return an area under the trade-off, in [0, 1/2] up to rounding."""
     if not 0.0 <= value <= 0.5 * (1.0 + ROUNDING):
-        raise _refusal(region, f"The area under the curve came out as {value!r}")
+        raise _refusal(region, f"The area under the curve came out as {numeral(value)}")
     return min(value, 0.5)
 
 
@@ -143,7 +144,7 @@ def _masses(region: TradeOff, polygon: Polygon) -> None:
     for name, mass, rest in (("without", polygon.p, polygon.p_inf), ("with", polygon.q, polygon.q_inf)):
         whole = float(np.sum(mass)) + rest
         if not (np.all(mass >= 0.0) and rest >= 0.0 and abs(whole - 1.0) <= _DUAL):
-            raise _refusal(region, f"The answers {name} the record came out with the total mass {whole!r}")
+            raise _refusal(region, f"The answers {name} the record came out with the total mass {numeral(whole)}")
 
 
 @contextmanager
@@ -194,7 +195,7 @@ def check_dual(region: TradeOff) -> bool:
     broken = good & ~((line <= beta + slack) & (line >= beta - height - slack))
     if broken.any():
         place = int(np.argmax(broken))
-        numbers = f"beta({float(_RATES[place])!r}) = {float(beta[place])!r} and delta({float(epsilon[place])!r})"
+        numbers = f"beta({numeral(_RATES[place])}) = {numeral(beta[place])} and delta({numeral(epsilon[place])})"
         raise _refusal(region, f"{numbers} contradict each other")
     return True
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
 from dpcore.curves import polygon_algebra, renyi_divergence
 from dpcore.curves.gaussian import GaussianCurve
@@ -18,7 +18,6 @@ from dpcore.curves.polygon import Polygon
 from dpcore.curves.renyi import Concentrated, Renyi
 from dpcore.regions.algebra import Additive, Factors
 from dpcore.regions.tradeoff import Atom, TradeOff
-from dpcore.words import nearest
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -339,7 +338,7 @@ class Pmf(Atom):
         for name, masses in (("p", self.p), ("q", self.q)):
             total = math.fsum(masses)
             if abs(total - 1.0) > 1e-9:
-                msg = f"{name} must add up to 1, got {total!r}."
+                msg = f"{name} must add up to 1, got {numeral(total)}."
                 raise DomainError(msg)
 
     @property

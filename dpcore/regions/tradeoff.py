@@ -21,7 +21,7 @@ from dpcore.core.effort import current
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import published
@@ -117,6 +117,11 @@ class TradeOff(ABC):
 
     def __repr__(self) -> str:
         """Return the canonical expression."""
+        return self.text
+
+    @property
+    def legend(self) -> str:
+        """What a legend calls it: words such as ``Laplace, ε = 1`` if it is one entry of the language, or its expression."""
         return self.text
 
     def _repr_html_(self) -> str:
@@ -359,6 +364,15 @@ class Atom(TradeOff):
         return call(self.entry.name, [(p, getattr(self, name)) for name, p in parameters_of(type(self))])
 
     @property
+    def legend(self) -> str:
+        """Its title and its numbers; its expression where an argument is no number."""
+        arguments = [(p, getattr(self, name)) for name, p in parameters_of(type(self))]
+        stated = [(p, value) for p, value in arguments if p.required or value != p.default]
+        if any(p.kind not in {"number", "integer"} for p, _ in stated):
+            return self.text
+        return ", ".join((self.entry.short_title, *(f"{p.label or p.name} = {nearest(value)}" for p, value in stated)))
+
+    @property
     def identity(self) -> Hashable:
         """Its type and arguments, which the canonical text spells out."""
         return type(self), _arguments_of(type(self))(self)
@@ -430,8 +444,8 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
     worst = int(np.argmax(width))
     if width[worst] > tolerance:
         msg = (
-            f"The bracket of {what} = {float(at[worst])!r} reached the relative width "
-            f"{width[worst]:.2g}, not the tolerance of {tolerance:.2g}; allow a larger one."
+            f"The bracket of {what} = {numeral(at[worst])} reached the relative width "
+            f"{nearest(width[worst], 2)}, not the tolerance of {nearest(tolerance, 2)}; allow a larger one."
         )
         raise BudgetError(msg)
 

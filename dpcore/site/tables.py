@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -97,5 +98,5 @@ def cell(value: Any, up: bool | None = None) -> str:
     if isinstance(value, bool) or value is None:
         return WORDS_FOR[value]
     if isinstance(value, float):
-        return f"{value:.{DIGITS}g}" if up is None else outward(value, DIGITS, up=up)
+        return nearest(value, DIGITS) if up is None else outward(value, DIGITS, up=up)
     return str(value)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 TEXTS: Final = ("name", "draw", "title", "caption", "text", "source", "place", "differs", "preset")
 LOOKS: Final = (
-    "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "points", "selected", "x", "y",
+    "axes", "corners", "fill", "labels", "legend", "lines", "log", "log_x", "log_y", "own", "places", "points", "rows",
+    "selected", "x", "y",
 )  # fmt: skip
 COMMON: Final = (*TEXTS, "link", "height", "tolerance")
 _LONGEST: Final = 80  # of a name in a message
@@ -62,6 +63,8 @@ class Spec(Mapping[str, Any]):
         Its source, to find the line of a key.
     folder : Path, optional
         The folder that its file names are relative to.
+    files : mapping of str to bytes, optional
+        Files that are held in memory, by name; they come before those of the folder.
     """
 
     table: Mapping[str, Any]
@@ -69,6 +72,7 @@ class Spec(Mapping[str, Any]):
     line: int = 0
     text: str = ""
     folder: Path = field(default_factory=Path)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> Any:
         """Return the value of a key."""
@@ -120,6 +124,14 @@ class Drawer(ABC):
 
     def table(self) -> Any:
         """Return the calls that produce the table to take away; None if it is the figure's own."""
+        return None
+
+    def grid(self) -> Any:
+        """Return the calls that produce a table of all curves at the same places; None if there is nothing to align."""
+        return None
+
+    def target(self) -> tuple[str, float] | None:
+        """Return the name and value of the delta or epsilon at which the figure reads its numbers; None if there is none."""
         return None
 
     def options(self, *names: str, **renamed: str) -> dict[str, Any]:
@@ -184,14 +196,14 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     Examples
     --------
     >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
-    'dp(1): the loss is never infinite; it is at most 1.'
+    'DP, ε = 1: the loss is never infinite; it is at most 1.'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
     if "height" in source:
         look = replace(look, height=_height(source))
-    with effort(tolerance=_tolerance(source)), mistakes(source):
-        figure: Figure = recipes.run(drawer.recipe(), look)
+    with effort(tolerance=tolerance_of(source)), mistakes(source):
+        figure: Figure = recipes.run(drawer.recipe(), look, source.files)
     return replace(figure, title=str(source.get("title") or figure.title))
 
 
@@ -213,9 +225,30 @@ def table(spec: Mapping[str, Any]) -> pd.DataFrame | None:
     recipe = drawer.table()
     if recipe is None:
         return None
-    with effort(tolerance=_tolerance(source)), mistakes(source):
-        rows: pd.DataFrame = recipes.run(recipe, PLAIN)
+    with effort(tolerance=tolerance_of(source)), mistakes(source):
+        rows: pd.DataFrame = recipes.run(recipe, PLAIN, source.files)
     return rows
+
+
+def intermediate(spec: Mapping[str, Any], name: str) -> Any:
+    """Return a value on the way to a figure, made by the same calls.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        As in `draw`.
+    name : str
+        A recipe of its drawer, such as ``audit``.
+
+    Returns
+    -------
+    object
+        The value.
+    """
+    source = as_spec(spec)
+    recipe = getattr(drawer_of(source), name)
+    with effort(tolerance=tolerance_of(source)):
+        return recipes.run(recipe, PLAIN, source.files)
 
 
 def expressions(spec: Mapping[str, Any]) -> tuple[str, ...]:
@@ -267,7 +300,7 @@ def code(spec: Mapping[str, Any], *, file: str = "") -> str:
     source = as_spec(spec)
     with mistakes(source):
         drawer = drawer_of(source)
-        return recipes.source(drawer.recipe(), _tolerance(source), table=drawer.table(), file=file)
+        return recipes.source(drawer.recipe(), tolerance_of(source), table=drawer.table(), file=file)
 
 
 def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,7 +380,7 @@ def check_common(spec: Spec) -> None:
     if "link" in spec and "preset" in spec:
         spec.fail("link and preset say the same in two ways; give one of them.", "link")
     _height(spec)
-    _tolerance(spec)
+    tolerance_of(spec)
 
 
 def _height(spec: Spec) -> int:
@@ -355,7 +388,8 @@ def _height(spec: Spec) -> int:
     return 0 if type(height) is int and height == 0 else int(_checked(spec, _HEIGHT, height))
 
 
-def _tolerance(spec: Spec) -> float | None:
+def tolerance_of(spec: Spec) -> float | None:
+    """Return the tolerance of a spec; None if it has none."""
     value = spec.get("tolerance")
     return None if value is None else float(_checked(spec, _TOLERANCE, value))
 

@@ -122,6 +122,12 @@ def integer(default: Any = REQUIRED, low: float = 0, high: float = 10**9) -> Any
     return make(lambda value: read_value(parameter, value), default, parameter.domain)
 
 
+def integers(default: Any = REQUIRED, words: str = "a list of integers", **domain: Any) -> Any:
+    """Hold a list of integers."""
+    parameter = Parameter("value", "integer", **domain)
+    return make(lambda value: tuple(read_value(parameter, item) for item in _some(value)), default, words)
+
+
 def numbers(default: Any = REQUIRED) -> Any:
     """Hold a list of numbers, or a text such as ``0:3:0.1``."""
     return make(_numbers, default, "numbers, or a list such as 0:3:0.1 or 1e-9..1e-2/8")

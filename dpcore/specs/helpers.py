@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,17 +9,13 @@ from dpcore.core.errors import DomainError
 from dpcore.files.documents import bytes_of
 from dpcore.files.sheet import open_csv
 from dpcore.language.problems import nearest
-from dpcore.ledger import read_ledger
 from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.ledger import Ledger
     from dpcore.theorems.composition import TheoremRegion
     from dpcore.utility import Dataset
-
-MOST_NAMED = 5
 
 
 def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
@@ -31,20 +26,6 @@ def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRe
             msg = f"There is no theorem {name!r}; {nearest(name, by_name) or 'the theorems are ' + ', '.join(by_name) + '.'}"
             raise DomainError(msg)
     return tuple(by_name[name] for name in names)
-
-
-def ledger_of(path: str | Path, relation: str = "") -> Ledger:
-    """Return the ledger of a CSV or JSON file; an unreadable row is an error, since without it epsilon would be too small."""
-    reading = read_ledger(bytes_of(Path(path)))
-    if reading.problems:
-        rest = len(reading.problems) - MOST_NAMED
-        more = f" (and {rest} more rows)" if rest > 0 else ""
-        msg = f"{' '.join(reading.problems[:MOST_NAMED])}{more}"
-        raise DomainError(msg)
-    if not reading.ledger.rows:
-        msg = "The ledger has no row: there is nothing to add up."
-        raise DomainError(msg)
-    return replace(reading.ledger, relation=relation or reading.relation)
 
 
 def dataset_of(

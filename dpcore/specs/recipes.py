@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.core.results import result
 from dpcore.files.paths import inside
 
@@ -52,7 +53,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class File:
-    """A file named in a spec: looked up in the folder of the spec, and written in the code as it was typed."""
+    """A file named in a spec, written in the code as it was typed: its bytes if it is in memory, its path otherwise."""
 
     name: str
     folder: Path
@@ -80,16 +81,16 @@ def draws(path: str, *args: Any, **options: Any) -> Call:
 # ---- running -------------------------------------------------------------------------------------------------
 
 
-def run(node: Any, look: Look) -> Any:
-    """Return the value of a recipe."""
-    return _Runner(look).value(node)
+def run(node: Any, look: Look, files: Mapping[str, bytes] | None = None) -> Any:
+    """Return the value of a recipe; `files` are those held in memory, by name."""
+    return _Runner(look, files or {}).value(node)
 
 
 class _Runner:
     """Evaluates nodes; each variable once."""
 
-    def __init__(self, look: Look) -> None:
-        self.look, self.variables = look, dict[str, Any]()
+    def __init__(self, look: Look, files: Mapping[str, bytes]) -> None:
+        self.look, self.files, self.variables = look, files, dict[str, Any]()
 
     def value(self, node: Any) -> Any:  # noqa: PLR0911  # one for each kind of node
         if isinstance(node, Variable):
@@ -106,7 +107,8 @@ class _Runner:
             target = getattr(self.value(node.target), node.name)
             return target if node.args is None else target(*(self.value(arg) for arg in node.args))
         if isinstance(node, File):
-            return node.path
+            content = self.files.get(node.name)
+            return node.path if content is None else content
         if isinstance(node, dict):
             return {name: self.value(value) for name, value in node.items()}
         if isinstance(node, (list, tuple)):
@@ -126,11 +128,13 @@ def resolve(path: str) -> Any:
 # ---- writing -------------------------------------------------------------------------------------------------
 
 
-def source(node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "") -> str:
-    """Return the Python lines of a recipe: they set ``figure``, ``table`` if there is a recipe for it, and save a file."""
+def source(
+    node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "", name: str = "figure"
+) -> str:
+    """Return the Python lines of a recipe: they set `name`, ``table`` if there is a recipe for it, and save a file."""
     writer = _Writer()
-    last = writer.text(node, len("figure = "))
-    lines = [*writer.lines, f"figure = {last}"]
+    last = writer.text(node, len(f"{name} = "))
+    lines = [*writer.lines, f"{name} = {last}"]
     if table is not None:
         done = len(writer.lines)
         rows = writer.text(table, len("table = "))
@@ -138,7 +142,7 @@ def source(node: Any, tolerance: float | None = None, *, table: Any = None, file
     if file:
         lines.append(f"{writer.need('dpcore.charts:save')}(figure, {_literal(file)})")
     if tolerance is not None:
-        header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={tolerance!r}):"
+        header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={_literal(tolerance)}):"
         lines = [header, *(f"    {line}" for text in lines for line in text.split("\n"))]
     imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(writer.imports.items())]
     standard = [line for line in imports if not line.startswith("from dpcore")]
@@ -183,6 +187,10 @@ class _Writer:
             return self._items("[", tuple(node), "]", column, depth)
         if isinstance(node, tuple):
             return self._items("(", node, ",)" if len(node) == 1 else ")", column, depth)
+        if (
+            isinstance(node, str) and depth and node.count("\n") > 1
+        ):  # inside brackets its lines may stand below each other
+            return f"\n{'    ' * depth}".join(map(_literal, node.splitlines(keepends=True)))
         return _literal(node)
 
     def _items(
@@ -206,8 +214,8 @@ class _Writer:
 
 
 def _literal(value: Any) -> str:
-    """Return a plain value as Python writes it, texts in double quotes."""
+    """Return a plain value as Python reads it: texts in double quotes, a whole float as 2.0, otherwise the short form."""
     if isinstance(value, str):
         quoted = repr(value)
         return quoted if '"' in value else '"' + quoted[1:-1].replace("\\'", "'") + '"'
-    return repr(value)
+    return numeral(value) if isinstance(value, float) and not value.is_integer() else repr(value)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from dpcore.core.domains import COPIES, LOSS, SHARE
 from dpcore.core.errors import DomainError
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.rounding import up
 from dpcore.theorems.advanced_drv import against_sum
 from dpcore.theorems.record import ADAPTIVE, ClosedFormBound, Promise, Theorem, TheoremOracle
 from dpcore.theorems.releases import equal
-from dpcore.words import nearest, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

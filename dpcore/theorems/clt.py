@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore.central_limit import limit
 from dpcore.central_limit.gaussians import epsilons_of, joined
+from dpcore.core.numerals import nearest
 from dpcore.regions.guarantees import DP
 from dpcore.theorems.record import Promise, PromisedRegion, Theorem, TheoremOracle
 from dpcore.theorems.releases import MOST_DIFFERENT
@@ -29,14 +30,14 @@ def _objection(releases: Releases, _delta: float) -> str:
 def _epsilon(releases: Releases, delta: float) -> Promise:
     gaussian = limit(releases.region)  # moments are summed over the factors
     value = float(epsilons_of(np.array([gaussian.mu]), np.array([gaussian.lost]), delta, certified=False)[0])
-    return Promise(value, "approximate", f"μ = {gaussian.mu:.6g}; an approximation, not a promise")
+    return Promise(value, "approximate", f"μ = {nearest(gaussian.mu)}; an approximation, not a promise")
 
 
 def _region(releases: Releases, _delta: float, _slack: float) -> PromisedRegion:
     gaussian = limit(releases.region)
     gamma = gaussian.gamma(1)
     band = "how far off is not known" if math.isinf(gamma) else f"both rates are off by at most {outward(gamma, 3)}"
-    return PromisedRegion(joined(gaussian.mu, gaussian.lost), "approximate", f"μ = {gaussian.mu:.6g}; {band}")
+    return PromisedRegion(joined(gaussian.mu, gaussian.lost), "approximate", f"μ = {nearest(gaussian.mu)}; {band}")
 
 
 THEOREM = Theorem(

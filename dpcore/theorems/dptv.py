@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.domains import DELTA, ETA, LOSS
 from dpcore.core.notices import collected, notice
-from dpcore.core.numerals import numeral
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.rounding import failure, sum_up
 from dpcore.regions.guarantees import DP, DPTV
 from dpcore.theorems.domain import LATTICE_COPIES
@@ -17,7 +17,7 @@ from dpcore.theorems.lattice import deltas_at_drops, reserve, trinomial_masses
 from dpcore.theorems.optimal import corner_table, optimal_epsilon, optimal_region
 from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.table import table
-from dpcore.words import nearest, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.regions.guarantees import GDP
 from dpcore.theorems.divergence_sums import divergence_sum, infinite
@@ -33,7 +34,7 @@ def _epsilon(releases: Releases, delta: float) -> Promise:
     order, bound = float(orders[place]), float(total[place])
     if not math.isfinite(bound):
         return Promise(math.inf, "upper", "no order gives a finite sum")
-    return Promise(tight_epsilon(order, up(bound), delta), "upper", f"best order {order:.4g}")
+    return Promise(tight_epsilon(order, up(bound), delta), "upper", f"best order {nearest(order, 4)}")
 
 
 def _best(orders: FloatArray, total: FloatArray, delta: float) -> int:

@@ -91,7 +91,7 @@ def step_of(region: TradeOff, k: int = 1, delta: float = 1e-6) -> Step:
         The mechanism.
     k : int, default 1
         Number of copies.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         By how much all copies together may exceed e^epsilon, in [0, 1].
 
     Returns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.core.numerals import nearest
 from dpcore.theorems.rdp_tight import tight_delta, tight_epsilon
 from dpcore.theorems.record import SINGLE, Account, Route, Theorem
 from dpcore.theorems.zcdp_bun_steinke import plain_delta, plain_epsilon
@@ -20,14 +21,14 @@ def best_epsilon(rho: float, xi: float, delta: float) -> tuple[float, str]:
     """Return the smallest tight epsilon of (xi, rho)-zCDP at delta, and its order."""
     start = 1 + math.sqrt(-math.log(delta) / rho) if rho > 0 and delta < 1 else 2.0
     best, order = _smallest(lambda order: tight_epsilon(order, xi + rho * order, delta), start)
-    return min(best, plain_epsilon(rho, xi, delta)), f"order {order:.6g}"
+    return min(best, plain_epsilon(rho, xi, delta)), f"order {nearest(order)}"
 
 
 def _delta(rho: float, xi: float, point: float) -> tuple[float, str]:
     """Return the smallest tight delta of (xi, rho)-zCDP at epsilon `point`, and its order."""
     start = 1 + (point - xi) / (2 * rho) if rho > 0 and point > xi else 2.0
     best, order = _smallest(lambda order: tight_delta(order, xi + rho * order, point), start)
-    return min(best, plain_delta(rho, xi, point)), f"order {order:.6g}"
+    return min(best, plain_delta(rho, xi, point)), f"order {nearest(order)}"
 
 
 def _smallest(bound: Callable[[float], float], start: float) -> tuple[float, float]:

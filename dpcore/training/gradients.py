@@ -29,6 +29,7 @@ from dpcore.core.domains import ALPHA, COUNT, OPEN_ORDER, POSITIVE, SHARE
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import kind, kinds, labelled
+from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.engine import mixture_mgf
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
@@ -272,15 +273,15 @@ def _framed(training: Training, failing: float, bracket: tuple[float, float], wh
             why or f"at least {outward(low, 6, up=False)}",
             "none" if why else kind(low, high, "upper"),
         ),
-        (RENYI, bound, 0.0, f"best order {order:.4g}", "upper"),
+        (RENYI, bound, 0.0, f"best order {nearest(order, 4)}", "upper"),
     ]
     for name, mu in ((ACCOUNTANT, training.mu), (MOMENTS, training.own_mu)):
         value = _gaussian(mu, failing)
-        words = f"μ = {mu:.6g}"
+        words = f"μ = {nearest(mu)}"
         rows.append((name, value, value, words if why else _flag(value, low, high, words), "approximate"))
     plain = GDP(training.whole_mu)
     least, most = (float(bound[0]) for bound in plain.epsilon_bounds(np.array([failing])))
-    rows.append((WHOLE, most, least, f"μ = {training.whole_mu:.6g}", kind(least, most, "upper")))
+    rows.append((WHOLE, most, least, f"μ = {nearest(training.whole_mu)}", kind(least, most, "upper")))
     frame = pd.DataFrame(rows, columns=["theorem", "epsilon", "epsilon_lower", "note", "kind"])
     frame.insert(0, "k", training.steps)
     frame.insert(1, "title", frame["theorem"].map(TITLES))

@@ -21,13 +21,14 @@ from dpcore.calibration import calibrate
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import BudgetError, DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism
 from dpcore.regions import gate
 from dpcore.regions.guarantees import DP
 from dpcore.regions.tradeoff import Atom, parameters_of
 from dpcore.theorems.conversion.claims import calibration_text
 from dpcore.training.reports import ROUNDING, uses
-from dpcore.words import grouped, nearest, of_100, outward
+from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff

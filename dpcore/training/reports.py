@@ -20,6 +20,7 @@ from dpcore.core.domains import COUNT, DELTA
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import EXACT, FACTS
+from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.language import parse
 from dpcore.mechanisms.base import Mechanism
@@ -133,7 +134,7 @@ def report(name: str, mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5
         One use, a region or its expression.
     k : int, default 1
         How many uses, from 1 to 10^6.
-    delta : float, default 1e-05
+    delta : float, default 1e-5
         Where epsilon is reported, in [0, 1].
 
     Returns
@@ -168,7 +169,7 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
         One use, a region or its expression.
     k : int, default 1
         How many uses, from 1 to 10^6.
-    delta : float, default 1e-05
+    delta : float, default 1e-5
         Where epsilon is reported, in [0, 1].
 
     Returns
@@ -243,7 +244,7 @@ def _converted(orders: Sequence[float], record: Theorem) -> Callable[[Uses], Num
         if not question.delta > 0 or not np.isfinite(curve).any():
             return math.inf, "none", _no_divergence(question)
         epsilon, order = _best_order(orders, curve, question.delta, record)
-        return epsilon, "upper", f"order {order:g}, of {len(orders)} that are tried"
+        return epsilon, "upper", f"order {nearest(order)}, of {len(orders)} that are tried"
 
     return find
 
@@ -277,7 +278,7 @@ def _optimal(question: Uses) -> Number:
         if math.isfinite(curve[at])
     ]
     epsilon, order = min(bounds)
-    return epsilon, "upper", f"order {order:g}, of {len(USUAL_ORDERS)} that are tried"
+    return epsilon, "upper", f"order {nearest(order)}, of {len(USUAL_ORDERS)} that are tried"
 
 
 def _zcdp(record: Theorem) -> Callable[[Uses], Number]:
@@ -300,13 +301,13 @@ def _limit(question: Uses) -> Number:
         return (
             float(epsilons_of(np.array([mu]), np.zeros(1), question.delta)[0]),
             "exact",
-            f"μ = {mu:.6g}; no limit needed",
+            f"μ = {nearest(mu)}; no limit needed",
         )
     if question.sampled is None:
         return question.promises["clt"]
     mu = clt_mu(*question.sampled, question.k)
     epsilon = float(epsilons_of(np.array([mu]), np.zeros(1), question.delta, certified=False)[0])
-    return epsilon, "approximate", f"μ = {mu:.6g}"
+    return epsilon, "approximate", f"μ = {nearest(mu)}"
 
 
 _NUMBERS: dict[str, Callable[[Uses], Number]] = {

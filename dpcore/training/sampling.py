@@ -27,6 +27,7 @@ import pandas as pd
 from dpcore.core.domains import DELTA, ETA, LOSS, SHARE
 from dpcore.core.errors import DomainError, RelationError
 from dpcore.core.kinds import EXACT, FACTS
+from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
 from dpcore.core.rounding import up
 from dpcore.regions.algebra import Assume, Subsample
@@ -132,7 +133,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
         Probability that a record is in the sample, in (0, 1].
     scheme : str, default FIXED
         ``fixed size`` (substitution) or ``Poisson`` (add/remove).
-    delta : float, default 1e-05
+    delta : float, default 1e-5
         Where the smallest epsilon before sampling is stated, in [0, 1].
 
     Returns
@@ -144,7 +145,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
     related = _checked(region, scheme)
     epsilon = float(region.epsilon_bounds(np.array([failing]))[1][0])
     if math.isinf(epsilon):
-        msg = f"No ε holds for {shorten(str(region))} at δ = {failing!r}: state a larger δ."
+        msg = f"No ε holds for {shorten(str(region))} at δ = {numeral(failing)}: state a larger δ."
         raise DomainError(msg)
     before = DpTvStatement(epsilon, failing, float(region.total_variation))
     after = sampled(before.epsilon, before.delta, before.eta, share)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import SENSITIVITY, Parameter
 from dpcore.regions.guarantees import DP
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, enter
@@ -118,14 +119,14 @@ class Threshold(Choosing):
     def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of the right answer, of a far one, and the error of the threshold."""
         sure = 1.0 - self.probability
-        off = f"{self.within:g}"
+        off = nearest(self.within)
         return (
             UtilityMeasure(
                 "right", "chance of the right answer", "", "The first query from T on.", RATE, larger_is_better=True
             ),
             UtilityMeasure("miss", f"chance of an error ≥ {off}", "", f"Right only for a threshold {off} away.", RATE),
             UtilityMeasure("slack", "mean error of the threshold", "", "How far T must move to make the answer right."),
-            UtilityMeasure("quantile", f"error of the threshold, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure("quantile", f"error of the threshold, {nearest(sure, 4)} quantile", "", "", QUANTILE, sure),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -190,7 +191,7 @@ class Threshold(Choosing):
         """Say how often the right query is reported."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         return (
-            f"At ε = {self.epsilon:g} the first of {self.queries(data).size} answers above {self.line:g} is reported correctly in "
+            f"At ε = {nearest(self.epsilon)} the first of {self.queries(data).size} answers above {nearest(self.line)} is reported correctly in "
             f"at least {of_100(min(1.0, facts['right']), up=False)} releases (exact for these answers); in "
             f"{of_100(1 - self.probability, up=False)} the answer is right for a threshold at most "
             f"{outward(facts['quantile'], 3)} away."

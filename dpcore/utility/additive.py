@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import DELTA, Choice
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic, largest_mu
 from dpcore.regions.algebra import Assume
@@ -110,9 +111,9 @@ GAUSSIAN_FLOOR = "every unbiased mechanism of this μ-GDP region, on its worst d
 
 
 def parameter_words(pair: UtilityPair) -> str:
-    """Return ``At ε = 0.5`` or ``At ε = 0.5, δ = 1e-05``."""
+    """Return ``At ε = 0.5`` or ``At ε = 0.5, δ = 1e-5``."""
     named = [("ε", "epsilon"), ("δ", "delta")]
-    return "At " + ", ".join(f"{s} = {getattr(pair, n):g}" for s, n in named if hasattr(pair, n))
+    return "At " + ", ".join(f"{s} = {nearest(getattr(pair, n))}" for s, n in named if hasattr(pair, n))
 
 
 def within_words(miss: float) -> str:
@@ -214,11 +215,11 @@ def bias_words(pair: UtilityPair, data: Dataset) -> str:
     fate = "left out" if len(data.raw) != data.n else "moved to the nearer bound"
     if truth == clipped:
         return (
-            f" The bounds [{data.low:g}, {data.high:g}] do not change the true answer, {truth:.6g}, though "
+            f" The bounds [{nearest(data.low)}, {nearest(data.high)}] do not change the true answer, {nearest(truth)}, though "
             f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {fate} (for the owner of the data)."
         )
     return (
-        f" The bounds [{data.low:g}, {data.high:g}] alone turn the true answer {truth:.6g} into {clipped:.6g}: "
+        f" The bounds [{nearest(data.low)}, {nearest(data.high)}] alone turn the true answer {nearest(truth)} into {nearest(clipped)}: "
         f"{grouped(data.moved)} of {grouped(len(data.raw))} values are {fate} (for the owner of the data; no noise hides it)."
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, UtilityMeasure, enter
 from dpcore.utility.choosing import SIZE, Choosing
@@ -99,4 +100,4 @@ class RandomizedAnswer(Choosing):
     def sentence(self, data: Dataset) -> str:
         """Say how often the answer is false."""
         lie = float(self.closed_forms(data)[0].value)
-        return f"At ε = {self.epsilon:g} the released answer, one of {self.size}, is false with a chance of at most {of_100(lie)} (exact)."
+        return f"At ε = {nearest(self.epsilon)} the released answer, one of {self.size}, is false with a chance of at most {of_100(lie)} (exact)."

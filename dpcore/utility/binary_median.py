@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.regions.guarantees import DP
@@ -147,7 +148,7 @@ class Majority(Choosing):
         s, n = yes(data, self.cut)
         miss = float(self.closed_forms(data)[0].value)
         return (
-            f"At ε = {self.epsilon:g} the majority of {n} answers ({s} yes) is reported wrongly in at most {of_100(miss)} "
+            f"At ε = {nearest(self.epsilon)} the majority of {n} answers ({s} yes) is reported wrongly in at most {of_100(miss)} "
             "releases (exact for these data)."
         )
 

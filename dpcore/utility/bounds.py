@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
 from dpcore.utility.simulate import RELEASES, cases_table, facts
 
@@ -139,7 +140,7 @@ def bound_table(
         try:
             split = parts(pair, at_bound(records, side, value), target.name)
         except DomainError as error:
-            refused.append(f"Nothing is drawn at {side} = {value:.6g}: {error}")
+            refused.append(f"Nothing is drawn at {side} = {nearest(value)}: {error}")
             continue
         theorem = "error of a release without noise"
         rows += [_row(TOTAL, value, split.total), _row(NOISE, value, split.noise)]

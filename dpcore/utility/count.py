@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter, shown
 from dpcore.files.sheet import LONGEST_NAME
 from dpcore.mechanisms.geometric import Geometric
@@ -127,7 +128,7 @@ class Counting(Single):
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         """Return what is counted."""
-        return (f"equal to {self.equals}" if data.categories else f"at least {self.at_least:g}",)
+        return (f"equal to {self.equals}" if data.categories else f"at least {nearest(self.at_least)}",)
 
     def sentence(self, data: Dataset) -> str:
         """Say what is counted, and how far one release is off."""
@@ -275,10 +276,10 @@ class SumGeometric(WithGeometric, Summing):
         """Return the integer by which the sum moves; other data are refused."""
         moved = super().moves(data)
         if data.low != int(data.low) or data.high != int(data.high):
-            msg = f"Geometric noise needs integer bounds, got {data.low:g} and {data.high:g}."
+            msg = f"Geometric noise needs integer bounds, got {nearest(data.low)} and {nearest(data.high)}."
             raise DomainError(msg)
         if not 1 <= moved <= LARGEST_MOVE:
-            msg = f"The sum must move by an integer in [1, {LARGEST_MOVE}] between neighbours, got {moved:g}."
+            msg = f"The sum must move by an integer in [1, {LARGEST_MOVE}] between neighbours, got {nearest(moved)}."
             raise DomainError(msg)
         return moved
 

@@ -31,6 +31,7 @@ from scipy.special import gammainc, gammaincc, gammaln
 
 from dpcore.core.domains import PRIOR
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import PROBABILITY, Choice, Parameter
 from dpcore.regions.custom import CustomRegion
 from dpcore.utility.additive import SMALL_DELTA, parameter_words, scalar_measures, within_words
@@ -83,7 +84,7 @@ def weight_for(epsilon: float, delta: float, rows: int, vertices: int, compositi
     w = 4.0 * math.sqrt(4.0 * rows * math.log(inside)) * math.log(4.0 * rows / delta) / epsilon
     if w >= vertices:
         msg = (
-            f"vertices must exceed the weight w = {w:.6g} that epsilon = {epsilon:g} needs under {composition} "
+            f"vertices must exceed the weight w = {nearest(w)} that epsilon = {nearest(epsilon)} needs under {composition} "
             f"composition, got {vertices}."
         )
         raise DomainError(msg)
@@ -175,7 +176,7 @@ class CutsJohnsonLindenstrauss(UtilityPair):
     @property
     def region(self) -> TradeOff:
         """The exact region of all rows, whatever was claimed."""
-        label = f"{self.rows} rows of a Johnson-Lindenstrauss sketch, w = {self.weight:.6g}"
+        label = f"{self.rows} rows of a Johnson-Lindenstrauss sketch, w = {nearest(self.weight)}"
         return CustomRegion(Spread(self.rows, excess(self.weight, self.vertices)), label)
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import shown
 
 if TYPE_CHECKING:
@@ -295,4 +296,4 @@ def _check_categories(values: NDArray[np.float64], categories: tuple[str, ...]) 
 
 
 def _bound_text(bound: NDArray[np.float64]) -> str:
-    return ", ".join(f"{x:g}" for x in bound[:3]) + (", ..." if len(bound) > 3 else "")
+    return ", ".join(nearest(x) for x in bound[:3]) + (", ..." if len(bound) > 3 else "")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import Choice, Parameter
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.mechanisms.laplace import Histogram, Laplace
@@ -173,7 +174,7 @@ class NoisyHistogram(AdditivePair):
         """Return the categories, or the bounds of each bin."""
         if data.categories:
             return data.categories
-        edges = [f"{edge:.6g}" for edge in bin_edges(data, self.bins)]
+        edges = [nearest(edge) for edge in bin_edges(data, self.bins)]
         return tuple(f"{a} to {b}" for a, b in pairwise(edges))
 
     def release(self, data: Dataset, rng: Generator, count: int) -> NDArray[np.float64]:
@@ -236,7 +237,7 @@ class NoisyHistogram(AdditivePair):
         """Say what the bounds alone do to the bins."""
         fate = "left out" if len(data.raw) != data.n else "counted in the bin beside the bound"
         return (
-            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{data.low:g}, {data.high:g}] and are {fate}, "
+            f" {grouped(data.moved)} of {grouped(len(data.raw))} values lie outside [{nearest(data.low)}, {nearest(data.high)}] and are {fate}, "
             f"which puts some bin off by {outward(float(np.abs(self.centre(data) - self.answer(data)).max()), 3)} before any "
             "noise (for the owner of the data; no noise hides it)."
         )
@@ -275,7 +276,7 @@ def bins_or_edges(data: Dataset, bins: int) -> NDArray[np.float64]:
     """Return the edges; bins too narrow for a double are refused."""
     edges = bin_edges(data, bins)
     if not (np.diff(edges) > 0).all():
-        msg = f"bins must be few enough to tell their edges apart between {data.low!r} and {data.high!r}, got {bins}."
+        msg = f"bins must be few enough to tell their edges apart between {numeral(data.low)} and {numeral(data.high)}, got {bins}."
         raise DomainError(msg)
     return edges
 

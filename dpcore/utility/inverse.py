@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.core.domains import REAL
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter, shown
 from dpcore.utility.simulate import moved
 from dpcore.words import outward
@@ -140,8 +141,8 @@ class _Inversion:
             reach = self.at(good)[0]
             says = "at least" if self.measure.larger_is_better else "at most"
             msg = (
-                f"No {self.parameter.name} in [{ends[0]:g}, {ends[1]:g}] makes the {self.measure.label} {says} "
-                f"{self.goal:g}; the best is {reach:g}."
+                f"No {self.parameter.name} in [{nearest(ends[0])}, {nearest(ends[1])}] makes the {self.measure.label} {says} "
+                f"{nearest(self.goal)}; the best is {nearest(reach)}."
             )
             raise DomainError(msg)
         if self.meets(bad):
@@ -222,7 +223,9 @@ def _words(
     says = "at least" if measure.larger_is_better else "at most"
     unit = f" {measure.unit}" if measure.unit else ""
     what = measure.label[:1].upper() + measure.label[1:]
-    return f"{what} {says} {goal:g}{unit} ({pair.title}): {label} {edge} {at} {enough} ({search.kind} closed form)."
+    return (
+        f"{what} {says} {nearest(goal)}{unit} ({pair.title}): {label} {edge} {at} {enough} ({search.kind} closed form)."
+    )
 
 
 def _finite(target: Any) -> float:

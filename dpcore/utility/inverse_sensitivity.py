@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, RATE, Fact, UtilityMeasure, enter
@@ -79,7 +80,7 @@ class QuantileInverse(Choosing):
             ),
             UtilityMeasure(
                 "far",
-                f"chance of D ≥ {self.within:g}",
+                f"chance of D ≥ {nearest(self.within)}",
                 meaning="That many records would have to change.",
                 statistic=RATE,
             ),
@@ -177,7 +178,7 @@ class QuantileInverse(Choosing):
         """Say how often the answer is the true one."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         sentence = (
-            f"At ε = {self.epsilon:g} the release is not the true {self.level:g} quantile of these {data.n} records, rounded to {self.size} "
+            f"At ε = {nearest(self.epsilon)} the release is not the true {nearest(self.level)} quantile of these {data.n} records, rounded to {self.size} "
             f"values, in at most {of_100(min(1.0, facts['miss']))} releases (exact for these data)"
         )
         if data.moved:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, enter
@@ -70,7 +71,7 @@ class MedianExponential(Choosing):
     @property
     def measures(self) -> tuple[UtilityMeasure, ...]:
         """Chance of a rank error of at least t, rank error, distance."""
-        t = f"{self.within:g}"
+        t = nearest(self.within)
         sure = 1.0 - self.probability
         return (
             UtilityMeasure(
@@ -79,7 +80,7 @@ class MedianExponential(Choosing):
             UtilityMeasure(
                 "rank", "mean rank error", "records", "How many records lie between the answer and the middle."
             ),
-            UtilityMeasure("quantile", f"rank error, {sure:.4g} quantile", "records", "", QUANTILE, sure),
+            UtilityMeasure("quantile", f"rank error, {nearest(sure, 4)} quantile", "records", "", QUANTILE, sure),
             UtilityMeasure("distance", "mean distance to the median", "", "In the units of the data."),
         )
 
@@ -179,9 +180,9 @@ class MedianExponential(Choosing):
         """Say how many ranks the answer is off."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         return (
-            f"At ε = {self.epsilon:g} the released median of {data.n} records, rounded to {self.size} values, is off by at most "
+            f"At ε = {nearest(self.epsilon)} the released median of {data.n} records, rounded to {self.size} values, is off by at most "
             f"{outward(facts['quantile'], 3)} ranks in {of_100(1 - self.probability, up=False)} releases (exact for these "
-            f"data); by {self.within:g} or more in at most {of_100(min(1.0, facts['miss']))}."
+            f"data); by {nearest(self.within)} or more in at most {of_100(min(1.0, facts['miss']))}."
             f"{bias_words(self, data) if data.moved else ''}"
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.regions.guarantees import DP
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure
@@ -60,10 +61,10 @@ class Picking(Choosing):
                 "success", "chance of the best candidate", "", "Its score is the largest.", RATE, larger_is_better=True
             ),
             UtilityMeasure(
-                "far", f"chance to lose ≥ {self.within:g} of the score", "", "Far worse than the best.", RATE
+                "far", f"chance to lose ≥ {nearest(self.within)} of the score", "", "Far worse than the best.", RATE
             ),
             UtilityMeasure("gap", "mean loss of score", "", "Best score minus that of the release."),
-            UtilityMeasure("quantile", f"loss of score, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure("quantile", f"loss of score, {nearest(sure, 4)} quantile", "", "", QUANTILE, sure),
         )
 
     def options(self, data: Dataset) -> FloatArray:
@@ -132,7 +133,7 @@ class Picking(Choosing):
         """Say how often the best candidate wins."""
         facts = {fact.measure: fact.value for fact in self.closed_forms(data) if fact.kind == "exact"}
         return (
-            f"At ε = {self.epsilon:g} the best of {self.table(data).size} candidates is chosen in at least "
+            f"At ε = {nearest(self.epsilon)} the best of {self.table(data).size} candidates is chosen in at least "
             f"{of_100(min(1.0, facts['success']), up=False)} releases (exact for these scores); the score falls short by at "
             f"most {outward(facts['quantile'], 3)} in {of_100(1 - self.probability, up=False)}."
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.exponential import Exponential
 from dpcore.utility.additive import bias_words
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair, enter
@@ -88,10 +89,12 @@ class QuantileExponential(UtilityPair):
     @property
     def measures(self) -> tuple[UtilityMeasure, ...]:
         """Distance to the true quantile, its quantile, rank error and chance of a large one."""
-        sure, t = 1.0 - self.probability, f"{self.within:g}"
+        sure, t = 1.0 - self.probability, nearest(self.within)
         return (
             UtilityMeasure("distance", "mean distance to the quantile", "", "In the units of the data."),
-            UtilityMeasure("quantile", f"distance to the quantile, {sure:.4g} quantile", "", "", QUANTILE, sure),
+            UtilityMeasure(
+                "quantile", f"distance to the quantile, {nearest(sure, 4)} quantile", "", "", QUANTILE, sure
+            ),
             UtilityMeasure("rank", "mean rank error", "records", "Records between the answer and the wanted rank."),
             UtilityMeasure("miss", f"chance of a rank error ≥ {t}", "", f"The answer is {t} ranks or more off.", RATE),
         )
@@ -234,7 +237,7 @@ class QuantileExponential(UtilityPair):
         reach = self.distance_quantile(data, 1 - self.probability)
         ranks = self.rank_quantile(data, 1 - self.probability)
         return (
-            f"At ε = {self.epsilon:g} the released {self.level:g} quantile of {data.n} records is off by at most "
+            f"At ε = {nearest(self.epsilon)} the released {nearest(self.level)} quantile of {data.n} records is off by at most "
             f"{outward(reach, 3)} in the units of the data, and by at most {outward(ranks, 3)} ranks, in "
             f"{of_100(1 - self.probability, up=False)} releases each (exact for these data)."
             f"{bias_words(self, data) if data.moved else ''}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import COUNT, Choice
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.utility.additive import (
@@ -128,7 +129,7 @@ class QueriesGaussian(AdditivePair):
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         """Return what each query counts."""
-        return tuple(f"at least {c:.6g}" for c in self.thresholds(data))
+        return tuple(f"at least {nearest(c)}" for c in self.thresholds(data))
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
         """Return the true counts."""

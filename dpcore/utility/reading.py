@@ -17,6 +17,7 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import shown
 from dpcore.files.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
@@ -83,7 +84,7 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         answers are those of all numbers of the column.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        msg = f"The lower bound must be below the upper bound, both finite; got {low!r} and {high!r}."
+        msg = f"The lower bound must be below the upper bound, both finite; got {numeral(low)} and {numeral(high)}."
         raise DomainError(msg)
     one_of("outside", OUTSIDE).check(outside)
     numbers, notes = array("d"), _Tally()
@@ -238,7 +239,9 @@ def _overflows(text: str) -> bool:
 
 
 def _clipped_words(below: int, above: int, low: float, high: float) -> str:
-    parts = [f"{_values(below)} below {low:g}"] * bool(below) + [f"{_values(above)} above {high:g}"] * bool(above)
+    parts = [f"{_values(below)} below {nearest(low)}"] * bool(below) + [
+        f"{_values(above)} above {nearest(high)}"
+    ] * bool(above)
     return f"{' and '.join(parts)} moved to the nearer bound (clipped)."
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.mechanisms.randomized_response import RandomizedResponse, from_gamma, from_nu
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair, enter
@@ -52,9 +53,16 @@ def survey_measures(within: float, probability: float, what: str) -> tuple[Utili
     sure = 1.0 - probability
     return (
         UtilityMeasure("mse", f"mean squared error of {what}", "", "Squared distance from the true share, on average."),
-        UtilityMeasure("miss", f"chance of an error ≥ {within:g}", "", f"The share is {within:g} or more off.", RATE),
         UtilityMeasure(
-            "quantile", f"error, {sure:.4g} quantile", "", "Errors stay below in that share of surveys.", QUANTILE, sure
+            "miss", f"chance of an error ≥ {nearest(within)}", "", f"The share is {nearest(within)} or more off.", RATE
+        ),
+        UtilityMeasure(
+            "quantile",
+            f"error, {nearest(sure, 4)} quantile",
+            "",
+            "Errors stay below in that share of surveys.",
+            QUANTILE,
+            sure,
         ),
     )
 
@@ -189,7 +197,7 @@ class Survey(UtilityPair):
         """Say how far the share is off, and how often people tell the truth."""
         reach, how = best_quantile(self.closed_forms(data))
         return (
-            f"At ε = {self.epsilon:g} each person tells the truth with a chance of {about(self.truth)} and lies otherwise; "
+            f"At ε = {nearest(self.epsilon)} each person tells the truth with a chance of {about(self.truth)} and lies otherwise; "
             f"the share of yes among {data.n} people is off by at most {outward(100 * reach, 3)} percentage points in "
             f"{of_100(1 - self.probability, up=False)} surveys ({how})."
         )

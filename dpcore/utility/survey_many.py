@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.utility.base import MAIN_EPSILON, MISS, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.binomials import TwoBinomials
@@ -166,7 +167,7 @@ class SurveyMany(UtilityPair):
         if data.categories:
             return (*data.categories, *(f"no one {i + 1}" for i in range(self.bins - len(data.categories))))
         ends = np.linspace(data.low, data.high, self.bins + 1)
-        return tuple(f"{a:g} to {b:g}" for a, b in pairwise(ends))
+        return tuple(f"{nearest(a)} to {nearest(b)}" for a, b in pairwise(ends))
 
     def width(self, data: Dataset) -> int:  # noqa: ARG002  k answers
         """Return three numbers per answer: counts, draws and shares."""
@@ -177,7 +178,7 @@ class SurveyMany(UtilityPair):
         reach, how = best_quantile(self.closed_forms(data))
         lie = 1 - RandomizedResponse(self.epsilon, self.bins).truth
         return (
-            f"At ε = {self.epsilon:g} {about(lie)} answers are lies; the share of the most common answer among "
+            f"At ε = {nearest(self.epsilon)} {about(lie)} answers are lies; the share of the most common answer among "
             f"{data.n} people is off by at most {outward(100 * reach, 3)} percentage points in "
             f"{of_100(1 - self.probability, up=False)} surveys ({how})."
         )

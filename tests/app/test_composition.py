@@ -148,7 +148,7 @@ def test_a_mechanism_replaces_the_statement() -> None:
         ({"delta": "2"}, "δ must be a number in [0, 1]"),
         ({"eta": "inf"}, "η must be a number in [0, 1]"),
         ({"slack": "0"}, "Slack δ~ must be a number in (0, 1]"),
-        ({"at_delta": ""}, "δ of the total must be a number"),
+        ({"at_delta": ""}, "Total δ must be a number"),
         ({"mechanism": "nope(1)"}, "nope"),
         ({"mechanism": "dp(1"}, "column"),
         ({"mechanism": "<img src=x onerror=alert(1)>"}, "column"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore import specs
 from dpcore.app import errata as view
 from dpcore.app.page import presets
 from dpcore.labs.errata import rows
@@ -30,7 +32,7 @@ def said(app: AppTest) -> str:
 def test_the_default_row_is_refuted_on_the_page() -> None:
     app = opened()
     assert app.title[0].value == "Errata"
-    assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-05" in said(app)
+    assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-5" in said(app)
     numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
     assert numbers["contradicts it"].all()
     assert "**Where it fails.** From ε = 8.42 on" in said(app)
@@ -71,9 +73,10 @@ def test_garbage_in_the_link_gives_the_page() -> None:
 
 def test_the_code_under_the_chart_runs() -> None:
     for source, kind in (("All sources", "all"), ("Privacy visualisation thesis", "false")):
-        names: dict[str, object] = {}
-        exec(compile(view.code(source, kind), "errata", "exec"), names)  # noqa: S102  our own text
-        assert len(names["figure"].table) == len(view.chosen(source, kind))  # type: ignore[attr-defined]
+        names: dict[str, Any] = {}
+        spec = {name: value for name, value in view.spec(source, kind).items() if value is not None}
+        exec(specs.code(spec), names)  # noqa: S102  our own text
+        assert len(names["figure"].table) == len(view.chosen(source, kind))
 
 
 def test_what_the_conversion_may_have_changed_is_called_so() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import guide, guide_texts
+from dpcore.app import figure, guide, guide_texts
 from dpcore.specs import draw
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def opened(**state: str) -> AppTest:
 def test_every_text_opens_with_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """One picture stands for all here; that every one can be drawn is for the tests of the site."""
     one = draw({"draw": "regions", "regions": ["dp(1)"], "title": "One region"})
-    monkeypatch.setattr(guide_texts, "picture", lambda _spec, *, dark: one)  # noqa: ARG005  the real one's signature
+    monkeypatch.setattr(figure, "figure_of", lambda _spec, **_: one)
     app = opened()
     for name, title in guide_texts.titles().items():
         app.selectbox(key=guide.KEY).set_value(title).run()

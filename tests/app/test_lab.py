@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore import specs
 from dpcore.app import statistics_lab as page_of_labs
 from dpcore.app import work
 from dpcore.app.page import presets
@@ -16,6 +18,7 @@ from dpcore.app.settings import written
 from dpcore.charts.lab import lab_figure, labelled
 from dpcore.core.errors import DomainError
 from dpcore.labs import LABS, Plot, lab, series, together
+from tests.app.visits import listing
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "13_Statistics_lab.py"
 OWN = {preset.state["lab"]: preset for preset in presets() if preset.page == "Statistics_lab"}
@@ -102,7 +105,7 @@ def test_another_lab_another_picture_another_value() -> None:
     assert app.text_input(key="lab").value == "time_series"
     app.selectbox(key="lab_view_menu").select("figure_6_2").run()
     assert app.text_input(key="lab_view").value == "figure_6_2"
-    assert "figure_6_2" in app.code[0].value
+    assert "figure_6_2" in listing(app, "lab_figure")
     app.text_input(key="lab_time_series_delta").set_value("0.01").run()
     assert "delta=0.01" in app.text_input(key="lab").value
     app.text_input(key="lab_time_series_delta").set_value("1e-2 ").run()
@@ -116,14 +119,14 @@ def test_another_lab_another_picture_another_value() -> None:
 
 def test_stopped_work_can_be_started_again() -> None:
     app = opened(lab="noise_zoo")
-    app.session_state["_asked"] = ("noise_zoo sensitivity=1.25 scale=1.0 sigma=1.0 order=2.0", "regions", 0)
+    app.session_state["_asked"] = ("noise_zoo sensitivity=1.25 scale=1 sigma=1 order=2", "regions", 0)
     app.session_state["_stopped"] = True
     app.session_state["lab"] = "noise_zoo sensitivity=1.25"
     app.run()
     assert "Stopped before the end" in errors(app)
     next(button for button in app.button if button.label == "Try again").click().run()
     assert not app.error
-    assert "1.25" in app.code[0].value
+    assert "1.25" in listing(app, "lab_figure")
 
 
 @pytest.mark.parametrize(
@@ -143,13 +146,12 @@ def test_bad_links_get_the_page_and_a_sentence(given: dict[str, str], words: str
 
 
 @pytest.mark.parametrize("name", page_of_labs.ORDER)
-def test_the_code_shown_makes_the_picture_shown(name: str) -> None:
+def test_the_code_of_every_lab_makes_its_picture(name: str) -> None:
     chosen = lab(name)
-    found: dict[str, object] = {}
-    exec(page_of_labs.code(chosen, chosen.views[0], 0), found)  # noqa: S102  our own text
-    figure = page_of_labs.picture(chosen, chosen.views[0], 0, dark=False)
-    assert found["figure"].table.equals(figure.table)  # type: ignore[attr-defined]  # a figure
-    assert found["rows"].equals(page_of_labs.table(chosen, 0))  # type: ignore[attr-defined]  # a frame
+    spec = page_of_labs.spec(chosen, chosen.views[0], 0)
+    names: dict[str, Any] = {}
+    exec(specs.code(spec), names)  # noqa: S102  the lines the page shows
+    assert names["figure"].table.equals(specs.draw(spec).table)
     assert page_of_labs.KIND.read(written(chosen)) == chosen
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore.app import composition, live
 from dpcore.core.errors import DpcoreError
@@ -44,3 +48,56 @@ def test_a_number_that_no_slider_has_is_refused(text: str) -> None:
         composition.moved(query, {"k_slider": text})
     assert composition.moved(query, {"k_slider": "250"}).k == 250
     assert composition.moved(query, {}) == query
+
+
+def part() -> None:
+    """Run a page with a handle; its path depends on the slider that is held."""
+    import streamlit as st  # the script of a page
+
+    from dpcore.app import live
+    from dpcore.core.errors import DomainError
+
+    def handles(held: dict[str, str]) -> list[live.Handle]:
+        if st.session_state.get("wrong"):
+            msg = "there is nothing to draw"
+            raise DomainError(msg)
+        return [live.Handle("picture", "t", ((0.0, None), (float(held.get("eps", 2.0)), None)), x=(0.0, 9.0))]
+
+    live.follow("part", ["eps", "t"], lambda held: st.markdown(f"drawn at {dict(held)}"), handles)
+
+
+def test_the_browser_is_told_where_the_handles_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(live, "_listener", lambda: lambda **options: told.append(options["data"]))
+    page = AppTest.from_function(part, default_timeout=30).run()
+    (handle,) = told[-1]["drags"]
+    assert handle == {
+        "chart": "picture",
+        "slider": "t",
+        "path": ((0.0, None), (2.0, None)),
+        "x": (0.0, 9.0),
+        "y": (0.0, 1.0),
+        "log": False,
+    }
+    assert told[-1]["sliders"] == ["eps", "t"]
+    page.session_state["wrong"] = True
+    page.run()
+    assert told[-1]["drags"] == []
+    assert page.markdown[0].value == "drawn at {}"
+    assert not page.exception
+
+
+def test_a_handle_follows_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    drawn: list[dict[str, str]] = []
+    state = {"_live_part": SimpleNamespace(held={"slider": "eps", "text": "3.5", "number": 7})}
+    monkeypatch.setattr(live, "_listener", lambda: lambda **options: told.append(options["data"]))
+    monkeypatch.setattr(live, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setattr(live.work, "alone", lambda: True)
+
+    def handles(held: Any) -> list[live.Handle]:
+        return [live.Handle("picture", "t", ((0.0, None), (float(held["eps"]), None)))]
+
+    live._draw("part", ("eps", "t"), drawn.append, handles)
+    assert drawn == [{"eps": "3.5"}]
+    assert told == [{"sliders": ["eps", "t"], "seen": 7, "drags": [live.asdict(handles({"eps": "3.5"})[0])]}]

@@ -214,7 +214,7 @@ def test_an_error_takes_the_bar_and_its_stop_away(monkeypatch: pytest.MonkeyPatc
 
 def test_work_of_hours_is_refused_with_its_cost() -> None:
     work.expect(1e13)
-    with pytest.raises(BudgetError, match=r"about 1e\+13 operations, 28 hours; a page does at most 1e\+12"):
+    with pytest.raises(BudgetError, match=r"about 1e13 operations, 28 hours; a page does at most 1e12"):
         work.ResultCache().get("never", lambda: None)
 
 
@@ -375,3 +375,15 @@ def test_no_preset_needs_hours(key: str) -> None:
     for preset in presets():
         if preset.state.get(key):
             assert operations(parse(str(preset.state[key]))) < work.MOST, preset.name
+
+
+def test_modules_are_left_out_of_collection_once() -> None:
+    freezer = idle_memory.ModuleFreezer()
+    freezer.note()
+    frozen = gc.get_freeze_count()
+    assert frozen > 100_000  # numpy, scipy, pandas and altair
+    kept = [[number] for number in range(1000)]
+    freezer.note()
+    assert gc.get_freeze_count() <= frozen
+    assert len(kept) == 1000
+    gc.unfreeze()

@@ -41,8 +41,8 @@ def test_every_measurement_is_drawn(name: str, log: bool) -> None:
         MEASURED,
         proved_label(found(name)),
         BEST,
-        "claim: dp(1)",
-        "gdp(1)",
+        "claim: DP, ε = 1",
+        "Gaussian DP, μ = 1",
     ]
     marked = "test breaks the claim" in text
     assert marked == verdict(found(name), parse("dp(1)")).contradicted
@@ -76,7 +76,7 @@ def test_the_table_says_what_its_numbers_are() -> None:
     assert kinds[MEASURED] == {"approximate"}
     assert kinds[proved_label(found())] == {"upper"}
     assert kinds[BEST] == {"lower"}
-    assert kinds["claim: dp(1)"] == {"exact"}
+    assert kinds["claim: DP, ε = 1"] == {"exact"}
     proved = table[table["label"] == proved_label(found())]
     assert proved["alpha"].tolist() == found().proved[0].tolist()
     assert proved["beta"].tolist() == found().proved[1].tolist()

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.app import work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
 logging.disable(logging.WARNING)  # a script run without a server says so each time
 
@@ -29,6 +29,7 @@ CHANGES = {
     "1_Privacy_regions.py": ("regions", "dp({0});laplace({0})", (0.3, 0.7, 1.1, 1.6, 2.2), 0.01),
     "2_Composition.py": ("epsilon", "{}", (0.03, 0.07, 0.11, 0.16, 0.22), 0.001),
     "2_Composition.py, k = 1000": ("k", "{}", (1000, 1001, 1003, 1007, 1013), 20),
+    "7_Subsampling.py": ("sub_p", "{}", (0.013, 0.027, 0.041, 0.066, 0.082), 0.0001),
     "3_Mechanisms.py": ("expression", "laplace({})", (0.3, 0.7, 1.1, 1.6, 2.2), 0.01),
 }
 
@@ -41,12 +42,13 @@ class Clock:
         self._made = work.ResultCache._made
         work.ResultCache._made = self._timed  # type: ignore[method-assign,assignment]  # measured where the work is done
 
-    def _timed(self, make: Callable[[], object]) -> object:
+    def _timed(self, key: Hashable, make: Callable[[], object]) -> object:
+        cache = work.cache()
         if self._inside:
-            return self._made(make)
+            return self._made(cache, key, make)
         self._inside, start = True, time.process_time()
         try:
-            return self._made(make)
+            return self._made(cache, key, make)
         finally:
             self._inside = False
             self.spent += 1000 * (time.process_time() - start)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-FIELDS = ("text_input", "text_area", "number_input")
+FIELDS = ("text_input", "text_area", "number_input", "slider")
 PATIENCE = 120.0  # seconds
 
 
@@ -62,10 +62,15 @@ class Visitor:
         message.rerun_script.context_info.is_embedded = False
         self.socket.send(message.SerializeToString())
 
-    def put(self, key: str, text: str) -> None:
-        """Type a text into the field of a key, and ask for a run."""
+    def put(self, key: str, value: str | float) -> None:
+        """Type a text into the field of a key, or move its slider to a number, and ask for a run."""
         name = self.fields[key]
-        self.values[name] = WidgetState(id=name, string_value=text)
+        state = WidgetState(id=name)
+        if isinstance(value, str):
+            state.string_value = value
+        else:
+            state.double_array_value.data.append(value)
+        self.values[name] = state
         self.send()
 
     def shown(self) -> list[str]:
@@ -138,6 +143,12 @@ def processes(pid: int) -> list[int]:
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
+
+
+def seconds(pid: int) -> float:
+    """Return the processor time that a process and its finished children have taken, in steps of the system's clock."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(pid: int) -> float:

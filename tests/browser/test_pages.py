@@ -53,8 +53,8 @@ def looks_right_and_reads_right(visitor: Visitor, page: str, look: str) -> None:
 
 
 def downloads_open(visitor: Visitor, folder: Path) -> None:
-    """All four downloads of the first figure are what their names say."""
-    for label in ("CSV", "JSON", "SVG", "PNG"):
+    """All downloads of the first figure are what their names say."""
+    for label in ("CSV", "JSON", "SVG", "PDF", "PNG"):
         coming = visitor.download(label)
         file = folder / coming.suggested_filename
         coming.save_as(file)
@@ -68,6 +68,8 @@ def downloads_open(visitor: Visitor, folder: Path) -> None:
             assert body["rows"]
         elif label == "SVG":
             assert file.read_text(encoding="utf-8").startswith("<svg")
+        elif label == "PDF":
+            assert file.read_bytes().startswith(b"%PDF")
         else:
             assert file.read_bytes().startswith(b"\x89PNG")
 

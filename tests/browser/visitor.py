@@ -163,10 +163,18 @@ class Visitor:
         """Wait until the page's ground is nearer to black than to white, or the other way round."""
         self.page.wait_for_function(f"dark => ({_DARK}) === dark", arg=dark, polling=100)
 
+    def panel(self, name: str) -> None:
+        """Open or close Table, Export, Code or Link of the first figure that has it."""
+        self.page.get_by_test_id("stButtonGroup").get_by_role("button", name=name, exact=False).first.click()
+        self.settle()
+
     def download(self, label: str) -> Download:
         """Press a figure's download button (the chart's own menu has one of a similar name) and return what comes."""
+        buttons = self.page.get_by_test_id("stDownloadButton")
+        if not buttons.get_by_role("button", name=label, exact=False).count():
+            self.panel("Export")
         with self.page.expect_download() as coming:
-            self.page.get_by_test_id("stDownloadButton").get_by_role("button", name=label).first.click()
+            buttons.get_by_role("button", name=label).first.click()
         return coming.value
 
     def shot(self, name: str) -> None:

@@ -172,6 +172,11 @@ def parting(visitor: Visitor, before: Reading) -> str:
 
 
 def link(visitor: Visitor) -> str:
-    """Return the link that the page shows to be copied, or its address where it shows none."""
+    """Return the link that the page offers to be copied, or its address where it offers none."""
+    groups = visitor.page.get_by_test_id("stButtonGroup")
+    if not groups.get_by_role("button", name="Link").count():
+        return visitor.page.url
+    visitor.panel("Link")
     codes = visitor.page.get_by_test_id("stCode").all_inner_texts()
+    visitor.panel("Link")
     return next((text.strip() for text in codes if text.startswith("http")), visitor.page.url)

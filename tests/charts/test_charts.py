@@ -84,11 +84,15 @@ def marks(spec: dict[str, Any], kind: str) -> list[list[dict[str, Any]]]:
     return [spec["datasets"][l["data"]["name"]] for l in spec["layer"] if l["mark"]["type"] == kind]
 
 
-@pytest.mark.parametrize(("selected", "front"), [(None, "dp(0.6, 0.05)"), ("dp(3, 0.25)", "dp(3, 0.25)")])
+@pytest.mark.parametrize(
+    ("selected", "front"),
+    [(None, "dp(0.6, 0.05)"), ("dp(3, 0.25)", "dp(3, 0.25)"), ("DP, ε = 3, δ = 0.25", "dp(3, 0.25)")],
+)
 def test_larger_regions_lie_behind(selected: str | None, front: str) -> None:
     spec = specification(charts.region_figure(REGIONS, selected=selected))
     (rows,) = marks(spec, "area")
-    order = list(dict.fromkeys(row["label"] for row in rows))
+    expression = {region.legend: str(region) for region in REGIONS}
+    order = [expression[label] for label in dict.fromkeys(row["label"] for row in rows)]
     assert order[-1] == front
     behind = [label for label in ("dp(3, 0.25)", "dp(0.6, 0.05)^5", "gdp(1.2)", "dp(0.6, 0.05)") if label != front]
     assert order[:-1] == behind
@@ -141,7 +145,7 @@ def test_colour_and_dash_go_together() -> None:
     spec = specification(charts.region_figure(REGIONS))
     (line,) = [layer for layer in spec["layer"] if "strokeDash" in layer["encoding"]]
     colours, dashes = line["encoding"]["stroke"]["scale"], line["encoding"]["strokeDash"]["scale"]
-    assert colours["domain"] == dashes["domain"] == [str(region) for region in REGIONS]
+    assert colours["domain"] == dashes["domain"] == [region.legend for region in REGIONS]
     assert colours["range"] == list(theme.LIGHT[:4])
     assert len({str(dash) for dash in dashes["range"]}) == 4
     assert len({(theme.colour(i), str(theme.dash(i))) for i in range(49)}) == 49
@@ -172,9 +176,9 @@ def test_text_can_be_read(dark: bool) -> None:
 def test_takeaways_are_true() -> None:
     figure = charts.region_figure(dpcore.parse("gdp(1.2)"))
     assert "finds at most 33 of 100" in figure.takeaway  # 1 - f(0.05) = 0.3282
-    assert "for δ = 1e-06, ε is at most 6.03 (exact)" in charts.profile_takeaway(REGIONS[2])
+    assert "for δ = 1e-6, ε is at most 6.03 (exact)" in charts.profile_takeaway(REGIONS[2])
     assert 6.02 < REGIONS[2].epsilon(1e-6) <= 6.03
-    assert "no ε reaches δ = 1e-06; δ stays at 0.227" in charts.profile_takeaway(REGIONS[1])
+    assert "no ε reaches δ = 1e-6; δ stays at 0.227" in charts.profile_takeaway(REGIONS[1])
     assert "at most 23 of 100 answers" in charts.loss_takeaway(REGIONS[1])
     assert "2 at ε = 1" in charts.utility_takeaway(utility_frame(), current=1.0)
     assert "2 more regions are in the table" in charts.region_takeaway([dpcore.dp(k / 10) for k in range(1, 7)])
@@ -182,9 +186,9 @@ def test_takeaways_are_true() -> None:
 
 def test_profile_table_is_the_profile() -> None:
     table = charts.profile_table(REGIONS)
-    for label, rows in table.groupby("label"):
+    for text, rows in table.groupby("region"):
         assert len(rows) <= 400
-        assert rows["delta"].to_numpy() == pytest.approx(dpcore.parse(str(label)).delta(rows["epsilon"].to_numpy()))
+        assert rows["delta"].to_numpy() == pytest.approx(dpcore.parse(str(text)).delta(rows["epsilon"].to_numpy()))
     assert charts.profile_table(REGIONS[0], epsilon_max=2.0)["epsilon"].max() == 2.0
     with pytest.raises(DomainError, match="epsilon_max"):
         charts.profile_table(REGIONS[0], epsilon_max=0.0)

@@ -9,8 +9,8 @@ import pytest
 
 import dpcore
 from dpcore import parse
-from dpcore.charts import loss_figure, pixels, profile_figure, region_figure
-from dpcore.charts.sampling import named, note, sample
+from dpcore.charts import loss_figure, pixels, profile_figure, region_figure, region_table
+from dpcore.charts.sampling import label_of, named, note, sample
 from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def test_infinite_losses_are_labelled() -> None:
 
 def test_names_are_kept_apart() -> None:
     twice = named([dpcore.parse("dp(1)"), dpcore.parse("dp(1)")])
-    assert list(twice) == ["dp(1)", "dp(1) (2)"]
+    assert list(twice) == ["DP, ε = 1", "DP, ε = 1 (2)"]
     with pytest.raises(DomainError, match="at least one region"):
         named([])
     with pytest.raises(DomainError, match="got a value of type str"):
@@ -170,3 +170,35 @@ def test_tables_of_charts_say_what_a_number_rests_on_and_the_drawn_data_do_not_r
         assert set(figure.table["theorem"]) == {of.theorem}
         assert set(figure.table["neighbours"]) == {of.neighbours}
         assert all("neighbours" not in table for table in figure.outline[1].values())
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("laplace(1)", "Laplace, ε = 1"),
+        ("laplace(1.0986122886681098)", "Laplace, ε = 1.09861"),
+        ("dp(1)", "DP, ε = 1"),
+        ("dp(1, 1e-5)", "DP, ε = 1, δ = 1e-5"),
+        ("gdp(0.5)", "Gaussian DP, μ = 0.5"),
+        ("rr(1, 5)", "Randomized response, ε = 1, m = 5"),
+        ("gaussian_classic(10, 1e-5)", "Gaussian, classical calibration, ε = 10, δ = 1e-5"),
+        ("dp(1)^2", "dp(1)^2"),
+        ("dp(1) & tv(0.2)", "dp(1) & tv(0.2)"),
+        ("subsample(dp(1), 0.1)", "subsample(dp(1), 0.1)"),
+        ("laplace_vector(2, [1, 1])", "laplace_vector(2, [1, 1])"),
+    ],
+)
+def test_a_legend_speaks_in_words_of_one_entry_and_writes_what_is_composed(text: str, label: str) -> None:
+    region = parse(text)
+    assert region.legend == label
+    assert list(named(region)) == list(named([region])) == [label]
+    assert list(named({"mine": region})) == ["mine"]
+    assert set(region_table(region)["label"]) == {label}
+    assert set(region_table(region)["region"]) == {text}
+
+
+def test_a_region_is_selected_by_its_label_or_its_expression() -> None:
+    items = named([parse("dp(1)"), parse("laplace(1)")])
+    assert label_of("dp(1)", items) == label_of("DP, ε = 1", items) == "DP, ε = 1"
+    assert label_of(None, items) is None
+    assert label_of("dp(2)", items) is None

@@ -35,8 +35,8 @@ def zoomed(spec: dict[str, Any], **ranges: list[float]) -> dict[str, Any]:
 
 
 def visible(svg: str) -> str:
-    """Return an SVG without the marks' being deaf to the pointer, which nobody sees."""
-    return svg.replace(' pointer-events="none"', "")
+    """Return an SVG without what makes its parts deaf to the pointer or not, which nobody sees."""
+    return svg.replace(' pointer-events="none"', "").replace(' fill="transparent"', "")
 
 
 @pytest.mark.parametrize("name", QUICK)

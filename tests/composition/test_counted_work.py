@@ -57,7 +57,7 @@ def test_a_row_that_is_too_dear_says_so_and_the_others_are_there(monkeypatch: py
         rung = ladder("staircase(0.1, 0.3) & gdp(0.2)", 1e-6, [1, 10])
     assert before.loc["exact", "kind"] == "upper"
     assert rows.loc["exact", "kind"] == "none"
-    assert rows.loc["exact", "note"] == "It takes more than the 1e+03 operations allowed for it."
+    assert rows.loc["exact", "note"] == "It takes more than the 1000 operations allowed for it."
     assert (rows["epsilon_lower"] == 0).all()
     named = rows.index.drop("exact")
     assert rows.loc[named, "epsilon"].equals(before.loc[named, "epsilon"])

@@ -384,7 +384,7 @@ def test_rows_that_are_too_dear_say_so_and_a_deadline_refuses_the_whole(monkeypa
         frame = convergence("staircase(0.1, 0.3) & gdp(0.2)", 1e-5, [1, 10])
     assert frame["kind"].tolist()[1] == "none"
     assert frame["distance"].tolist()[1] == 1.0
-    assert "more than the 1e+03 operations allowed" in frame["note"].tolist()[1]
+    assert "more than the 1000 operations allowed" in frame["note"].tolist()[1]
     assert not frame.isna().any().any()
     with pytest.raises(BudgetError, match="time allowed"), effort(deadline=0.0):
         convergence("dp(0.1)", 1e-5, [1, 10])

@@ -245,7 +245,7 @@ def test_many_small_losses_come_close_to_gaussian_privacy() -> None:
     alpha = np.linspace(0.0, 1.0, 2001)
     limit = ndtr(ndtri(1 - alpha) - 1)
     gaps = []
-    for label in ("dp(1)", "dp(0.5)^4", "dp(0.25)^16", "dp(0.1)^100"):
+    for label in ("DP, ε = 1", "dp(0.5)^4", "dp(0.25)^16", "dp(0.1)^100"):
         points = rows("thesis_3_10", label)
         gaps.append(float(np.max(np.abs(np.interp(alpha, points["alpha"], points["beta"]) - limit))))
     for gap, text in zip(gaps, ("0.1270", "0.0321", "0.0079", "0.0013"), strict=True):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.special import bdtrc
 
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_LEAST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 
@@ -17,7 +18,7 @@ def response_estimator() -> Evidence:
     rate = (1 - nu) / 2 + nu * theta
     printed, right = rate / nu**2 - (1 - nu) / (2 * nu), rate / nu - (1 - nu) / (2 * nu)
     return Evidence.of(
-        f"With θ = 0.3 and ν = 0.5 the printed estimator has the expectation {printed:.4g}; with 1/(nν) it is {right:.4g}.",
+        f"With θ = 0.3 and ν = 0.5 the printed estimator has the expectation {nearest(printed, 4)}; with 1/(nν) it is {nearest(right, 4)}.",
         PrintedClaim("expectation of an unbiased estimator of θ = 0.3", printed, theta),
     )
 
@@ -30,7 +31,7 @@ def one_sided_supremum() -> Evidence:
     other = float(parse("pmf([0.5, 0.5], [0.9, 0.1])").pair.delta_bounds(np.array([one_sided]))[1][0])
     return Evidence.of(
         f"For p = (0.9, 0.1) and q = (0.5, 0.5) the norm is {norm:.4f}, the divergence D∞(p‖q) is {one_sided:.4f}: beyond it the "
-        f"profile of this direction is {abs(other):.1g}.",
+        f"profile of this direction is {nearest(abs(other), 1)}.",
         PrintedClaim("norm of the log ratio of (0.9, 0.1) and (0.5, 0.5), and D∞", norm, one_sided, BESIDE),
     )
 
@@ -41,9 +42,9 @@ def least_error_of_a_mean() -> Evidence:
     printed, sharp = 1 / (68 * epsilon**2), 1 / (4 * math.sinh(epsilon / 2) ** 2)
     response = math.exp(epsilon) / math.expm1(epsilon) ** 2
     return Evidence.of(
-        f"For one record in [0, 1] and ε = 0.05 the proof would need {math.ceil(1 / (2 * epsilon))} records; the bound {printed:.4g} "
-        f"is true nevertheless, because every unbiased private mechanism has mean squared error at least {sharp:.6g}, which "
-        f"debiased randomized response attains ({response:.6g}).",
+        f"For one record in [0, 1] and ε = 0.05 the proof would need {math.ceil(1 / (2 * epsilon))} records; the bound {nearest(printed, 4)} "
+        f"is true nevertheless, because every unbiased private mechanism has mean squared error at least {nearest(sharp)}, which "
+        f"debiased randomized response attains ({nearest(response)}).",
         PrintedClaim("least mean squared error, n = 1, ε = 0.05", printed, sharp, BESIDE),
         PrintedClaim("mean squared error of debiased randomized response", printed, response, AT_LEAST),
     )
@@ -78,6 +79,6 @@ def one_inequality() -> Evidence:
         )
     return Evidence.of(
         f"For the outputs (1, 0) and (1/2, 1/2) the pure inequality holds with ε = {forward:.4f} in one direction and with no ε in the "
-        f"other ({backward:g}).",
+        f"other ({nearest(backward)}).",
         PrintedClaim("least ε of the two directions of one pair", backward, forward, BESIDE),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_LEAST, AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 
@@ -32,8 +33,8 @@ def response_both_ways() -> Evidence:
     epsilon, delta = math.log(3), 0.1
     true = float(parse("pmf([0, 1], [1, 0])").delta(epsilon))
     return Evidence.of(
-        f"At p = 1, above the printed threshold {(1 - delta) / (1 + math.exp(epsilon)):g}, every answer is the opposite of the truth "
-        f"and gives it away: δ = {true:g} at ε = ln 3, not at most 0.1.",
+        f"At p = 1, above the printed threshold {nearest((1 - delta) / (1 + math.exp(epsilon)))}, every answer is the opposite of the truth "
+        f"and gives it away: δ = {nearest(true)} at ε = ln 3, not at most 0.1.",
         PrintedClaim("δ at ε = ln 3 of randomized response with p = 1", delta, true, AT_MOST),
     )
 
@@ -44,7 +45,7 @@ def variance_of_a_product() -> Evidence:
     printed = float(x.var() * x.var() + x.var() * x.mean() ** 2 + x.var() * x.mean() ** 2)
     true = float((x * x).var())
     return Evidence.of(
-        f"For X = Y = ±1 with equal chances the product is always 1 and has variance {true:g}; the formula gives {printed:g}.",
+        f"For X = Y = ±1 with equal chances the product is always 1 and has variance {nearest(true)}; the formula gives {nearest(printed)}.",
         PrintedClaim("variance of XY for X = Y = ±1", printed, true),
     )
 
@@ -59,7 +60,7 @@ def densities_are_no_probabilities() -> Evidence:
     excess = float(np.max(here - math.exp(epsilon) * there))
     true = float(parse(f"gaussian({sigma!r}, {sensitivity!r})").delta(epsilon))
     return Evidence.of(
-        f"With σ = 1000, Δf = 10 000, ε = 1 and δ = 0.001 the inequality of densities holds at every z (largest excess {excess:.2g}), "
+        f"With σ = 1000, Δf = 10 000, ε = 1 and δ = 0.001 the inequality of densities holds at every z (largest excess {nearest(excess, 2)}), "
         f"and the true δ is {true:.6f}.",
         PrintedClaim("δ at ε = 1 where the inequality of densities has δ = 0.001", delta, true, AT_MOST),
     )
@@ -74,8 +75,8 @@ def variance_transfer() -> Evidence:
     at = int(np.argmin(np.abs(theta - 1)))
     right, left = 4 * float(mean[at] - mean.min()) + 2 * noise, float((gradients[:, at] ** 2).mean())
     return Evidence.of(
-        f"For ψ₁ = θ²/2 and ψ₂ = -θ²/2, both 1-smooth, Ψ is 0 everywhere and the gradient noise {noise:g} (at θ = 0); at θ = 1 the left "
-        f"side is {left:g} and the right side {right:g}.",
+        f"For ψ₁ = θ²/2 and ψ₂ = -θ²/2, both 1-smooth, Ψ is 0 everywhere and the gradient noise {nearest(noise)} (at θ = 0); at θ = 1 the left "
+        f"side is {nearest(left)} and the right side {nearest(right)}.",
         PrintedClaim("expected squared gradient of ± θ²/2 at θ = 1", right, left, AT_MOST),
     )
 
@@ -95,11 +96,11 @@ def attained_at_itself() -> Evidence:
         for y in product((0.0, 1.0), repeat=3)
     ]
     best = max(value for value, _ in weighted)
-    nearest = min(sum(a != b for a, b in zip(x, y, strict=True)) for value, y in weighted if value == best)
+    distance = min(sum(a != b for a, b in zip(x, y, strict=True)) for value, y in weighted if value == best)
     return Evidence.of(
-        f"For the median of 0, 0, 1 with values in {{0, 1}} and β = 0.5 the smooth sensitivity {best:g} is attained at distance {nearest}: "
+        f"For the median of 0, 0, 1 with values in {{0, 1}} and β = 0.5 the smooth sensitivity {nearest(best)} is attained at distance {distance}: "
         "by the database itself.",
-        PrintedClaim("distance to the database that attains the maximum", 1.0, float(nearest), AT_LEAST),
+        PrintedClaim("distance to the database that attains the maximum", 1.0, float(distance), AT_LEAST),
     )
 
 
@@ -109,7 +110,7 @@ def sign_of_the_answer() -> Evidence:
     loss = ((q - there) ** 2 - (q - here) ** 2) / (2 * sigma**2)
     bound = -((here - there) * (here + there)) / (2 * sigma**2) + q * abs(here - there) / sigma**2
     return Evidence.of(
-        f"With f(x) = 0, f(y) = 1, σ = 1 and q = -1 the loss is {loss:g} and the printed bound {bound:g}.",
+        f"With f(x) = 0, f(y) = 1, σ = 1 and q = -1 the loss is {nearest(loss)} and the printed bound {nearest(bound)}.",
         PrintedClaim("privacy loss at q = -1", bound, loss, AT_MOST),
     )
 
@@ -118,7 +119,7 @@ def parts_by_value() -> Evidence:
     """Replace a record among counts per value, and among counts of parts fixed beforehand."""
     two, one = (float(parse(f"laplace_vector(1, {moves})").epsilon(0.0)) for moves in ("[1, 1]", "[1, 0]"))
     return Evidence.of(
-        f"Counts per value with noise for ε: a replaced record moves two of them, and the largest loss is {two:g}ε; if its part is "
-        f"fixed beforehand it moves one, and the loss is {one:g}ε.",
+        f"Counts per value with noise for ε: a replaced record moves two of them, and the largest loss is {nearest(two)}ε; if its part is "
+        f"fixed beforehand it moves one, and the loss is {nearest(one)}ε.",
         PrintedClaim("largest loss in units of ε, part fixed beforehand and by value", one, two, BESIDE),
     )

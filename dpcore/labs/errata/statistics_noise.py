@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_LEAST, AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.labs.errata.moments import absolute_moment, density
 from dpcore.language import parse
@@ -39,7 +40,7 @@ def order_of_divergences() -> Evidence:
     kl = float(np.sum(p * np.log(p / q)) * (x[1] - x[0]))
     half = -2 * math.log(float(np.sum(np.sqrt(p * q)) * (x[1] - x[0])))
     return Evidence.of(
-        f"For N(0, 1) and N(1, 1) the KL divergence is {kl:.6g} and the Rényi divergence of order 1/2 is {half:.6g}, which is smaller.",
+        f"For N(0, 1) and N(1, 1) the KL divergence is {nearest(kl)} and the Rényi divergence of order 1/2 is {nearest(half)}, which is smaller.",
         PrintedClaim("Rényi divergence of order 1/2, means 1 apart", kl, half, AT_LEAST, "approximate"),
     )
 
@@ -82,7 +83,7 @@ def sum_of_two_laplace() -> Evidence:
     largest, bound = float(log_ratio(np.linspace(-60, 60, 24001)).max()), float(parse("laplace_sum(1)").epsilon(0.0))
     return Evidence.of(
         f"For f(x) = 0 and f(y) = 1 the log ratio at and around q = f(y) is at most {near:.4f} in absolute value; on |q| ≤ 60 it reaches "
-        f"{largest:.5f}, and the mechanism is purely {bound:g}-private.",
+        f"{largest:.5f}, and the mechanism is purely {nearest(bound)}-private.",
         PrintedClaim("log ratio at q = f(y), answers 1 apart", math.inf, near),
         PrintedClaim("least ε of the sum of two noises, answers 1 apart", math.inf, bound),
     )
@@ -105,8 +106,8 @@ def only_laplace() -> Evidence:
     draws = density(noise, x)
     variance = float(np.sum(x * x * draws) * (x[1] - x[0]))
     return Evidence.of(
-        f"Staircase noise with γ = 0.0758 is purely {loss:g}-private and at ε = 5 has the variance {variance:.4f}; Laplace noise "
-        f"has {2 / 25:g}.",
+        f"Staircase noise with γ = 0.0758 is purely {nearest(loss)}-private and at ε = 5 has the variance {variance:.4f}; Laplace noise "
+        f"has {nearest(2 / 25)}.",
         PrintedClaim("largest loss of staircase noise made for ε = 5", math.inf, loss),
         PrintedClaim("variance, ε = 5, sensitivity 1", 2 / 25, variance, AT_LEAST, "approximate"),
     )
@@ -133,12 +134,14 @@ def lemma_of_mixed_noise() -> Evidence:
         here, there = (np.exp(-((z - m) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi)) for m in (0.0, most))
         excess = float(np.max(here - math.exp(epsilon) * there))  # a lower bound of the largest one
         claims.append(
-            PrintedClaim(f"g(z) - e^ε g(z - Δf), σ = {sigma:g}, Δf just below (5.15)", delta, excess, AT_MOST, "lower")
+            PrintedClaim(
+                f"g(z) - e^ε g(z - Δf), σ = {nearest(sigma)}, Δf just below (5.15)", delta, excess, AT_MOST, "lower"
+            )
         )
         true = float(parse(f"gaussian({sigma!r}, {most!r})").delta(epsilon))
-        claims.append(PrintedClaim(f"δ at ε = 1 of that noise, σ = {sigma:g}", delta, true, AT_MOST))
+        claims.append(PrintedClaim(f"δ at ε = 1 of that noise, σ = {nearest(sigma)}", delta, true, AT_MOST))
     return Evidence.of(
-        f"At ε = 1, δ = 0.01 and σ = 0.001 the left side exceeds e^ε times the right one by {claims[0].true:.4g} just below the "
+        f"At ε = 1, δ = 0.01 and σ = 0.001 the left side exceeds e^ε times the right one by {nearest(claims[0].true, 4)} just below the "
         f"allowed sensitivity, not by 0.01; the δ of the noise there is {claims[1].true:.4f}.",
         *claims,
     )
@@ -160,7 +163,7 @@ def branches_have_one_error() -> Evidence:
     """Compare the mean squared error of both branches of the mixed noise mechanism."""
     normal, laplace = (absolute_moment(noise, 2, 1.5) for noise in (f"gaussian({math.sqrt(2)!r})", "laplace(1)"))
     return Evidence.of(
-        f"At ε = 1, in units of Δ, the normal branch has mean squared error {normal:.6g}, Laplace noise {laplace:.6g}: the ratio is 1, "
+        f"At ε = 1, in units of Δ, the normal branch has mean squared error {nearest(normal)}, Laplace noise {nearest(laplace)}: the ratio is 1, "
         "and what the figures show around 1 is the randomness of 1000 repetitions.",
         PrintedClaim(
             "mean squared error of the normal branch beside Laplace noise", laplace, normal, BESIDE, "approximate"
@@ -196,7 +199,7 @@ def variance_by_concentration() -> Evidence:
     true = _concentrated_variance(epsilon, log)
     reached = 1 / (2 * printed) + math.sqrt(2 * log / printed)
     return Evidence.of(
-        f"At ε = 1 and δ = 1e-5 the equation has the solution σ² = {true:.4f}; the printed {printed:.4f} gives ε = {reached:.4g}.",
+        f"At ε = 1 and δ = 1e-5 the equation has the solution σ² = {true:.4f}; the printed {printed:.4f} gives ε = {nearest(reached, 4)}.",
         PrintedClaim("σ² with ε₀ = ε = 1, δ = 1e-5", printed, true),
         PrintedClaim("ε₀ at the printed σ²", epsilon, reached),
     )
@@ -222,7 +225,7 @@ def dilation_beyond_one() -> Evidence:
     edge = (epsilon / 2 + beta) / math.expm1(beta)
     true = math.exp(-edge) - math.exp(epsilon / 2 - math.exp(beta) * edge)
     return Evidence.of(
-        f"At ε = 10 and δ′ = 0.1 the two sides differ by {true:.5f}; the property allows δ′/2 = {delta / 2:g}.",
+        f"At ε = 10 and δ′ = 0.1 the two sides differ by {true:.5f}; the property allows δ′/2 = {nearest(delta / 2)}.",
         PrintedClaim("what the dilation property needs, ε = 10, δ′ = 0.1", delta / 2, true, BESIDE),
     )
 
@@ -234,7 +237,7 @@ def dilation_of_the_normal() -> Evidence:
     edge = math.sqrt((epsilon + 2 * beta) / math.expm1(2 * beta))
     true = 2 * float(ndtr(-edge)) - math.exp(epsilon / 2) * 2 * float(ndtr(-math.exp(beta) * edge))
     return Evidence.of(
-        f"At ε = 0.5 and δ = 1e-5 the dilation property would need {true:.3g}, it has {delta / 2:.1g}. Whether the mechanism itself "
+        f"At ε = 0.5 and δ = 1e-5 the dilation property would need {nearest(true, 3)}, it has {nearest(delta / 2, 1)}. Whether the mechanism itself "
         "keeps its promise is not decided by this.",
         PrintedClaim("what the dilation property needs, ε = 0.5, δ = 1e-5", delta / 2, true, BESIDE),
     )

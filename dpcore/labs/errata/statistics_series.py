@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 
@@ -21,7 +22,7 @@ def total_dependence() -> Evidence:
     """Compose a Laplace answer with one about doubled data."""
     true = float(parse("laplace(1) * laplace(2)").epsilon(0.0))
     return Evidence.of(
-        f"With a = 2 and ε₁ = ε₂ = 1 the second answer moves twice as far under the same noise: the largest loss is {true:g}, not 1.5.",
+        f"With a = 2 and ε₁ = ε₂ = 1 the second answer moves twice as far under the same noise: the largest loss is {nearest(true)}, not 1.5.",
         PrintedClaim("largest loss, a = 2, ε₁ = ε₂ = 1", 1.5, true, AT_MOST),
     )
 
@@ -33,7 +34,7 @@ def variance_of_a_mean() -> Evidence:
     true = float(weights @ covariance @ weights)
     printed, right = _later_epsilon(0.0, 1), _later_epsilon(0.0, 2)
     return Evidence.of(
-        f"For two independent variables of variance 1 the mean has variance {true:g}, not {covariance.sum() / 2:g}; in the setting of "
+        f"For two independent variables of variance 1 the mean has variance {nearest(true)}, not {nearest(covariance.sum() / 2)}; in the setting of "
         f"Figure 6.1 with ρ = 0 the printed ε₂′ is {printed:.6f}, the corrected one {right:.6f}.",
         PrintedClaim("variance of the mean of two", float(covariance.sum()) / 2, true),
         PrintedClaim("ε₂′ at ρ = 0", printed, right, AT_MOST),
@@ -49,7 +50,7 @@ def figure_below_one() -> Evidence:
         f"At ρ = -1, 0, 1 the printed formula gives {printed[0]:.3f}, {printed[1]:.3f}, {printed[2]:.3f} and the corrected one "
         f"{values[0]:.3f}, {values[1]:.3f}, {values[2]:.3f}; the code draws another formula ({code:.3f} at ρ = 0).",
         *(
-            PrintedClaim(f"ε₂′ of (6.6) as printed, ρ = {rho:g}", 1.0, value, AT_MOST)
+            PrintedClaim(f"ε₂′ of (6.6) as printed, ρ = {nearest(rho)}", 1.0, value, AT_MOST)
             for rho, value in zip((-1, 0, 1), printed, strict=True)
         ),
     )
@@ -69,7 +70,7 @@ def figure_below_one_again() -> Evidence:
         f"At ρ = -1, 0, 1 the printed formula gives {printed[0]:.3f}, {printed[1]:.3f}, {printed[2]:.3f} and the corrected one "
         f"{corrected[0]:.3f}, {corrected[1]:.3f}, {corrected[2]:.3f}.",
         *(
-            PrintedClaim(f"ε₁′ of Theorem 6.3.6 as printed, ρ = {rho:g}", 1.0, value, AT_MOST)
+            PrintedClaim(f"ε₁′ of Theorem 6.3.6 as printed, ρ = {nearest(rho)}", 1.0, value, AT_MOST)
             for rho, value in zip((-1, 0), printed, strict=False)
         ),
     )
@@ -81,7 +82,7 @@ def delta_of_two_answers() -> Evidence:
     mu = math.sqrt(2) / math.sqrt(2 * LOG)
     exact = float(parse(f"gdp({mu!r})").delta(2.0))
     return Evidence.of(
-        f"At ε = 1 and δ = 0.05 each, the printed δ′ is {printed:.4f}; basic composition gives 0.1, the exact δ at 2ε is {exact:.3e}.",
+        f"At ε = 1 and δ = 0.05 each, the printed δ′ is {printed:.4f}; basic composition gives 0.1, the exact δ at 2ε is {nearest(exact, 4)}.",
         PrintedClaim("δ at 2ε", printed, exact, BESIDE),
     )
 
@@ -105,7 +106,7 @@ def dependent_noise() -> Evidence:
     covariance = mixing @ np.diag([prior, 1.0]) @ mixing.T
     true = float(covariance[0, 1] / covariance[1, 1])
     return Evidence.of(
-        f"With a = 0.5, unit variances and X₂ = aX₁ + B the expected X₁ given X₂ = x is {true:g}x; the proof uses x/a = {1 / a:g}x.",
+        f"With a = 0.5, unit variances and X₂ = aX₁ + B the expected X₁ given X₂ = x is {nearest(true)}x; the proof uses x/a = {nearest(1 / a)}x.",
         PrintedClaim("slope of X₁ given X₂, in the proof and with a prior of variance 1", 1 / a, true, BESIDE),
     )
 
@@ -141,7 +142,7 @@ def norm_of_a_mean() -> Evidence:
     gradients = np.array([1.0, -1.0])
     true, printed = float(np.abs(gradients).mean()), float(abs(gradients.mean()))
     return Evidence.of(
-        f"For two gradients 1 and -1 the expected norm is {true:g}, the norm of the expectation {printed:g}.",
+        f"For two gradients 1 and -1 the expected norm is {nearest(true)}, the norm of the expectation {nearest(printed)}.",
         PrintedClaim("expected norm of the gradient", printed, true),
     )
 
@@ -154,7 +155,7 @@ def gradients_at_two_places() -> Evidence:
     true = max(abs(a * (places[0] - places[1]) + x - y) for x, y in ((0.0, 0.0), (0.0, 1.0)))
     return Evidence.of(
         f"For the gradient 10θ + x with records in [0, 1] the sensitivity at one θ is 1; after one step with rate 1 the gradients of "
-        f"the two runs differ by up to {true:g}.",
+        f"the two runs differ by up to {nearest(true)}.",
         PrintedClaim("difference of the gradients in the second step", 1.0, true, AT_MOST),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_LEAST, AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.labs.errata.moments import absolute_moment
 from dpcore.language import parse
@@ -54,7 +55,7 @@ def smooth_table() -> Evidence:
     x = np.array([0.0] * (m + 1) + [1.0] * (n - m - 1))
     true = float(x[m + 2 - 1] - x[m + 2 - 1 - 1 - 1])
     return Evidence.of(
-        f"With n = 11 and Λ = 1 the value is x₈ - x₆ = {true:g}, not 0.",
+        f"With n = 11 and Λ = 1 the value is x₈ - x₆ = {nearest(true)}, not 0.",
         PrintedClaim("a(2, 1) of Dataset 2 in units of Λ", 0.0, true),
     )
 
@@ -63,7 +64,7 @@ def variance_of_candidate_1() -> Evidence:
     """Multiply the variance of a standard Laplace variable by the square of its factor."""
     printed, true, classical = 4.0, _laplace_variance(2.0), _laplace_variance(1.0)  # N(x) = 2 with a = 0, b = Δ = ε = 1
     return Evidence.of(
-        f"At b = 1, Δ = ε = 1 the variance is {true:.6g}, not {printed:g}: {true / classical:.6g} times the classical {classical:.6g}.",
+        f"At b = 1, Δ = ε = 1 the variance is {nearest(true)}, not {nearest(printed)}: {nearest(true / classical)} times the classical {nearest(classical)}.",
         PrintedClaim("variance at b = 1, Δ = ε = 1", printed, true, "=", "approximate"),
     )
 
@@ -84,8 +85,8 @@ def weights_that_help() -> Evidence:
     leak = (1 - weight) * weight ** (weight / (1 - weight)) * math.exp(-epsilon * weight / (1 - weight))
     saved = _laplace_variance(2 * weight) / classical
     return Evidence.of(
-        f"With a local sensitivity of 0 the variance is below that of Laplace noise for b < {high:.6g}, not {printed:.4f}. Below it "
-        f"weights do help: b = 0.4 at ε = 10 has {saved:.2f} of Laplace's variance and the exact δ {leak:.3g}.",
+        f"With a local sensitivity of 0 the variance is below that of Laplace noise for b < {nearest(high)}, not {printed:.4f}. Below it "
+        f"weights do help: b = 0.4 at ε = 10 has {saved:.2f} of Laplace's variance and the exact δ {nearest(leak, 3)}.",
         PrintedClaim("largest weight b that improves the utility", printed, high, "=", "approximate"),
     )
 
@@ -110,7 +111,7 @@ def blur_too_small() -> Evidence:
     a = b = 0.5
     scale, least = 2 * (a * 0.2 + b * 1.0), 2.0
     return Evidence.of(
-        f"With ξ = 0.2, local sensitivity 1, a = b = 1/2 and ε = 1 the scale is {scale:g}; the definition asks for more than {least:g}.",
+        f"With ξ = 0.2, local sensitivity 1, a = b = 1/2 and ε = 1 the scale is {nearest(scale)}; the definition asks for more than {nearest(least)}.",
         PrintedClaim("scale of the noise", least, scale, AT_LEAST),
     )
 
@@ -142,7 +143,7 @@ def blocks_under_substitution() -> Evidence:
     minima, medians = (float(parse(f"laplace_vector(1, [{move}, {move}])").epsilon(0.0)) for move in (1, 0.5))
     return Evidence.of(
         f"A record that leaves one block and enters another moves two answers. Two minima move by the whole sensitivity each: the largest "
-        f"loss is {minima:g}ε; two medians move by half of it: {medians:g}ε.",
+        f"loss is {nearest(minima)}ε; two medians move by half of it: {nearest(medians)}ε.",
         PrintedClaim(
             "largest loss of block minima in units of ε when a record changes its block", 1.0, minima, AT_MOST
         ),
@@ -156,7 +157,7 @@ def spurious_delta() -> Evidence:
     for epsilon in (10.0, 20.0):
         printed, loss = math.exp(epsilon / 2 - epsilon / (2 * 0.9)), epsilon / 2 * math.exp(0.899)
         true = float(parse(f"laplace({loss!r})").delta(epsilon))
-        claims.append(PrintedClaim(f"δ at ε = {epsilon:g}, β = 0.9, one block", printed, true, AT_MOST))
+        claims.append(PrintedClaim(f"δ at ε = {nearest(epsilon)}, β = 0.9, one block", printed, true, AT_MOST))
     small = 0.5 * math.exp(0.5)
     return Evidence.of(
         f"With a sensitivity e^0.899 times the scale's, β = 0.9 and ε = 10 the theorem has δ = {claims[0].stated:.4f}, the noise "
@@ -172,7 +173,7 @@ def sensitivity_of_the_deviation() -> Evidence:
     x[0] = 1.0
     true = float(x.std(ddof=1))
     return Evidence.of(
-        f"Among {n} zeros one record at Λ = 1 moves the standard deviation by {true:.4f} = Λ/√n, not {1 / n:g}.",
+        f"Among {n} zeros one record at Λ = 1 moves the standard deviation by {true:.4f} = Λ/√n, not {nearest(1 / n)}.",
         PrintedClaim("sensitivity of the standard deviation, n = 100, Λ = 1", 1 / n, true, AT_MOST, "lower"),
     )
 
@@ -232,7 +233,7 @@ def sensitivity_of_the_median() -> Evidence:
     """Move the median of three ages from 0 to 110 by changing one of them."""
     true = float(np.median([0, 110, 110]) - np.median([0, 0, 110]))
     return Evidence.of(
-        f"Changing one age moves the median of 0, 0, 110 by {true:g}; the code uses 1.",
+        f"Changing one age moves the median of 0, 0, 110 by {nearest(true)}; the code uses 1.",
         PrintedClaim("sensitivity of the median on [0, 110]", 1.0, true, AT_MOST, "lower"),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.constraints import Constraints, conjectured, split
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_LEAST, AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 from dpcore.mechanisms.randomized_response import from_gamma
@@ -37,8 +38,12 @@ def gaussian_any_epsilon() -> Evidence:
     claims = []
     for epsilon, delta in ((10.0, 1e-5), (5.0, 0.3)):
         true = float(parse(f"gaussian_classic({epsilon!r}, {delta!r})").delta(epsilon))
-        claims.append(PrintedClaim(f"δ at ε = {epsilon:g} of the noise made for δ = {delta:g}", delta, true, AT_MOST))
-    return Evidence.of(f"At ε = 10 and δ = 1e-5 the true δ is {claims[0].true:.4g}.", *claims)
+        claims.append(
+            PrintedClaim(
+                f"δ at ε = {nearest(epsilon)} of the noise made for δ = {nearest(delta)}", delta, true, AT_MOST
+            )
+        )
+    return Evidence.of(f"At ε = 10 and δ = 1e-5 the true δ is {nearest(claims[0].true, 4)}.", *claims)
 
 
 def _printed_total_variation(epsilon: float, eta: float, k: int, *, power_of_l: bool) -> float:
@@ -89,8 +94,8 @@ def histogram_sensitivity() -> Evidence:
     change = float(np.abs(first - second).sum())
     enough = 8 * k / (n * epsilon) ** 2
     return Evidence.of(
-        f"Among {n} records one change moves the frequencies by {change:g}, not 2; noise for that has mean squared error "
-        f"{enough:g} over {k} bins at ε = 1, the noise of Definition 45 {8 * k / epsilon**2:g}.",
+        f"Among {n} records one change moves the frequencies by {nearest(change)}, not 2; noise for that has mean squared error "
+        f"{nearest(enough)} over {k} bins at ε = 1, the noise of Definition 45 {nearest(8 * k / epsilon**2)}.",
         PrintedClaim("l1 change of the frequencies of 100 records", 2.0, change),
         PrintedClaim(
             "mean squared error over 10 bins, ε = 1, noise as printed and noise as needed",
@@ -108,7 +113,7 @@ def median_identity() -> Evidence:
     position = float((data < 5).sum() + (data == 5).sum() / 2)
     return Evidence.of(
         f"For the records 1, 2, 3, 4, 5 and c = 5 the signs add up to {signs}, the position is off by "
-        f"{abs(position - 2.5):g}: half as much.",
+        f"{nearest(abs(position - 2.5))}: half as much.",
         PrintedClaim("position of 5 among 1..5, distance from n/2", float(signs), abs(position - 2.5)),
     )
 
@@ -124,8 +129,8 @@ def median_bound() -> Evidence:
     printed = 2 * math.exp(-epsilon * t / 4)
     mended = 2 * math.exp(-epsilon * (2 * t - signs.min()) / 4)
     return Evidence.of(
-        f"70 ones and 30 twos, ε = 1, t = 15: every answer is off by at least 15, so the probability is {chance:g}; the printed "
-        f"bound is {printed:.4f}, the corrected one {mended:g}.",
+        f"70 ones and 30 twos, ε = 1, t = 15: every answer is off by at least 15, so the probability is {nearest(chance)}; the printed "
+        f"bound is {printed:.4f}, the corrected one {nearest(mended)}.",
         PrintedClaim("probability that the position is off by 15 or more", printed, chance, AT_MOST),
     )
 
@@ -167,9 +172,9 @@ def guess_for_two() -> Evidence:
 def splitting_decides() -> Evidence:
     """Split a product back into its factors."""
     answer = split(parse("dp(0.2)^3 * dp(0.5, 0.01)"))
-    factors = ", ".join(f"{copies} × {epsilon:g}" for epsilon, copies in answer.factors)
+    factors = ", ".join(f"{copies} × {nearest(epsilon)}" for epsilon, copies in answer.factors)
     return Evidence.of(
-        f"The polygon of dp(0.2)^3 * dp(0.5, 0.01) splits into {factors} with total δ {answer.total_delta:g}."
+        f"The polygon of dp(0.2)^3 * dp(0.5, 0.01) splits into {factors} with total δ {nearest(answer.total_delta)}."
     )
 
 
@@ -178,7 +183,7 @@ def reading_of_delta() -> Evidence:
     region = parse("gdp(1)^2")
     never, true = float(region.delta(700.0)), float(region.delta(1.0))
     return Evidence.of(
-        f"Gaussian noise with μ = 1 never discloses anything for certain (its δ at ε = 700 is {never:g}); by the printed argument "
+        f"Gaussian noise with μ = 1 never discloses anything for certain (its δ at ε = 700 is {nearest(never)}); by the printed argument "
         f"two of them would have δ = 0 at every ε, but at ε = 1 it is {true:.4f}.",
         PrintedClaim("δ at ε = 1 of two mechanisms that never disclose", 0.0, true, BESIDE),
     )
@@ -204,8 +209,8 @@ def threshold_sets() -> Evidence:
     thresholds = [tuple(order[:size]) for size in range(4)]
     every = [t for size in range(4) for t in combinations(range(3), size)]
     return Evidence.of(
-        f"With P₀ = (0.4, 0.1, 0.5), P₁ = (0.6, 0.14, 0.26) and α = 0.3 the best threshold set misses {misses(thresholds):g}, the "
-        f"set of the second answer alone {misses(every):g}.",
+        f"With P₀ = (0.4, 0.1, 0.5), P₁ = (0.6, 0.14, 0.26) and α = 0.3 the best threshold set misses {nearest(misses(thresholds))}, the "
+        f"set of the second answer alone {nearest(misses(every))}.",
         PrintedClaim("false negatives of the best deterministic test", misses(thresholds), misses(every)),
     )
 
@@ -246,7 +251,7 @@ def basic_can_be_improved() -> Evidence:
     k, delta = 5, 0.05
     true = float(parse(f"dp(0.6, {delta!r})^{k}").delta(3.0))
     return Evidence.of(
-        f"Five (0.6, 0.05) mechanisms are (3, {true:.6f}), not only (3, {k * delta:g}).",
+        f"Five (0.6, 0.05) mechanisms are (3, {true:.6f}), not only (3, {nearest(k * delta)}).",
         PrintedClaim("least δ at ε = 3 for five (0.6, 0.05)", k * delta, true, AT_LEAST),
     )
 
@@ -256,7 +261,7 @@ def local_neighbours() -> Evidence:
     true = float(parse("rr(1)^10").epsilon(0.0))
     return Evidence.of(
         f"Randomized response with ε = 1 for each of ten people is 1-locally private, and between two datasets that differ in all "
-        f"ten records its largest loss is {true:g}.",
+        f"ten records its largest loss is {nearest(true)}.",
         PrintedClaim("largest loss between any two datasets of ten people, ε = 1 each", 1.0, true, BESIDE),
     )
 

@@ -7,6 +7,7 @@ import math
 from scipy.special import ndtr
 
 from dpcore.constraints import dominating_pair
+from dpcore.core.numerals import nearest
 from dpcore.labs.errata.claims import AT_MOST, BESIDE, Evidence, PrintedClaim
 from dpcore.language import parse
 
@@ -32,7 +33,7 @@ def limit_of_the_integral() -> Evidence:
     losses, _, masses = parse(f"dptv({epsilon!r}, 0, {eta!r})").atoms()
     true = float(losses @ masses)
     return Evidence.of(
-        f"At ε = 1 and η = 0.3 the printed integral is {printed:.4f}; the mean loss of the region is {true:.6g}, the εη beside it.",
+        f"At ε = 1 and η = 0.3 the printed integral is {printed:.4f}; the mean loss of the region is {nearest(true)}, the εη beside it.",
         PrintedClaim("kl of (1, 0)-DP with η = 0.3", printed, true),
     )
 

@@ -32,6 +32,14 @@ class CopiesDrawer(Drawer):
         some = call("dpcore.specs.helpers:only", ways, list(self.theorems)) if self.theorems else ways
         return Variable("results", some)
 
+    def grid(self) -> Any:
+        """Return the deltas of all theorems at the same epsilons."""
+        return call("dpcore.charts.grids:theorem_grid", self.ways, epsilon_max=getattr(self, "epsilon_max", None))
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the total."""
+        return "delta", 1e-6 if self.delta is None else self.delta
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +97,10 @@ class LadderDrawer(Drawer):
         """Return the ladder figure."""
         titles = [TITLES[name] for name in self.theorems] or None
         return draws("dpcore.charts:ladder_figure", self.rows, delta=self.delta, k=self.mark, titles=titles)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta."""
+        return "delta", self.delta
 
     def table(self) -> Any:
         """Return the epsilon of every theorem, those included that are not drawn."""

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, number
+from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.regions import TITLES, region_takeaway
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import labelled
+from dpcore.core.numerals import nearest
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import call, draws
@@ -50,7 +51,7 @@ def slopes_table(region: TradeOff, step: float, name: str = "lines") -> pd.DataF
     slopes = np.log(rise[sloped] / run[sloped]) / step
     j = np.rint(slopes)
     if sloped.sum() == 0 or float(np.max(np.abs(slopes - j))) > _WHOLE:
-        msg = f"Each slope of the region must be an integer power of e^{step:g}; {region} has others."
+        msg = f"Each slope of the region must be an integer power of e^{nearest(step)}; {region} has others."
         raise DomainError(msg)
     rows = []
     for segment, (at, power) in enumerate(zip(np.flatnonzero(sloped), j.astype(int), strict=True)):
@@ -87,9 +88,9 @@ def slopes_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     rows = table.assign(
         label=table["label"].map(series.name_of),
         paint=table["label"].map(series.name_of).map(series.paint()),
-        point=[f"α = {number(a, 4)}, β = {number(b, 4)}" for a, b in zip(table["alpha"], table["beta"], strict=True)],
+        point=[f"α = {nearest(a, 4)}, β = {nearest(b, 4)}" for a, b in zip(table["alpha"], table["beta"], strict=True)],
     ).drop(columns="kind")
-    scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6, format=".6~g")
+    scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=6)
     x = alt.X("alpha:Q", title=TITLES["alpha"], scale=scale, axis=axis)
     y = alt.Y("beta:Q", title=TITLES["beta"], scale=scale, axis=axis)
     guess = alt.Chart(checked(pd.DataFrame({"alpha": [0.0, 1.0], "beta": [1.0, 0.0]})))

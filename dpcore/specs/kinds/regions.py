@@ -41,6 +41,11 @@ class SeveralDrawer(Drawer):
         return Variable("regions", self.named([call("dpcore.language:parse", text) for text in self.regions]))
 
 
+def colour_places() -> Any:
+    """Hold the numbers of the colours of some regions; where one is left out, the others keep theirs."""
+    return fields.integers((), words="numbers of the colours, from 0", low=0, high=10**6)
+
+
 @enter
 @dataclass(frozen=True, kw_only=True)
 class RegionsDrawer(SeveralDrawer):
@@ -55,6 +60,8 @@ class RegionsDrawer(SeveralDrawer):
     legend: bool = fields.flag(default=True)
     corners: bool = fields.flag(default=True)
     selected: str | None = fields.text(default=None)
+    places: tuple[int, ...] = colour_places()
+    rows: str = fields.choice("drawn", "border")
     fpr: float | None = fields.rate()
     lines: tuple[dict[str, Any], ...] = fields.rows(
         words='tables such as { start = [0, 0], end = [1, 1], label = "equal errors" } or { alpha = 0.05 }'
@@ -63,12 +70,37 @@ class RegionsDrawer(SeveralDrawer):
 
     def recipe(self) -> Any:
         """Return the region figure, with references if there are any."""
-        axes, own = self.options("axes", "log"), self.options("fpr", "selected", "legend", "corners", filled="fill")
+        axes = self.options("axes", "log")
+        own = self.options("fpr", "selected", "legend", "corners", "places", filled="fill")
         figure = draws("dpcore.charts:region_figure", self.parsed, **own, **axes)
         if not self.lines and not self.points:
             return figure
         references = {name: list(value) for name, value in self.options("lines", "points").items()}
         return draws("dpcore.charts.references:with_references", Variable("base", figure), **references, **axes)
+
+    def table(self) -> Any:
+        """Return the border of each region, with the exact corners of polygons, if that is asked for."""
+        return call("dpcore.charts.sampling:border_table", self.parsed) if self.rows == "border" else None
+
+    def grid(self) -> Any:
+        """Return the false negatives of all regions at the same false positives."""
+        return call("dpcore.charts.grids:beta_grid", self.parsed, **self.options("log"))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class EmptyDrawer(Drawer):
+    """The chart before any region is added."""
+
+    kind: ClassVar[str] = "empty"
+    meaning: ClassVar[str] = "the axes of a region chart with the line of blind guessing alone"
+
+    axes: str = fields.axes()
+    log: bool = fields.flag()
+
+    def recipe(self) -> Any:
+        """Return the figure without a region."""
+        return draws("dpcore.charts.regions:blank_figure", **self.options("axes", "log"))
 
 
 @enter
@@ -81,10 +113,26 @@ class ProfileDrawer(SeveralDrawer):
 
     delta: float | None = fields.rate()
     epsilon_max: float | None = fields.above_zero()
+    legend: bool = fields.flag(default=True)
+    places: tuple[int, ...] = colour_places()
 
     def recipe(self) -> Any:
         """Return the profile figure."""
-        return draws("dpcore.charts:profile_figure", self.parsed, delta=self.delta, epsilon_max=self.epsilon_max)
+        return draws(
+            "dpcore.charts:profile_figure",
+            self.parsed,
+            delta=self.delta,
+            epsilon_max=self.epsilon_max,
+            **self.options("legend", "places"),
+        )
+
+    def grid(self) -> Any:
+        """Return the deltas of all regions at the same epsilons."""
+        return call("dpcore.charts.grids:delta_grid", self.parsed, epsilon_max=self.epsilon_max)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the sentence."""
+        return "delta", 1e-6 if self.delta is None else self.delta
 
 
 @enter
@@ -105,6 +153,15 @@ class DeltasDrawer(SeveralDrawer):
         at = None if self.epsilon is None else number_list(self.epsilon)
         figure = draws("dpcore.charts:profile_figure", regions, delta=self.delta)
         return call("dataclasses:replace", figure, table=call("dpcore.frames:deltas", several, epsilon=at))
+
+    def grid(self) -> Any:
+        """Return the deltas of all regions at the epsilons given, or at the same ones."""
+        at = None if self.epsilon is None else number_list(self.epsilon)
+        return call("dpcore.charts.grids:delta_grid", self.parsed, epsilon=at)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the sentence."""
+        return "delta", 1e-6 if self.delta is None else self.delta
 
 
 @enter
@@ -138,6 +195,12 @@ class CurvesDrawer(SeveralDrawer):
     y: str | None = fields.text(default=None)
     log_x: bool = fields.flag()
     log_y: bool = fields.flag()
+
+    def target(self) -> tuple[str, float] | None:
+        """Return the delta of an epsilon, or the epsilon of a delta."""
+        other = {"epsilon": "delta", "delta": "epsilon"}.get(self.measure)
+        at = MEASURES[self.measure].at if self.at is None else self.at
+        return None if other is None or at is None else (other, at)
 
     def recipe(self) -> Any:
         """Return the figure of the measure."""

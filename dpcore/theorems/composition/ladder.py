@@ -40,7 +40,7 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
     ----------
     mechanism : TradeOff or str
         A region, or its expression.
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         By how much the whole composition may exceed e^epsilon, in [0, 1].
     ks : sequence of int, optional
         Numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at

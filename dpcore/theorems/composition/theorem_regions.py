@@ -62,9 +62,9 @@ def theorem_regions(
         A region, or its expression.
     k : int
         How many copies, from 1 to 10^9.
-    slack : float, default 1e-06
+    slack : float, default 1e-6
         What the closed-form theorems add to delta, in (0, 1].
-    delta : float, default 1e-06
+    delta : float, default 1e-6
         The delta of the total; it matters for mechanisms of unbounded loss only.
 
     Returns

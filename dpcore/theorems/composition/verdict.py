@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcore.core.kinds import WORDS
+from dpcore.core.numerals import nearest
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -136,14 +137,14 @@ def _more(value: float, smallest: float) -> str:
         return ""
     ratio = value / smallest
     if ratio >= 1.995:
-        return f" ({ratio:.3g} times as much)"
+        return f" ({nearest(ratio, 3)} times as much)"
     percent = 100 * (ratio - 1)
     return f" ({percent:.0f} % more)" if percent >= 1 else " (less than 1 % more)"
 
 
 def _estimate(row: pd.Series) -> str:
     value = float(row["epsilon"])
-    result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {value:.4g}"
+    result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {nearest(value, 4)}"
     return f"The central limit {result}: an approximation, no promise."
 
 

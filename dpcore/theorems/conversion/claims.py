@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcore.core.domains import COUNT
 from dpcore.core.kinds import WORDS, kind
+from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Claim, Mechanism, open_expression
 from dpcore.regions import gate
 from dpcore.regions.guarantees import DP, DPTV, GDP, TV
@@ -60,8 +61,10 @@ def _approximate(region: TradeOff, delta: float) -> NotionStatement:
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)
         floor = f"δ stays at {least} (rounded up)" if region.curve.q_inf > 0 else "the loss has no bound"
-        return NotionStatement(notion, None, what, f"No ε holds at δ = {delta:g}: {floor}.")
-    return NotionStatement(notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {delta:g}.")
+        return NotionStatement(notion, None, what, f"No ε holds at δ = {nearest(delta)}: {floor}.")
+    return NotionStatement(
+        notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {nearest(delta)}."
+    )
 
 
 def _with_variation(region: TradeOff, delta: float) -> NotionStatement:
@@ -75,7 +78,7 @@ def _with_variation(region: TradeOff, delta: float) -> NotionStatement:
     at = curve.q_inf if bounded else delta
     gate.rates(region, "delta", at)
     if math.isinf(epsilon):
-        words = f"η = {outward(eta, 5)} (rounded up); no ε goes with it at δ = {delta:g}."
+        words = f"η = {outward(eta, 5)} (rounded up); no ε goes with it at δ = {nearest(delta)}."
         return NotionStatement(notion, TV(eta), kind_of(region), words)
     where = "ε is the largest finite loss" if bounded else "the loss has no bound"
     words = f"ε = {outward(epsilon, 5)}, δ = {outward(at, 5)}, η = {outward(eta, 5)} (rounded up); {where}."

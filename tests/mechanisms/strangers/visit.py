@@ -120,7 +120,7 @@ def check_thousand() -> None:
 
 def check_uses() -> None:
     """Ask what the commands, the pages and the tables ask."""
-    assert dpcore.logistic(2.0).text == "logistic(2.0)"
+    assert dpcore.logistic(2.0).text == "logistic(2)"
     row = calibrate("capped_gaussian(?, 40)^4", advantage=0.2).iloc[0]
     assert 0.199 < parse(row["expression"]).total_variation <= 0.2
     row = calibrate("logistic(?)", advantage=0.1).iloc[0]

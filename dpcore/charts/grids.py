@@ -1,0 +1,132 @@
+"""Tables of several curves on one grid, so that their numbers can be compared row by row, divided or subtracted.
+
+A drawn curve has its points where it bends; these tables have the same epsilons (or false-positive rates) for all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from dpcore import frames
+from dpcore.charts.compositions import profile_end
+from dpcore.charts.profiles import profile_top
+from dpcore.charts.sampling import Regions, named
+from dpcore.core.domains import ALPHA, ANY_LOSS, POSITIVE
+from dpcore.core.errors import BudgetError
+from dpcore.core.kinds import labelled
+from dpcore.core.numerals import nearest
+from dpcore.language.lists import parse_list
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from dpcore.curves.base import FloatArray
+    from dpcore.theorems.composition.theorem_regions import TheoremRegion
+
+ROWS: Final = 100
+"""Steps of a grid that nobody has given: at least half as many, at most these."""
+RATES: Final = "0:1:0.01"
+SMALL_RATES: Final = "1e-12..1/49"
+"""False-positive rates of a linear and of a logarithmic picture."""
+
+
+def even_grid(top: float) -> FloatArray:
+    """Return 0, s, 2 s, ... up to at least `top`, s one of 1, 2 and 5 times a power of ten.
+
+    Examples
+    --------
+    >>> even_grid(3.0)[[0, 1, -1]].tolist()
+    [0.0, 0.05, 3.0]
+    """
+    end = POSITIVE.but(name="epsilon_max").check(top)
+    decade = 10.0 ** math.floor(math.log10(end / ROWS))
+    step = next(part * decade for part in (1, 2, 5, 10) if part * decade * ROWS >= end * (1 - 1e-9))
+    count = math.ceil(end / step - 1e-9)
+    return parse_list(f"0:{nearest(count * step, 12)}:{nearest(step, 12)}")
+
+
+def delta_grid(regions: Regions, *, epsilon: ArrayLike | None = None, epsilon_max: float | None = None) -> pd.DataFrame:
+    """Tabulate delta(epsilon) of several regions at the same epsilons.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    epsilon : ArrayLike, optional
+        The epsilons; by default even steps from 0 to `epsilon_max`.
+    epsilon_max : float, optional
+        Where they end; by default where every delta is below 1e-12 or no longer falls.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, epsilon, delta, delta_lower, kind, theorem, neighbours`.
+    """
+    items = named(regions)
+    top = profile_top(items) if epsilon is None and epsilon_max is None else epsilon_max
+    at = even_grid(top or 1.0) if epsilon is None else ANY_LOSS.array(epsilon)
+    return _labelled({label: frames.deltas(region, at) for label, region in items.items()})
+
+
+def beta_grid(regions: Regions, *, log: bool = False) -> pd.DataFrame:
+    """Tabulate beta(alpha) of several regions at the same false-positive rates.
+
+    Parameters
+    ----------
+    regions : Regions
+        One region, several, or a mapping from names to regions.
+    log : bool, default False
+        Four rates in each decade from 1e-12 on, instead of every hundredth.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, alpha, beta, beta_upper, kind, theorem, neighbours`.
+    """
+    at = ALPHA.array(parse_list(SMALL_RATES if log else RATES))
+    return _labelled({label: frames.curve(region, at) for label, region in named(regions).items()})
+
+
+def theorem_grid(ways: Sequence[TheoremRegion], *, epsilon_max: float | None = None) -> pd.DataFrame:
+    """Tabulate the delta(epsilon) that each composition theorem promises, at the same epsilons.
+
+    Parameters
+    ----------
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns.
+    epsilon_max : float, optional
+        Where the epsilons end; by default where the sharper theorems have left the picture.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, epsilon, delta, delta_lower, note, kind, theorem, neighbours`; `theorem` is the name of the theorem.
+        A theorem that says nothing has one row, (inf, 1), which promises nothing: its kind is ``none``, its note says why.
+    """
+    drawn = [way for way in ways if way.region is not None]
+    at = even_grid(profile_end(drawn) if epsilon_max is None else epsilon_max)
+    parts = {}
+    for way in ways:
+        rows, note = None, way.note
+        try:
+            rows = None if way.region is None else frames.deltas(way.region, at)
+        except BudgetError as error:
+            note = str(error)
+        if rows is None:
+            nothing = {"region": "", "epsilon": math.inf, "delta": 1.0, "delta_lower": 0.0, "neighbours": ""}
+            rows = pd.DataFrame(nothing, index=[0]).assign(kind="none")
+        elif way.kind != "exact":  # what a theorem promises is a bound, however exactly it is known
+            rows = rows.assign(kind=way.kind, delta_lower=0.0)
+        parts[way.title] = rows.assign(note=note, theorem=way.name)
+    return _labelled(parts)
+
+
+def _labelled(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Join the rows of each curve, its name first and what its numbers are last."""
+    whole = pd.concat([rows.assign(label=label) for label, rows in parts.items()], ignore_index=True)
+    return labelled(whole[["label", *(name for name in whole.columns if name != "label")]])
