@@ -67,12 +67,19 @@ def moved(unknown: str, kind: str, held: Mapping[str, str], question: Question) 
         return question
     requirement = () if question.requirement is None else astuple(cast("Any", question.requirement))
     error = (question.probability,) if question.error is None else (question.error, question.probability)
-    numbers = [
-        tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
-        for fields, values in ((_requirement_fields(kind), requirement), (_error_fields(unknown, kind), error))
-    ]
-    k = float(held.get("choose_k_slider", question.k))
-    return _question(unknown, kind, *numbers, (k, question.width, question.delta, question.q))
+    others = (float(held.get("choose_k_slider", question.k)), question.width, question.delta, question.q)
+    return _question(
+        unknown,
+        kind,
+        _held(_requirement_fields(kind), requirement, held),
+        _held(_error_fields(unknown, kind), error, held),
+        others,
+    )
+
+
+def _held(fields: Sequence[NumberField], values: Sequence[float], held: Mapping[str, str]) -> Numbers:
+    """Return the values of some fields, that of a slider that is held in its place."""
+    return tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
 
 
 def sliders(unknown: str, kind: str) -> list[str]:

@@ -10,11 +10,8 @@ from dpcore.app import work
 from dpcore.app.figure import (
     _ICONS,
     CODE,
-    EXPORT,
     LINK,
-    MOST_ROWS,
     TABLE,
-    _downloads,
     _show_table,
     picture,
     plain,
@@ -76,7 +73,7 @@ def offer(
     figure: Figure, *, key: str, code: str, table: pd.DataFrame | None = None, command: str = "", link: bool = True
 ) -> None:
     """Offer what a reader may take away of a figure: its numbers, files, code and link; the arguments are those of `show`."""
-    work.part(lambda: _row(figure, figure.table if table is None else table, key, code, command, link))
+    work.part(lambda: _row(figure.table if table is None else table, key, code, command, link))
 
 
 def show_or_say(made: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
@@ -112,10 +109,10 @@ def at_tolerance(code: str) -> str:
     return "\n".join([*imports, "", f"with effort(tolerance={work.TOLERANCE}):", *body])
 
 
-def _row(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str, link: bool) -> None:
+def _row(rows: pd.DataFrame, key: str, code: str, command: str, link: bool) -> None:
     panels = st.pills(
         "Take away",
-        [TABLE, EXPORT, CODE, *([LINK] if link else [])],
+        [TABLE, CODE, *([LINK] if link else [])],
         selection_mode="multi",
         format_func=lambda panel: f":material/{_ICONS[panel]}: {panel}",
         key=f"{key}_row",
@@ -123,8 +120,6 @@ def _row(figure: Figure, rows: pd.DataFrame, key: str, code: str, command: str, 
     )
     if TABLE in panels:
         _show_table(rows, key, command)
-    if EXPORT in panels:
-        _downloads(figure, rows.head(MOST_ROWS), key)
     if CODE in panels:
         st.code(at_tolerance(code), language="python")
     if LINK in panels:

@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -60,6 +61,8 @@ NOTICE = 0.1
 
 LOOK = 0.02
 """Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
+
+pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
@@ -245,7 +248,7 @@ def name_of(value: object) -> Hashable:
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
         numbers = np.ascontiguousarray(value)
-        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers).hexdigest())
+        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):

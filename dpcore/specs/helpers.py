@@ -10,6 +10,8 @@ from dpcore.language.problems import nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from dpcore.theorems.composition import TheoremRegion
 
 
@@ -21,3 +23,8 @@ def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRe
             msg = f"There is no theorem {name!r}; {nearest(name, by_name) or 'the theorems are ' + ', '.join(by_name) + '.'}"
             raise DomainError(msg)
     return tuple(by_name[name] for name in names)
+
+
+def only_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a ladder of the theorems of these names, and of the composition itself."""
+    return frame[frame["theorem"].isin([*names, "exact", "kov_optimal"])]

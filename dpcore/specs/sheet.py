@@ -14,6 +14,7 @@ import dpcore
 from dpcore.charts.theme import PLAIN
 from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS
+from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions.algebra import factors
 from dpcore.specs import recipes
@@ -87,7 +88,7 @@ def file_name(spec: Mapping[str, Any], suffix: str = ".csv") -> str:
     Examples
     --------
     >>> file_name({"draw": "composition", "mechanism": "dp(0.1)", "k": 100})
-    'composition_dp-0.1_k-100_delta-1e-06.csv'
+    'composition_dp-0.1_k-100_delta-1e-6.csv'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
@@ -97,7 +98,7 @@ def file_name(spec: Mapping[str, Any], suffix: str = ".csv") -> str:
         value = about.get(key, ())
         texts += [value] if isinstance(value, str) else map(str, value)
     texts += [f"k-{about['k']}"] if isinstance(about.get("k"), int) else []
-    texts += [f"{target[0]}-{target[1]:g}"] if target else []
+    texts += [f"{target[0]}-{nearest(target[1])}"] if target else []
     name = "_".join(filter(None, (re.sub(r"[^a-z0-9.+]+", "-", text.lower()).strip("-.") for text in texts)))
     if len(name) > _LONGEST:
         plain = json.dumps(about, sort_keys=True, default=str)

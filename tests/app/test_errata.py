@@ -35,7 +35,7 @@ def test_the_default_row_is_refuted_on_the_page() -> None:
     assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-5" in said(app)
     numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
     assert numbers["contradicts it"].all()
-    assert "**Where it fails.** From ε = 8.42 on" in said(app)
+    assert "**Where it fails.** At ε = 8.42 and above" in said(app)
     listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
     assert (listing.loc[listing["kind"] == "false", "where it fails"] != "").all()
     assert len(listing) == len(rows())
