@@ -34,9 +34,6 @@ def draw(held: Mapping[str, str]) -> None:
 
 with left:
     live.follow("mechanism", panels.sliders(), draw, lambda held: panels.handles(panels.moved(view, held)))
-    panels.offer("Region", mechanisms.region_spec, view, key=panels.CHART)
-    if not view.no_noise:
-        panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 with right:
     st.subheader("Smallest statements")
     panels.show_statements(view)
@@ -44,6 +41,13 @@ with right:
     panels.show_claim(view)
     st.subheader("Noise for a goal")
     panels.show_goal(view)
+
+left, right = st.columns(2, gap="large")
+with left:
+    panels.offer("Region", mechanisms.region_spec, view, key=panels.CHART)
+with right:
+    if not view.no_noise:
+        panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 
 left, right = st.columns(2, gap="large")
 for column, title, spec, key in (

@@ -35,13 +35,16 @@ def draw(held: Mapping[str, str]) -> None:
 
 with left:
     live.follow("utility", panels.sliders(), draw)
-    st.caption("Utility")
-    figure.offer(view.utility_spec(), key="utility_figure", store=store)
-    st.caption("Region")
-    figure.offer(view.region_spec(), key="utility_region", link=False, store=store)
+with below:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption("Utility")
+        figure.offer(view.utility_spec(), key="utility_figure", store=store)
+    with right:
+        st.caption("Privacy region")
+        figure.offer(view.region_spec(), key="utility_region", link=False, store=store)
     results.show_facts(view)
     examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)
-with below:
     results.show_bounds(view)
 with release:
     figure.show(view.release_spec(), key="utility_release", words="Releasing", link=False, store=store)

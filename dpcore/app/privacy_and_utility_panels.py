@@ -18,8 +18,6 @@ from dpcore.language.numbers import read_value
 from dpcore.utility import PAIRS, Dataset, pair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.utility import UtilityPair
@@ -37,7 +35,7 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 def ask(draws: DeltaGenerator) -> UtilityView | None:
     """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
     st.session_state[SLIDERS] = []
-    menus, rows, data, axis, texts = (st.container() for _ in range(5))
+    menus, axis, rows, data, texts = (st.container() for _ in range(5))
     with texts:
         chosen = _read_text()
     with menus:
@@ -48,12 +46,32 @@ def ask(draws: DeltaGenerator) -> UtilityView | None:
         st.session_state[SLIDERS] = KIND.rows(chosen, _places(chosen))
     with data:
         source = privacy_and_utility_data.ask(chosen, privacy_and_utility_data.choose())
+        releases = _releases()
     if source is None:
         return None
     with draws:
         seed = _ask_seed()
     with axis:
-        return _view(chosen, source, seed, st.columns(3))
+        left, right = st.columns(2)
+        with left:
+            measures = {measure.name: measure.label for measure in chosen.measures}
+            measure = choice("Utility", "utility_measure", measures, chosen.measure)
+        with right:
+            moves = choice("Against", "utility_moves", movable(chosen), chosen.main)
+    return UtilityView(chosen, source, moves, measure, releases, seed)
+
+
+def _releases() -> int:
+    """Ask how much is simulated."""
+    releases = st.selectbox(
+        "Simulated releases",
+        RELEASES,
+        index=RELEASES.index(DEFAULTS["utility_releases"]),
+        key="utility_releases",
+        bind="query-params",
+        help="At each of the points drawn; 0 for none.",
+    )
+    return int(releases)
 
 
 def sliders() -> list[str]:
@@ -182,30 +200,6 @@ def take(new: UtilityPair) -> None:
 def _query_of(text: str) -> str:
     cls = PAIRS.get((text.split() or [""])[0])
     return "" if cls is None else cls.query
-
-
-# ---- the axis ------------------------------------------------------------------------------------------------
-
-
-def _view(
-    chosen: UtilityPair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
-) -> UtilityView:
-    """Show what is drawn: measure, parameter across, and how much is simulated."""
-    measures = {m.name: m for m in chosen.measures}
-    with columns[0]:
-        measure = choice("Utility", "utility_measure", {n: m.label for n, m in measures.items()}, chosen.measure)
-    with columns[1]:
-        moves = choice("Against", "utility_moves", movable(chosen), chosen.main)
-    with columns[2]:
-        releases = st.selectbox(
-            "Simulated releases",
-            RELEASES,
-            index=RELEASES.index(DEFAULTS["utility_releases"]),
-            key="utility_releases",
-            bind="query-params",
-            help="At each of the points drawn; 0 for none.",
-        )
-    return UtilityView(chosen, source, moves, measure, int(releases), seed)
 
 
 def _again(seed: int) -> None:

@@ -95,7 +95,7 @@ class Kind(Generic[_T]):
         """Show one field per parameter; they follow the text, and write it when they change."""
         prefix, texts = f"{self.key}_{current.name}", self._filled(current)
         trouble = st.container()
-        with st.expander(f"Parameters: {_summary(current, texts)}", icon=":material/tune:"):
+        with st.expander(f"Parameters: {_summary(current.parameters(), texts)}", icon=":material/tune:"):
             columns = st.columns(MOST_COLUMNS)
             for index, parameter in enumerate(current.parameters()):
                 with columns[index % len(columns)]:
@@ -104,15 +104,18 @@ class Kind(Generic[_T]):
 
     def rows(self, current: _T, values: Mapping[str, Sequence[float]]) -> list[str]:
         """Show every parameter, each number as a slider over some values with its exact field; return their keys."""
-        texts, sliders = self._filled(current), []
-        for parameter in current.parameters():
-            key = f"{self.key}_{current.name}_{parameter.name}"
-            if parameter.kind in {"number", "integer"} and not isinstance(parameter, Choice):
-                some = values.get(parameter.name, ())
-                sliders += forms.row(parameter, texts[parameter.name], key, self._take, (current,), some)
-            else:
-                self._field(current, parameter, key)
+        texts, sliders = self._filled(current), list[str]()
+        prefix = f"{self.key}_{current.name}"
+        numeric = [p for p in current.parameters() if p.kind in {"number", "integer"} and not isinstance(p, Choice)]
+        for parameter in numeric:
+            name, some = parameter.name, values.get(parameter.name, ())
+            sliders += forms.row(parameter, texts[name], f"{prefix}_{name}", self._take, (current,), some)
         self._check(current, st.container())
+        others = [parameter for parameter in current.parameters() if parameter not in numeric]
+        if others:
+            with st.expander(f"Choices: {_summary(others, texts)}", icon=":material/tune:"):
+                for parameter in others:
+                    self._field(current, parameter, f"{prefix}_{parameter.name}")
         return sliders
 
     def _filled(self, current: _T) -> dict[str, str]:
@@ -207,7 +210,7 @@ def label_of(parameter: Parameter) -> str:
     return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
 
 
-def _summary(current: Parametric, texts: Mapping[str, str]) -> str:
-    """Return the parameters in one line, as they were typed."""
-    parts = [f"{p.label or p.name} = {texts[p.name]}" for p in current.parameters()]
+def _summary(parameters: Sequence[Parameter], texts: Mapping[str, str]) -> str:
+    """Return some parameters in one line, as they were typed."""
+    parts = [f"{p.label or p.name} = {texts[p.name]}" for p in parameters]
     return plain(theme.short(", ".join(parts), 120))

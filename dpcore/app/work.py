@@ -59,6 +59,9 @@ SLACK = 1.0
 NOTICE = 0.1
 """Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
 
+LOOK = 0.02
+"""Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
+
 pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
@@ -188,11 +191,15 @@ def _late() -> bool:
 
 def _listener(seconds: float = math.inf) -> Callable[[float], None]:
     """Return who is told about progress, and ends work that nobody waits for, or that takes longer than `seconds`."""
-    tell, ends_at = current().progress, time.monotonic() + seconds
+    tell, begun, looked = current().progress, time.monotonic(), 0.0
 
     def listen(fraction: float) -> None:
-        _look()
-        if time.monotonic() > ends_at:
+        nonlocal looked
+        now = time.monotonic()
+        if now > looked + LOOK:
+            looked = now
+            _look()
+        if now > begun + seconds:
             raise TooLongError
         if tell is not None:
             tell(fraction)
