@@ -1,33 +1,51 @@
 """Choose your noise: say what you want, leave one thing open, and compare what every noise answers."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+
 import streamlit as st
 
-from dpcore.app import choose_your_noise, page, work
+from dpcore.app import choose_your_noise, figure, live, page, work
 from dpcore.app import choose_your_noise_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
+from dpcore.core.errors import DpcoreError
 
-page.setup(
-    "Choose your noise",
-    "Say what you want in your own terms: a statement (ε, δ), what an attacker may find, how far beliefs may move, or how "
-    "far answers may be off. One thing is unknown; every noise answers, side by side.",
-)
+page.setup("Choose your noise", "Say what you want and leave one thing open: every noise answers, side by side.")
 page.preset_row("Choose_your_noise", choose_your_noise.DEFAULTS)
-note = st.container()
-dark = page.look().dark
-
-unknown, kind = panels.choose()
 left, right = st.columns([5, 3], gap="large")
 with right:
-    question, trouble = panels.ask(unknown, kind)
+    unknown, kind = panels.choose()
+    question = panels.ask(unknown, kind)
+    note = st.container()
 work.fresh(question)
-with left:
-    if question is None or not panels.say(question, trouble):
+if question is None:
+    with left:
         st.info("Correct the field beside to see the answers.", icon=":material/edit:")
-        st.stop()
-    panels.show(question, panels.view(), dark=dark)
-st.header("All answers side by side")
-panels.show_table(question)
-panels.show_lines(question)
+    st.stop()
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Say which noise is best and draw all of them, for the value of a slider that is held."""
+    asked = panels.moved(unknown, kind, held, question)
+    with work.progress("Calibrating"):
+        if panels.say(asked):
+            figure.draw(figure.figure_of(choose_your_noise.spec(asked, view), height=panels.HEIGHT), "choices")
+
+
+chart = left.container()
+with left:
+    view = panels.view()
+with chart:
+    live.follow("choose", panels.sliders(unknown, kind), draw)
+spec = choose_your_noise.spec(question, view)
+with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said where the picture would be
+    st.caption(figure.plain(choose_your_noise.asked_words(question)))
+    if choose_your_noise.is_drawable(question):
+        figure.words(figure.figure_of(spec, height=panels.HEIGHT))
+        figure.offer(spec, key="choices")
+    st.subheader("All answers side by side")
+    panels.show_table(question)
+    panels.show_lines(question)
 with note:
     preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
 page.guide("choose_your_noise")

@@ -8,8 +8,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Audit",
-    "Attack a mechanism many times, with a person in the data and without, and count how often the attack is right. Here you "
-    "see what such a measurement proves, with a stated confidence, and whether it contradicts what is claimed.",
+    "Attack a mechanism many times, with a person in the data and without: what does the measurement prove?",
 )
 page.preset_row("Audit", audit.DEFAULTS)
 
@@ -22,22 +21,29 @@ if view is None:
     page.guide("audit")
     st.stop()
 
-work.fresh(view.key)
-with left:
-    try:
-        with work.progress("Auditing"):
-            found = audit.result(view, dark=page.look().dark)
-    except DpcoreError as error:
-        figure.trouble(error, "auditing")
-        st.stop()
-    panels.show_figure(view, found)
+store = view.source.store
+work.fresh(work.name_of((view.spec, view.spec.files)))
+try:
+    with left, work.progress("Auditing", store=store):
+        panels.say_verdict(view)
+        picture = figure.figure_of(view.spec, height=panels.HEIGHT, store=store)
+        figure.draw(picture, "audit_figure")
+except DpcoreError as error:
+    figure.trouble(error, "auditing")
+    st.stop()
+figure.words(picture)
+figure.offer(view.spec, key="audit_figure", store=store)
 
 left, right = st.columns([5, 3], gap="large")
-with left:
-    st.header("What is proved")
-    panels.show_bounds(found)
-    panels.show_downloads(view, found)
-with right:
-    st.header("Smallest statements")
-    panels.show_statements(found)
+try:
+    with work.progress("Tabulating", store=store):
+        with left:
+            st.subheader("What is proved")
+            panels.show_bounds(view)
+            panels.show_downloads(view)
+        with right:
+            st.subheader("Smallest statements")
+            panels.show_statements(view)
+except DpcoreError as error:
+    figure.trouble(error, "tabulating")
 page.guide("audit")

@@ -1,5 +1,7 @@
 """Mechanisms: the noise, the exact region, and what is claimed about it."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from dpcore.app import figure, live, mechanisms, page, work
@@ -22,16 +24,19 @@ if view is None:
 work.fresh(view)
 
 
-with left:
-    live.follow("noise", panels.sliders(), lambda held: panels.show_noise(panels.moved(view, held)))
-    if not view.no_noise:
-        panels.offer(mechanisms.noise_spec, view, key="noise", link=False)
-
-left, right = st.columns([5, 3], gap="large")
-with left:
+def draw(held: Mapping[str, str]) -> None:
+    """Draw the noise and the region with the test, with the value of a slider that is held."""
+    moved = panels.moved(view, held)
+    panels.show_noise(moved)
     st.subheader("Its region, and what is said about it")
-    live.follow("mechanism", panels.sliders(), lambda held: panels.show_region(panels.moved(view, held)))
-    panels.offer(mechanisms.region_spec, view, key=panels.CHART, link=True)
+    panels.show_region(moved)
+
+
+with left:
+    live.follow("mechanism", panels.sliders(), draw, lambda held: panels.handles(panels.moved(view, held)))
+    panels.offer("Region", mechanisms.region_spec, view, key=panels.CHART)
+    if not view.no_noise:
+        panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 with right:
     st.subheader("Smallest statements")
     panels.show_statements(view)

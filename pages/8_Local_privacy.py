@@ -1,51 +1,70 @@
 """Local privacy: the channel that keeps one person's value private and still answers an analyst's question best."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+
 import streamlit as st
 
-from dpcore.app import hand_figure, local_privacy, page, privacy_regions_panels, work
-from dpcore.app import local_privacy_panels as parts
+from dpcore.app import figure, live, local_privacy, page, privacy_regions_panels, work
+from dpcore.app import local_privacy_panels as panels
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Local privacy",
-    "Nobody hands over their private value: everybody sends a random answer drawn through a channel, and the analyst, who "
-    "wants to tell two hypotheses about the values apart, sees only the answers. Which channel keeps most of the "
-    "difference, how much can no channel keep, and how many people must be asked?",
+    "Everybody sends a random answer instead of a private letter: which channel tells an analyst most?",
 )
 page.preset_row("Local_privacy", local_privacy.DEFAULTS)
-note = st.container()
-dark = page.look().dark
 
 left, right = st.columns([5, 3], gap="large")
+about, counting = st.container(), st.container()
+first, second = st.columns(2, gap="large")
+with counting:
+    st.subheader("How many people does an analyst need?")
+with second:
+    st.subheader("What answers give away")
 with right:
-    view = parts.ask()
-with note:
+    view = panels.ask(counting, second)
     privacy_regions_panels.preset_note("Local_privacy", local_privacy.DEFAULTS)
 if view is None:
     with left:
         st.info("Correct the field beside to see the channels.", icon=":material/edit:")
     st.stop()
-
 work.fresh(view)
-with left, work.progress("Computing"):
-    curves = work.attempt(local_privacy.sweep_picture, view, dark=dark)
-    channel = work.attempt(local_privacy.channel_picture, view, dark=dark)
-    region = work.attempt(local_privacy.region_picture, view, dark=dark)
-with left:
-    st.header("What survives the channel")
-    hand_figure.show_or_say(curves, code=local_privacy.sweep_code(view), key="local_curves")
-with right:
-    st.subheader("People an analyst needs")
-    parts.say_people(view)
-    parts.say_limits(view)
 
-left, right = st.columns(2, gap="large")
-with left:
-    st.header("How to answer")
-    hand_figure.show_or_say(channel, code=local_privacy.channel_code(view), key="local_channel_picture", link=False)
-with right:
-    st.header("What an answer gives away")
-    hand_figure.show_or_say(region, code=local_privacy.region_code(view), key="local_region", link=False)
 
-st.header("What is proved, checked here")
-parts.show_bounds(view)
+def draw_curves(held: Mapping[str, str]) -> None:
+    """Draw what channels keep as ε grows, for the value of a slider that is held."""
+    with work.progress("Comparing"):
+        figure.draw(figure.figure_of(panels.moved(view, held).spec("divergence"), height=panels.HEIGHT), "local_curves")
+
+
+def draw_channel(held: Mapping[str, str]) -> None:
+    """Draw the channel."""
+    figure.picture_of(panels.moved(view, held).spec("channel"), key="local_channel_picture", words="Optimizing")
+
+
+def draw_region(held: Mapping[str, str]) -> None:
+    """Draw what one person's answers give away."""
+    figure.picture_of(panels.moved(view, held).spec("region"), key="local_region", words="Drawing")
+
+
+with left:
+    live.follow("local_curves", panels.SLIDERS[:1], draw_curves)
+with about:
+    with suppress(DpcoreError), work.progress("Comparing"):  # an error is said where the picture would be
+        figure.words(figure.figure_of(view.spec("divergence"), height=panels.HEIGHT))
+    figure.offer(view.spec("divergence"), key="local_curves")
+with counting:
+    panels.say_people(view)
+    panels.say_limits(view)
+with first:
+    st.subheader("How to answer")
+    live.follow("local_channel", panels.SLIDERS[:1], draw_channel)
+    figure.offer(view.spec("channel"), key="local_channel_picture", link=False)
+with second:
+    live.follow("local_region", panels.SLIDERS, draw_region)
+    figure.offer(view.spec("region"), key="local_region", link=False)
+
+st.subheader("Proved bounds, checked here")
+panels.show_bounds(view)
 page.guide("local_privacy")

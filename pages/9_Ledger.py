@@ -1,58 +1,55 @@
 """Ledger: all releases about the same people, what they reveal together, and what still fits into the budget."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import ledger, page, work
+from dpcore.app import ledger, live, page
 from dpcore.app import ledger_panels as panels
 
-page.setup(
-    "Ledger",
-    "Write down every release about the same people. The page adds them up by every theorem there is, names the best one, "
-    "says what each row costs, how many more releases of a fixed plan fit into the budget, and whether one more may follow "
-    "when the plan changes with the answers.",
-)
-page.preset_row("Ledger", {**ledger.DEFAULTS, ledger.LONG: ""})
-dark = page.look().dark
+page.setup("Ledger", "List every release about the same people: what do they reveal together, and what still fits?")
+examples, files = st.columns(2)
+with examples:
+    page.preset_row("Ledger", {**ledger.DEFAULTS, ledger.LONG: ""})
+table = panels.ask_table(files)
+left, right = st.columns([5, 3], gap="large")
+with right:
+    budget, relation = panels.ask_budget()
+    st.caption(panels.GROUPS)
+view = None
+with left:
+    if table is None or budget is None:
+        st.info("Correct the table or the budget to see what the releases reveal.", icon=":material/edit:")
+    else:
+        view = panels.view_of(*table, budget, relation)
 
-view = panels.ask()
-if view is None:
-    st.info("Correct the table or the fields above to see what the releases reveal.", icon=":material/edit:")
-elif panels.usable(view):
-    work.fresh((*view.asked, view.budget))
-    ledger.expect(view)
-    with work.progress("Adding up"):
-        budget = work.attempt(lambda: ledger.budget_picture(view, dark=dark))
-    with work.progress("Asking the theorems"):
-        rows = work.attempt(lambda: ledger.theorems(view))
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.header("The budget")
-        panels.show(view, budget, key="ledger_budget", code=ledger.budget_code(view), command=ledger.command(view))
-    with right:
-        st.header("The best theorem")
-        panels.show_theorems(view, rows)
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.header("How many more fit")
-        view = panels.ask_more(view)
-        panels.show_more(view)
-    with right:
-        st.header("May I release this too?")
-        panels.show_filters(view)
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.header("What each row costs")
-        with work.progress("Leaving rows out"):
-            costs = work.attempt(lambda: ledger.cost_picture(view, dark=dark))
-        panels.show(view, costs, key="ledger_costs", code=ledger.cost_code(view), link=False)
-    with right:
-        st.header("The whole region")
-        with work.progress("Drawing the region"):
-            region = work.attempt(lambda: ledger.region_picture(view, dark=dark))
-        panels.show(view, region, key="ledger_region", code=ledger.region_code(view), link=False)
-    st.header("The table of deltas")
-    with work.progress("Computing deltas"):
-        deltas = work.attempt(lambda: ledger.deltas(view))
-    panels.show_deltas(view, deltas)
+if view is not None:
 
+    def draw(held: Mapping[str, str]) -> None:
+        """Draw what is spent of the budget, for the value of a slider that is held."""
+        spec = view.spec("budget", panels.moved(view.budget, held))
+        panels.draw(view, spec, "Adding up", panels.CHART_HEIGHT)
+
+    with left:
+        live.follow("ledger", panels.SLIDERS, draw)
+    panels.say_figure(view, view.spec("budget"), panels.CHART_HEIGHT, link=True)
+    panels.say_rows(view)
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("How many more fit?")
+        row = panels.ask_row(view)
+        if row is not None:
+            panels.show_more(view, row)
+    with right:
+        st.subheader("May I release this too?")
+        if row is not None:
+            panels.show_filters(view, row)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("What each row costs")
+        panels.show(view, "costs", "Leaving rows out")
+    with right:
+        st.subheader("The whole region")
+        panels.show(view, "region", "Drawing the region")
 page.guide("ledger")

@@ -211,7 +211,7 @@ def test_words_and_tables() -> None:
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == sum(not one.trouble for one in found)
     assert frame.loc[frame["mechanism"] == "rr", "error"].tolist() == [None]
-    assert "wanted" in regions(Question(NOISE, Advantage(0.1)), ())
+    assert "the requirement" in regions(Question(NOISE, Advantage(0.1)), ())
     assert set(regions(question, found)) == {"Laplace", "Geometric", "Staircase", "Rand. response"}
     assert verdict(Question(NOISE, Posterior(0.1, 0.2)), ()) == "No noise has an answer to this question."
 

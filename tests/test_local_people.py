@@ -140,7 +140,7 @@ def test_the_ratio_chart_and_the_grid() -> None:
 
 def test_a_channel_as_a_picture() -> None:
     channel = randomized_response(Hypotheses((0.5, 0.5), (0.6, 0.4), ("A.b", "c:d")), LocalPromise(1))
-    figure = channel_figure(channel.frame(), title="t", words="w")
+    figure = channel_figure(channel, LocalPromise(1.0))
     assert list(figure.table.columns) == ["letter", "answer", "probability"]
     assert figure.table["probability"].sum() == pytest.approx(2)
     assert figure.chart.to_dict()

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
 
 from dpcore.app import forms, page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import integer_field
-from dpcore.audit import Counts, Scores, read_audit, simulate
 from dpcore.audit.columns import find
 from dpcore.audit.examples import NAME, example
 from dpcore.audit.simulate import attack_on
 from dpcore.core import registry
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.files.sheet import DELIMITERS
 from dpcore.mechanisms.base import Mechanism
+from dpcore.specs import Spec, intermediate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Mapping
 
+    from streamlit.delta_generator import DeltaGenerator
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.audit import AuditReading
@@ -35,17 +35,16 @@ LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9
 BY_NAME = "found by its name"
+FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
 
 @dataclass(frozen=True)
 class AuditSource:
-    """A measurement: how it is made, where results may be kept, the Python that makes it, and the truth if it is known."""
+    """A measurement: the fields of its spec, the files in them, where results are kept, and the truth if it is known."""
 
-    make: Callable[[], Scores | Counts]
-    key: Hashable
-    cache: work.ResultCache
-    imports: tuple[str, ...]
-    code: tuple[str, ...]
+    fields: dict[str, Any]
+    store: work.ResultCache
+    files: Mapping[str, bytes] = field(default_factory=dict)
     truth: TradeOff | None = None
 
 
@@ -63,11 +62,11 @@ def choose() -> str:
     return str(name)
 
 
-def ask(name: str, defaults: dict[str, Any]) -> AuditSource | None:
-    """Show what the data need and return them; None where something is to be corrected or chosen, which is said."""
+def ask(name: str, defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSource | None:
+    """Show what the data need, the menu of mechanisms in its place; None where something is to be corrected or chosen."""
     try:
         if name == SIMULATED:
-            return _simulated(defaults)
+            return _simulated(defaults, kinds)
         return _example() if name == EXAMPLE else _upload()
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
@@ -77,17 +76,16 @@ def ask(name: str, defaults: dict[str, Any]) -> AuditSource | None:
 # ---- a simulated attack --------------------------------------------------------------------------------------
 
 
-def _simulated(defaults: dict[str, Any]) -> AuditSource | None:
-    place = st.container()
+def _simulated(defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSource | None:
     text = st.text_input(
-        "As expression",
+        "Mechanism",
         defaults["audit_mechanism"],
         key="audit_mechanism",
         bind="query-params",
         help="Any expression, such as laplace(2), rr(1, 5) or gaussian(3)^10: the truth, which the audit does not see.",
     ).strip()
     region, columns, trouble = _read(text), st.columns(2), st.container()
-    with place:
+    with kinds:
         _pick(region)
     with columns[0]:
         trials = integer_field(
@@ -101,24 +99,17 @@ def _simulated(defaults: dict[str, Any]) -> AuditSource | None:
         )
     with columns[1]:
         seed = integer_field(
-            "Draw", "audit_seed", defaults["audit_seed"], low=0, high=MOST_SEED, trouble=trouble, help_text="Seed."
+            "Seed",
+            "audit_seed",
+            defaults["audit_seed"],
+            low=0,
+            high=MOST_SEED,
+            trouble=trouble,
+            help_text="Of the random numbers: the same seed, the same trials.",
         )
     if region is None or trials is None or seed is None:
         return None
-    st.caption(plain(attack_on(region).words))
-    name = str(region)
-    return AuditSource(
-        partial(_drawn, region, seed, trials),
-        (SIMULATED, name, trials, seed),
-        work.cache(),
-        ("import numpy as np", "from dpcore.audit import simulate"),
-        (f"measured = simulate(parse({name!r}), np.random.default_rng({seed}), {trials}, {trials})",),
-        region,
-    )
-
-
-def _drawn(region: TradeOff, seed: int, trials: int) -> Scores:
-    return simulate(region, np.random.default_rng(seed), trials, trials)
+    return AuditSource({"mechanism": text, "trials": trials, "seed": seed}, work.cache(), truth=region)
 
 
 def _read(text: str) -> TradeOff | None:
@@ -142,7 +133,7 @@ def _pick(region: TradeOff | None) -> None:
     names = forms.entry_names(("mechanism",))
     st.session_state["audit_kind"] = region.entry.name if isinstance(region, Mechanism) else None
     st.selectbox(
-        "Attacked mechanism",
+        "Kind of mechanism",
         names,
         index=None,
         key="audit_kind",
@@ -167,13 +158,7 @@ def _example() -> AuditSource:
         "data/audits/make_audits.py with its seed."
     )
     st.download_button("Download the example", example, NAME, "text/csv", on_click="ignore", icon=":material/download:")
-    return AuditSource(
-        lambda: read_audit(example()).measurement,
-        (EXAMPLE,),
-        work.cache(),
-        ("from dpcore.audit import read_audit", "from dpcore.audit.examples import example"),
-        ("measured = read_audit(example()).measurement",),
-    )
+    return AuditSource({}, work.cache())
 
 
 def _upload() -> AuditSource | None:
@@ -210,22 +195,18 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
 
 
 def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None, reverse: bool) -> AuditSource:
-    """Read the file once per choice, into the session."""
-    asked = (file.file_id, sheet.delimiter, score, label, reverse)
+    """Read the file as its spec says; what is made of it stays in the session."""
     find(sheet, score, label)
-    reading, cache = uploads.read_once(
-        "audit", asked, lambda: read_audit(sheet, score=score, label=label, reverse=reverse)
-    )
-    _told(reading, sheet)
-    options = "".join(
-        f", {name}={value!r}" for name, value in (("score", score), ("label", label), ("reverse", reverse)) if value
-    )
-    code = (uploads.sheet_code(sheet), f"measured = read_audit(sheet{options}).measurement")
-    imports = (*uploads.IMPORTS, "from dpcore.audit import read_audit")
-    return AuditSource(lambda: reading.measurement, asked, cache, imports, code)
+    store = uploads.store_of("audit", file)
+    choices = {"delimiter": sheet.delimiter if sheet.delimiter in DELIMITERS else "", "score": score, "label": label}
+    fields = {"file": FILE, **{name: value for name, value in choices.items() if value}, "reverse": reverse}
+    spec = Spec({"draw": "audit", **fields}, files={FILE: file.getvalue()})
+    with work.progress("Reading", store=store):
+        _say(intermediate(spec, "reading"), sheet)
+    return AuditSource(fields, store, spec.files)
 
 
-def _told(reading: AuditReading, sheet: Sheet) -> None:
+def _say(reading: AuditReading, sheet: Sheet) -> None:
     """Say what became of every row; what is to be said of the layout stands beside its fields."""
     words = " ".join(plain(text) for text in reading.messages if text not in sheet.notes)
     if not reading.problems:

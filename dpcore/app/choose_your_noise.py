@@ -1,35 +1,21 @@
-"""The page of inverse questions: what is asked, answered once by every noise, as figures, words and Python."""
+"""The page of inverse questions: what is asked, the spec of its figure, and what every noise answers in words."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any, cast
 from urllib.parse import quote
 
 import pandas as pd
 
-from dpcore.app import work
-from dpcore.calibration.answers import (
-    COUNT,
-    FACTORS,
-    NOISE,
-    PRIVACY,
-    RECORDS,
-    NoiseAnswer,
-    Question,
-    answers,
-    ladder,
-    regions,
-)
+from dpcore.calibration.answers import COUNT, NOISE, PRIVACY, RECORDS, NoiseAnswer, Question, answers
 from dpcore.calibration.sentences import verdict, words
-from dpcore.charts import Look, region_figure, utility_figure
 from dpcore.core.kinds import WORDS, facts, readable
 from dpcore.core.numerals import nearest
+from dpcore.core.results import result
 from dpcore.language import parse
 from dpcore.words import grouped, of_100, outward
-
-if TYPE_CHECKING:
-    from dpcore.charts.figure import Figure
 
 STATEMENT, ADVANTAGE, ATTACK, POSTERIOR, ERROR = "(ε, δ)", "advantage", "TPR at FPR", "posterior", "error"
 UNKNOWNS = {"noise": NOISE, "ε": PRIVACY, "answers k": COUNT, "records n": RECORDS}
@@ -68,14 +54,38 @@ def requirements_for(unknown: str) -> tuple[str, ...]:
 # ---- computed once -------------------------------------------------------------------------------------------
 
 
-def found(question: Question) -> tuple[NoiseAnswer, ...]:
+def results(question: Question) -> tuple[NoiseAnswer, ...]:
     """Return what every noise answers."""
-    return work.cache().get(("answers", question), lambda: answers(question))
+    return result(answers, question)
+
+
+def is_drawable(question: Question) -> bool:
+    """Whether some noise has an answer."""
+    return not all(one.trouble for one in results(question))
+
+
+def spec(question: Question, view: str) -> dict[str, Any]:
+    """Return the spec of the regions of the answers, or of the unknown against the number of the requirement."""
+    requirement = question.requirement
+    return {
+        "draw": "calibration",
+        "unknown": question.unknown,
+        "requirement": None if requirement is None else asdict(cast("Any", requirement)),
+        "error": question.error,
+        "probability": question.probability,
+        "k": question.k,
+        "width": question.width,
+        "delta": question.delta,
+        "fpr": question.fpr,
+        "q": question.q,
+        "view": LADDER if view == LADDER else REGIONS,
+        "log": view == LOGLOG,
+    }
 
 
 def lines(question: Question) -> list[tuple[str, str]]:
     """Return what every noise answers in words, with the address of its page ('' where there is no answer)."""
-    return [(words(question, one), link(one)) for one in found(question)]
+    return [(words(question, one), link(one)) for one in results(question)]
 
 
 def link(answer: NoiseAnswer) -> str:
@@ -84,8 +94,8 @@ def link(answer: NoiseAnswer) -> str:
 
 
 def best_words(question: Question) -> str:
-    """Say what was asked, and which noise to prefer."""
-    return f"{asked_words(question)} {verdict(question, found(question))}"
+    """Say which noise to prefer."""
+    return verdict(question, results(question))
 
 
 def asked_words(question: Question) -> str:
@@ -107,7 +117,7 @@ def asked_words(question: Question) -> str:
 
 def summary(question: Question) -> pd.DataFrame:
     """Return the answers side by side, as people read them; numbers are rounded to their safe side."""
-    rows = [_row(question, one) for one in found(question) if not one.trouble]
+    rows = [_row(question, one) for one in results(question) if not one.trouble]
     return readable(pd.DataFrame(rows)) if rows else pd.DataFrame()
 
 
@@ -125,81 +135,10 @@ def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
         **row,
         "Each answer": f"{one.candidate.symbol} = {shown} ({WORDS[one.kind]})",
         "Standard deviation": "–" if spread is None else nearest(spread, 4),
-        f"Error, all but {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
+        f"Error, exceeded in {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
         f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),
         "Advantage": outward(one.advantage, 4),
         f"Found at FPR {nearest(question.fpr)}": outward(one.tpr, 4),
         "kind": one.worth_kind,
         **facts(total),
     }
-
-
-# ---- pictures ------------------------------------------------------------------------------------------------
-
-
-def picture(question: Question, view: str, *, dark: bool) -> Figure:
-    """Return the regions of the answers, or what was left open against the number of the requirement."""
-    look = Look(dark=dark, height=500 if view != LADDER else 420)
-    key = ("choices", question, view, dark)
-    if view == LADDER:
-        return work.cache().get(key, lambda: ladder_picture(question, look))
-    every = found(question)
-    log = view == LOGLOG
-    return work.cache().get(key, lambda: region_figure(regions(question, every), log=log, filled=False, look=look))
-
-
-def ladder_picture(question: Question, look: Look) -> Figure:
-    """Return the ladder: one line per noise, a dotted line at what is asked."""
-    frame = ladder(question)
-    return utility_figure(frame, current=question.place, parameter=across(question), value=up(question), look=look)
-
-
-def across(question: Question) -> str:
-    """Return the title of the axis across."""
-    return question.requirement.axis if question.requirement is not None else "error allowed"
-
-
-def up(question: Question) -> str:
-    """Return the title of the axis upwards."""
-    if question.unknown == NOISE and question.requirement is not None:
-        return f"error, in all but {of_100(question.probability)} answers"
-    if question.unknown in (NOISE, PRIVACY):
-        return f"ε at δ = {outward(question.delta, 6)}"
-    return "answers k" if question.unknown == COUNT else "records n"
-
-
-# ---- code ----------------------------------------------------------------------------------------------------
-
-
-def code(question: Question, view: str) -> str:
-    """Return the Python lines that answer the question and draw the picture."""
-    imports = (
-        []
-        if question.requirement is None
-        else [f"from dpcore.calibration.requirements import {type(question.requirement).__name__}"]
-    )
-    if view == LADDER:
-        names, charts = "Question, ladder", "save, utility_figure"
-        options = f"current=question.place, parameter={across(question)!r}, value={up(question)!r}"
-        body = [f"    table = ladder(question, {FACTORS!r})", f"    figure = utility_figure(table, {options})"]
-    else:
-        names, charts = "Question, answers, regions, table", "region_figure, save"
-        options = ", log=True, filled=False" if view == LOGLOG else ", filled=False"
-        body = [
-            "    found = answers(question)",
-            "    print(table(question, found))",
-            f"    figure = region_figure(regions(question, found){options})",
-        ]
-    return "\n".join(
-        [
-            f"from dpcore.calibration.answers import {names}",
-            *imports,
-            f"from dpcore.charts import {charts}",
-            "from dpcore.core.effort import effort",
-            "",
-            f"question = {question!r}",
-            f"with effort(tolerance={work.TOLERANCE}):",
-            *body,
-            'save(figure, "answers.svg")',
-        ]
-    )

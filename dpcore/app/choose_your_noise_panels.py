@@ -2,159 +2,188 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
 from dpcore.app import choose_your_noise as page
-from dpcore.app import figure, hand_figure, inputs, work
+from dpcore.app import inputs
 from dpcore.app.figure import plain
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
 from dpcore.calibration.requirements import LARGEST_EPSILON, Advantage, AttackRates, EpsilonDelta, Posterior
+from dpcore.core.domains import COUNT as COUNTED
 from dpcore.core.domains import LOSS, POSITIVE, PROBABILITY, SHARE
 from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import numeral
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from streamlit.delta_generator import DeltaGenerator
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.calibration.requirements import PrivacyRequirement
     from dpcore.core.parameter import Parameter
 
+HEIGHT = 430
 AMOUNT = POSITIVE.but(high=1e15)
+ERROR_SHARE = SHARE.but(high=0.99)
+RATES = [numeral(step / 1000) for step in (*range(1, 20), *range(20, 100, 5), *range(100, 1000, 10))]
+ERRORS = inputs.round_values(-3, 4)
+COUNTS = inputs.round_values(0, 5)
 ACCUSED = (
-    "0: no single answer, however rare, brings the belief above. A rate such as 0.01: of the people accused by anybody "
-    "who wrongly accuses at least that many."
+    "0: no single answer, however rare, brings the belief above the posterior. A rate such as 0.01: the posterior is about "
+    "the people accused by anybody who wrongly accuses at least that share."
 )
 Numbers = tuple[float | None, ...]
+NumberField = tuple[str, str, "Parameter", str, "Sequence[str]"]  # label, key, allowed, help, values of its slider
 
 
 def choose() -> tuple[str, str]:
     """Show what can be unknown and what can be wanted, and return both choices."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = _control("What is unknown", "choose_unknown", tuple(page.UNKNOWNS), page.DEFAULTS["choose_unknown"])
-        unknown = page.UNKNOWNS[shown]
-        requirements = page.requirements_for(unknown)
-        kind = _control("What you want", "choose_wish", requirements, page.DEFAULTS["choose_wish"])
+    left, right = st.columns(2)
+    with left:
+        unknown = page.UNKNOWNS[_menu("What is unknown", "choose_unknown", tuple(page.UNKNOWNS))]
+    with right:
+        kind = _menu("What you want", "choose_wish", page.requirements_for(unknown))
     return unknown, kind
 
 
-def ask(unknown: str, kind: str) -> tuple[Question | None, DeltaGenerator]:
-    """Show the fields; None with the reason shown where the place handed back is."""
-    below = st.container()
-    wish_numbers = _wish_fields(kind, below)
-    error_numbers = _error_fields(unknown, kind, below)
-    others = _other_fields(unknown, below)
-    if None in (*wish_numbers, *error_numbers, *others):
-        return None, below
+def ask(unknown: str, kind: str) -> Question | None:
+    """Show the fields; None with the reason shown below them."""
+    requirement = _fields(_requirement_fields(kind))
+    error = _fields(_error_fields(unknown, kind))
+    others = _other_fields(unknown)
+    if None in (*requirement, *error, *others):
+        return None
     try:
-        return _question(unknown, kind, wish_numbers, error_numbers, others), below
-    except DpcoreError as error:
-        below.error(plain(str(error)), icon=":material/error:")
-        return None, below
+        return _question(unknown, kind, requirement, error, others)
+    except DpcoreError as error_:
+        st.error(plain(str(error_)), icon=":material/error:")
+        return None
 
 
-def _control(label: str, key: str, options: Sequence[str], default: str) -> str:
+def moved(unknown: str, kind: str, held: Mapping[str, str], question: Question) -> Question:
+    """Return the question with the value of a slider that is held."""
+    if not held:
+        return question
+    requirement = () if question.requirement is None else astuple(cast("Any", question.requirement))
+    error = (question.probability,) if question.error is None else (question.error, question.probability)
+    others = (float(held.get("choose_k_slider", question.k)), question.width, question.delta, question.q)
+    return _question(
+        unknown,
+        kind,
+        _held(_requirement_fields(kind), requirement, held),
+        _held(_error_fields(unknown, kind), error, held),
+        others,
+    )
+
+
+def _held(fields: Sequence[NumberField], values: Sequence[float], held: Mapping[str, str]) -> Numbers:
+    """Return the values of some fields, that of a slider that is held in its place."""
+    return tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
+
+
+def sliders(unknown: str, kind: str) -> list[str]:
+    """Return the keys of the sliders that the picture follows."""
+    keys = [key for _, key, *_ in (*_requirement_fields(kind), *_error_fields(unknown, kind))]
+    return [f"{key}_slider" for key in (*keys, "choose_k")]
+
+
+def _menu(label: str, key: str, options: Sequence[str]) -> str:
     """Show a choice that the link carries; what cannot be chosen any more falls back to the first."""
-    first = default if default in options else options[0]
-    if st.session_state.get(key, first) not in options:
-        st.session_state[key] = first
-    chosen = st.segmented_control(label, options, default=first, required=True, key=key, bind="query-params")
-    return chosen or first
+    if st.session_state.get(key, options[0]) not in options:
+        st.session_state[key] = options[0]
+    return str(st.selectbox(label, options, key=key, bind="query-params"))
 
 
-def _fields(names: Sequence[tuple[str, str, Parameter, str]], trouble: DeltaGenerator, *, columns: int = 3) -> Numbers:
-    """Show some number fields side by side; each is (label, key, allowed, help)."""
-    places = st.columns(columns)
-    found: list[float | None] = []
-    for index, (label, key, allowed, words) in enumerate(names):
-        with places[index % columns]:
-            found.append(inputs.number_field(label, key, page.DEFAULTS[key], allowed, trouble=trouble, help_text=words))
-    return tuple(found)
+def _fields(fields: Sequence[NumberField]) -> Numbers:
+    """Show some numbers, each with its slider and its errors below."""
+    return tuple(
+        inputs.slider_field(label, key, page.DEFAULTS[key], values, allowed, help_text=words)
+        for label, key, allowed, words, values in fields
+    )
 
 
-def _wish_fields(kind: str, trouble: DeltaGenerator) -> Numbers:
-    """Show the numbers of the requirement."""
-    rate = PROBABILITY
-    fields = {
+def _requirement_fields(kind: str) -> list[NumberField]:
+    """Return the numbers of the requirement."""
+    rate, loss = PROBABILITY, LOSS.but(high=LARGEST_EPSILON)
+    fields: dict[str, list[NumberField]] = {
         page.STATEMENT: [
-            (
-                "ε",
-                "choose_epsilon",
-                LOSS.but(high=LARGEST_EPSILON),
-                "Bound on the privacy loss of all answers together.",
-            ),
-            ("δ", "choose_delta", rate, "What may exceed that bound, of all answers together."),
+            ("ε", "choose_epsilon", loss, "Bound on the privacy loss of all answers together.", inputs.LOSSES),
+            ("δ", "choose_delta", rate, "How likely all answers together exceed that bound.", inputs.DELTAS),
         ],
         page.ADVANTAGE: [
-            ("Advantage, at most", "choose_advantage", rate, "True minus false accusations: 0 is blind guessing.")
+            (
+                "Advantage",
+                "choose_advantage",
+                rate,
+                "At most: true minus false accusations; 0 is blind guessing.",
+                RATES,
+            )
         ],
         page.ATTACK: [
-            ("TPR, at most", "choose_tpr", rate, "Share of the people inside the data that an attacker finds."),
-            ("at FPR", "choose_fpr", rate, "Share of the people outside the data who are wrongly accused."),
+            (
+                "TPR",
+                "choose_tpr",
+                rate,
+                "At most: the share of the people inside the data that an attacker finds.",
+                RATES,
+            ),
+            ("FPR", "choose_fpr", rate, "The share of the people outside the data who are wrongly accused.", RATES),
         ],
         page.POSTERIOR: [
-            ("Prior", "choose_prior", rate, "The attacker's belief that a person is in the data, before any answer."),
-            ("Posterior, at most", "choose_posterior", rate, "The belief afterwards."),
             (
-                "among at least (FPR)",
-                "choose_accused",
+                "Prior",
+                "choose_prior",
                 rate,
-                ACCUSED,
+                "The attacker's belief that a person is in the data, before any answer.",
+                RATES,
             ),
+            ("Posterior", "choose_posterior", rate, "At most: the belief afterwards.", RATES),
+            ("FPR", "choose_accused", rate, ACCUSED, ["0", *RATES]),
         ],
     }
-    return _fields(fields[kind], trouble) if kind in fields else ()
+    return fields.get(kind, [])
 
 
-def _error_fields(unknown: str, kind: str, trouble: DeltaGenerator) -> Numbers:
-    """Show the error where it is wanted, and always how often it may be larger."""
-    miss = (
-        "in all but",
+def _error_fields(unknown: str, kind: str) -> list[NumberField]:
+    """Return the error where it is limited, and always how often it may be larger."""
+    larger: NumberField = (
+        "Tail",
         "choose_miss",
-        SHARE.but(high=0.99),
-        "How often the error may be larger.",
+        ERROR_SHARE,
+        "The share of answers whose error may be larger than stated.",
+        RATES,
     )
-    label = "Error of the mean" if unknown == RECORDS else "Error of an answer"
-    if kind == page.ERROR or unknown in (COUNT, RECORDS):
-        return _fields(
-            [(label, "choose_error", AMOUNT, "At most, in the units of the answer."), miss], trouble, columns=2
-        )
-    return _fields([("Share of larger errors", *miss[1:])], trouble, columns=2)
+    if kind != page.ERROR and unknown not in (COUNT, RECORDS):
+        return [larger]
+    words = f"At most, of {'the mean' if unknown == RECORDS else 'one answer'} and in its units."
+    return [("Error", "choose_error", AMOUNT, words, ERRORS), larger]
 
 
-def _other_fields(unknown: str, trouble: DeltaGenerator) -> Numbers:
-    """Show k, the sensitivity, the sampling rate and the delta of the statements."""
-    places = st.columns(2)
-    k: int | None = 1
-    with places[0]:
-        if unknown != COUNT:
-            words = "How many answers are given, each with its own noise."
-            k = inputs.integer_field(
-                "Answers k",
-                "choose_k",
-                page.DEFAULTS["choose_k"],
-                low=1,
-                high=page.LARGEST_K,
-                trouble=trouble,
-                help_text=words,
-            )
+def _other_fields(unknown: str) -> Numbers:
+    """Show k, the sensitivity, the sampling rate and the delta of the comparison."""
+    k: float | None = 1.0
+    if unknown != COUNT:
+        k = inputs.slider_field(
+            "Answers k", "choose_k", page.DEFAULTS["choose_k"], COUNTS, COUNTED.but(high=page.LARGEST_K),
+            help_text="How many answers are given, each with its own noise.",
+        )  # fmt: skip
     label, words = "Sensitivity Δ", "How far one person can move the answer: 1 for a count."
     if unknown == RECORDS:
-        label, words = "Range w of a record", "Largest minus smallest value: 1 for a share."
-    with places[1]:
-        width = inputs.number_field(
-            label, "choose_width", page.DEFAULTS["choose_width"], AMOUNT, trouble=trouble, help_text=words
-        )
-    more: list[tuple[str, str, Parameter, str]] = [
-        ("ε is stated at δ", "choose_stated", PROBABILITY, "For the comparison of the answers.")
+        label, words = "Range w", "Of one record: largest minus smallest value, 1 for a share."
+    places, below = st.columns(3, vertical_alignment="bottom"), st.container()
+    values: list[float | None] = []
+    fields = [
+        (label, "choose_width", AMOUNT, words),
+        ("ε at δ", "choose_stated", PROBABILITY, "The δ at which the ε of all answers is compared."),
     ]
     if unknown == NOISE:
-        words = "Below 1: Gaussian noise on Poisson samples, as in private training, is compared too."
-        more.append(("Sampling rate q", "choose_q", SHARE, words))
-    found = _fields(more, trouble, columns=2)
-    return (k, width, found[0], found[1] if len(found) > 1 else 1.0)
+        words = "Sampling rate; below 1, Gaussian noise on Poisson samples, as in private training, is compared too."
+        fields.append(("Rate q", "choose_q", SHARE, words))
+    for place, (label, key, allowed, words) in zip(places, fields, strict=False):
+        with place:
+            values.append(inputs.number_field(label, key, page.DEFAULTS[key], allowed, trouble=below, help_text=words))
+    return (k, values[0], values[1], values[2] if len(values) > 2 else 1.0)
 
 
 def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, others: Numbers) -> Question:
@@ -187,16 +216,13 @@ def view() -> str:
     return chosen or str(page.DEFAULTS["choose_picture"])
 
 
-def say(question: Question, below: DeltaGenerator) -> bool:
-    """Say which noise to prefer; False with the reason next to the fields."""
-    try:
-        with work.progress("Calibrating"):
-            words = page.best_words(question)
-    except DpcoreError as error:
-        figure.trouble(error, "choose", below)
-        return False
-    st.info(plain(words), icon=":material/tune:")
-    return True
+def say(question: Question) -> bool:
+    """Say which noise to prefer; return whether there is something to draw."""
+    st.markdown(f"**{plain(page.best_words(question))}**")
+    if page.is_drawable(question):
+        return True
+    st.warning("There is nothing to draw: no noise has an answer. The reasons are below.", icon=":material/warning:")
+    return False
 
 
 def show_table(question: Question) -> None:
@@ -214,18 +240,3 @@ def show_lines(question: Question) -> None:
     """Say every answer in words, with a link to its noise."""
     for words, address in page.lines(question):
         st.markdown(f"- {plain(words)}" + (f" [Look at this noise]({address})" if address else ""))
-
-
-def show(question: Question, chosen: str, *, dark: bool) -> None:
-    """Show the figure, or in its own words the error that it ended with."""
-    if all(one.trouble for one in page.found(question)):
-        st.warning(
-            "There is nothing to draw: no noise has an answer. The reasons are below.", icon=":material/warning:"
-        )
-        return
-    try:
-        with work.progress("Drawing"):
-            made = page.picture(question, chosen, dark=dark)
-        hand_figure.show(made, key="choices", code=page.code(question, chosen))
-    except DpcoreError as error:
-        figure.trouble(error, "choosing_drawing")

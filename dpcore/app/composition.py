@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.app import inputs, page, work
-from dpcore.app.figure import csv_of, plain
+from dpcore.app.export import csv_of
+from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS

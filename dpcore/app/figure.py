@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,13 +11,12 @@ import streamlit as st
 
 from dpcore import specs
 from dpcore.app import work
+from dpcore.app.export import show_files
 from dpcore.app.page import link_box, look
-from dpcore.charts.export import render, specification
 from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
-from dpcore.files.csv_writer import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10_000
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
 _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
-_MIME: Final = {".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png"}
 
 
 # ---- from a spec to a figure -----------------------------------------------------------------------------------
@@ -56,7 +52,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of(source), str(source.folder), style)
+    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -73,7 +69,8 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    rows = (store or work.cache()).get(("table", work.name_of(source), str(source.folder)), make)
+    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
+    rows = (store or work.cache()).get(key, make)
     return figure.table if rows is None else rows
 
 
@@ -221,13 +218,25 @@ def _row(
             if TABLE in panels:
                 _show_table(table, key, command(table) if command is not None else "")
             if EXPORT in panels:
-                _downloads(figure, table.head(MOST_ROWS), key)
+                show_files(_at_tolerance(spec), figure, _sheet(spec, figure, store), key)
         if CODE in panels:
             st.code(code_of(spec, key), language="python")
     except DpcoreError as error:
         trouble(error, f"{key}_row")
     if LINK in panels:
         link_box()
+
+
+def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -> pd.DataFrame:
+    """Return the table that describes itself, for files."""
+    source = _at_tolerance(spec)
+
+    def make() -> pd.DataFrame:
+        with _own_words():
+            return specs.sheet(source, figure)
+
+    with work.progress("Listing", store=store):
+        return (store or work.cache()).get(("sheet", work.name_of(source), str(source.folder)), make)
 
 
 def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
@@ -269,47 +278,3 @@ def plain(text: str) -> str:
     """Return a text that Markdown shows as it is, with no line broken inside a number such as 1 000."""
     text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
     return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)
-
-
-# ---- files -----------------------------------------------------------------------------------------------------
-
-
-def _downloads(figure: Figure, table: pd.DataFrame, key: str) -> None:
-    """Offer CSV, JSON, SVG, PDF and PNG; each is made only when it is asked for."""
-    with st.container(horizontal=True):
-        _button("CSV", lambda: csv_of(table), f"{key}.csv", "text/csv", key)
-        _button("JSON", lambda: json_of(figure, table), f"{key}.json", "application/json", key)
-        for suffix, mime in _MIME.items():
-            _button(suffix[1:].upper(), lambda s=suffix: render(figure, s), f"{key}{suffix}", mime, key)
-
-
-def _button(label: str, data: Any, name: str, mime: str, key: str) -> None:
-    st.download_button(
-        label,
-        data=data,
-        file_name=name,
-        mime=mime,
-        on_click="ignore",
-        key=f"{key}_{label}",
-        icon=":material/download:",
-        help=f"Download {name}",
-    )
-
-
-def csv_of(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV with full precision; infinity is written inf, and no text runs as a formula."""
-    return frame_text(table).encode("utf-8")
-
-
-def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
-    """Return the chart's specification and the table's rows in one file; JSON has no infinity, it is written "inf"."""
-    cells = table.astype(object).where(table.notna(), None)
-    rows = [{name: _plain_value(value) for name, value in row.items()} for row in cells.to_dict("records")]
-    body = {"title": figure.title, "takeaway": figure.takeaway, "spec": specification(figure), "rows": rows}
-    return (json.dumps(body, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _plain_value(value: Any) -> Any:
-    """Return a cell as JSON can hold it, numbers in full precision."""
-    value = value.item() if hasattr(value, "item") else value
-    return str(value) if isinstance(value, float) and math.isinf(value) else value

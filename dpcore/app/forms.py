@@ -129,10 +129,10 @@ def row(
         _field(parameter, shown, place, on_change, args)
         return []
     number = int(value) if parameter.kind == "integer" else float(value)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
+    with slider:
         _slider(parameter, number, values or _grid(parameter), place, on_change, args)
-    with right:
+    with field:
         _field(parameter, shown, place, on_change, args)
     return [slider_key(place)]
 

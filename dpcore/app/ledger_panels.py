@@ -1,97 +1,93 @@
-"""The parts of the ledger's page: each shows widgets and hands back what they say."""
+"""The parts of the ledger's page: the table, the budget, and what is said about them."""
 
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, hand_figure, inputs, ledger, page, uploads, work
-from dpcore.app.figure import csv_of, numbers, plain
+from dpcore.app import figure, inputs, ledger, page, uploads, work
+from dpcore.app.figure import plain
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
-from dpcore.core.errors import BudgetError, DpcoreError, RelationError
-from dpcore.core.kinds import labelled
-from dpcore.ledger import (
-    ASSUMPTION,
-    CHOICE,
-    Budget,
-    filter_words,
-    may_words,
-    more_words,
-    read_ledger,
-    to_csv,
-    to_json,
-    verdict,
-)
+from dpcore.core.errors import BudgetError, DomainError, DpcoreError, RelationError
+from dpcore.ledger import ASSUMPTION, CHOICE, Budget, more_words, read_ledger, to_csv, to_json
 from dpcore.ledger.records import MOST_ROWS
 from dpcore.theorems.sharing import RULE
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.charts.figure import Figure
     from dpcore.ledger import LedgerReading
+    from dpcore.specs import Spec
 
-MOST_TOLD = 10
-_CACHE, _TOLD = "_ledger_cache", "_ledger_told"
+MOST_NAMED = 10
+TABLE_HEIGHT, CHART_HEIGHT = 203, 260  # the table, the chart and its sliders fit one screen
+SLIDERS = ("ledger_epsilon_slider", "ledger_delta_slider")
+_CACHE, _NOTICES = "_ledger_cache", "_ledger_notices"
 _EPSILON, _DELTA = LOSS.but(high=1e6), DELTA
 _HELP = {
     "label": "What was released.",
     "expression": "The region of one release: laplace(0.1), gaussian(5), dp(1, 1e-6), poisson_gaussian(1, 0.01) ...",
-    "count": "How many such releases, each with its own noise; from 1 upwards.",
-    "group": "Rows with the same group are about disjoint parts of the data. Empty: about all of it.",
-    "group_limit": "In how many rows of its group one person is at most; empty means 1.",
+    "count": "How many such releases, each with its own noise; 1 or more.",
+    "group": "Rows with the same group are about different people, such as one row per department: together they cost as "
+    "much as the worst of them. Empty: about everybody.",
+    "group_limit": "In how many rows of its group one person can be; empty means 1.",
     "date": "Free text.",
     "note": "Free text.",
-    STATUS: "Whether the row counts, and if not, why.",
+    STATUS: "Whether the row is included in the numbers, and if not, why.",
 }
+_WIDTHS: dict[str, Any] = {"label": 170, "expression": 210, "count": 75, STATUS: 95, "group": 90, "group_limit": 105}
+GROUPS = (
+    "Rows with the same **group** are about different people, such as one row per department: together they cost as much as "
+    "the worst of them. **group_limit** says in how many of them one person can be."
+)
 
 
 # ---- the table -----------------------------------------------------------------------------------------------
 
 
-def ask() -> LedgerView | None:
-    """Show the table, the budget and the relation; return what they say, None with the error shown."""
-    table, files, fields = st.container(), st.container(), st.container()
-    with files, st.container(horizontal=True, vertical_alignment="bottom"):
+def ask_table(files: DeltaGenerator) -> tuple[str, LedgerReading] | None:
+    """Show the table, and its files in their place; return its text and its rows, None with the error below the table."""
+    table, below = st.container(), st.container()
+    with files, st.container(horizontal=True, horizontal_alignment="right"):
         saving = st.empty()
         with st.popover("Open a file", icon=":material/upload_file:"):
             _upload()
         text = _text()
-    reading = None
-    own = bool(st.session_state.get(LONG))
-    cache = _own_cache() if own else work.cache()
-    with table:
-        st.header("The releases")
-        try:
-            with work.progress("Reading"):
-                reading = ledger.read(text, cache)
-            _tell(reading)
-            _editor(reading, own=own)
-        except DpcoreError as error:
-            figure.trouble(error, "ledger_reading")
-    if reading is not None:
-        with saving.popover("Save the table", icon=":material/save:"):
-            _downloads(reading)
-    with fields:
-        budget, relation = _fields()
-    if reading is None or budget is None:
+    work.fresh((text, *(st.session_state.get(key) for key in DEFAULTS)))
+    refused, notices = st.session_state.pop(_NOTICES, ("", ()))
+    if refused:
+        below.error(plain(refused), icon=":material/error:")
+    try:
+        with work.progress("Reading", store=store_of(text)):
+            reading = ledger.read(text)
+    except DpcoreError as error:
+        figure.trouble(error, "ledger_reading", below)
         return None
-    return LedgerView(text, reading, relation, budget, cache)
+    with table:
+        _editor(reading)
+    with below:
+        _say(reading, notices)
+    with saving.popover("Save the table", icon=":material/save:"):
+        _downloads(reading)
+    return text, reading
 
 
-def _own_cache() -> work.ResultCache:
+def store_of(text: str) -> work.ResultCache:
+    """Return where results about a table are kept: of an example with all visitors', of any other in the session."""
+    if ledger.is_public(text):
+        return work.cache()
     if _CACHE not in st.session_state:
         st.session_state[_CACHE] = work.ResultCache(uploads.MOST_OWN)
-    answer: work.ResultCache = st.session_state[_CACHE]
-    return answer
+    own: work.ResultCache = st.session_state[_CACHE]
+    return own
 
 
 def _text() -> str:
@@ -131,21 +127,21 @@ def _upload() -> None:
 
 
 def _take_file() -> None:
-    """Make an uploaded file the table; what is unusual about it is said above the table."""
+    """Make an uploaded file the table; what is unusual about it is said below the table."""
     file = st.session_state.get("ledger_file")
     if file is None:
         return
     try:
         reading = read_ledger(file.getvalue())
     except DpcoreError as error:
-        st.session_state[_TOLD] = (str(error), ())
+        st.session_state[_NOTICES] = (str(error), ())
         return
     if reading.relation:
         page.change("ledger_relation", reading.relation)
     take(to_csv(reading))
     count = len(reading.entries)
     read = f"{file.name}: {grouped(count)} {'row' if count == 1 else 'rows'} read."
-    st.session_state[_TOLD] = ("", (read, *reading.messages))
+    st.session_state[_NOTICES] = ("", (read, *reading.messages))
 
 
 def take(text: str) -> None:
@@ -156,47 +152,44 @@ def take(text: str) -> None:
         page.apply({LONG: text})
 
 
-def _tell(reading: LedgerReading) -> None:
-    """Say what became of a file, and which rows do not count."""
-    refused, notices = st.session_state.pop(_TOLD, ("", ()))
-    if refused:
-        st.error(plain(refused), icon=":material/error:")
+def _say(reading: LedgerReading, notices: tuple[str, ...]) -> None:
+    """Say what became of a file, and which rows are not included."""
     if notices:
-        st.success(" ".join(plain(words) for words in notices[:MOST_TOLD]), icon=":material/check:")
-    for words in reading.messages[:MOST_TOLD] if not notices else ():
+        st.success(" ".join(plain(words) for words in notices[:MOST_NAMED]), icon=":material/check:")
+    for words in reading.messages[:MOST_NAMED] if not notices else ():
         st.caption(plain(words))
     if reading.problems:
-        rest = len(reading.problems) - MOST_TOLD
-        lines = [f"- {plain(words)}" for words in reading.problems[:MOST_TOLD]]
+        rest = len(reading.problems) - MOST_NAMED
+        lines = [f"- {plain(words)}" for words in reading.problems[:MOST_NAMED]]
         lines += [f"- and {grouped(rest)} more rows"] if rest > 0 else []
         head = "All numbers below are without these rows, so they are too small:"
         st.error("\n".join([head, "", *lines]), icon=":material/error:")
 
 
-def _editor(reading: LedgerReading, *, own: bool) -> None:
-    """Show the table to be changed; a long one is only shown."""
+def _editor(reading: LedgerReading) -> None:
+    """Show the table to be changed, always of the same height; a long one is only shown."""
     table = ledger.editor_table(reading)
     if len(table) > MOST_EDITED:
-        st.dataframe(table.head(MOST_EDITED), hide_index=True, width="stretch", key="ledger_shown")
+        rows = table.head(MOST_EDITED)
+        st.dataframe(rows, hide_index=True, width="stretch", height=TABLE_HEIGHT, key="ledger_shown")
         st.caption(
             f"The first {grouped(MOST_EDITED)} of {grouped(len(table))} rows; a table this long is edited in its file."
         )
         return
-    key = f"ledger_table_{zlib.crc32(to_csv(reading).encode())}_{own}"
+    key = f"ledger_table_{zlib.crc32(to_csv(reading).encode())}_{bool(st.session_state.get(LONG))}"
     st.data_editor(
         table,
         num_rows="dynamic",
         hide_index=True,
         width="stretch",
+        height=TABLE_HEIGHT,
         key=key,
         on_change=_take_edits,
         args=(key, reading),
         disabled=[STATUS],
         column_config={
             name: st.column_config.TextColumn(
-                help=_HELP.get(name),
-                default="1" if name == "count" else None,
-                width="medium" if name in ("label", "expression", "note") else "small",
+                help=_HELP.get(name), default="1" if name == "count" else None, width=_WIDTHS.get(name, "small")
             )
             for name in table.columns
             if name in (*SHOWN, STATUS)
@@ -235,100 +228,125 @@ def _downloads(reading: LedgerReading) -> None:
 # ---- the questions -------------------------------------------------------------------------------------------
 
 
-def _fields() -> tuple[Budget | None, str]:
+def ask_budget() -> tuple[Budget | None, str]:
     """Show the budget and the relation."""
-    trouble = st.container()
-    columns = st.columns([2, 2, 5], vertical_alignment="bottom")
-    with columns[0]:
-        epsilon = inputs.number_field(
-            "Budget ε", "ledger_epsilon", DEFAULTS["ledger_epsilon"], _EPSILON, trouble=trouble,
-            help_text="How much may be spent in all.",
-        )  # fmt: skip
-    with columns[1]:
-        delta = inputs.number_field(
-            "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], _DELTA, trouble=trouble,
-            help_text="What may exceed the budget ε, of the whole ledger; every ε on this page is at this δ.",
-        )  # fmt: skip
-    with columns[2]:
-        relation = st.segmented_control(
-            "Neighbours",
-            (AS_ROWS, "substitution", "add/remove"),
-            default=AS_ROWS,
-            required=True,
-            key="ledger_relation",
-            bind="query-params",
-            help="Which data sets must be told apart badly: one person's data changed, or added or removed. Rows that "
-            "disagree are added up only if you state one relation for all.",
-        )
+    epsilon = inputs.slider_field(
+        "Budget ε", "ledger_epsilon", DEFAULTS["ledger_epsilon"], inputs.LOSSES, _EPSILON,
+        help_text="How much may be spent in all.",
+    )  # fmt: skip
+    delta = inputs.slider_field(
+        "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], inputs.DELTAS, _DELTA,
+        help_text="The probability with which the whole ledger may exceed the budget ε; every ε on this page is at this δ.",
+    )  # fmt: skip
+    relation = st.segmented_control(
+        "Neighbours",
+        (AS_ROWS, "substitution", "add/remove"),
+        default=AS_ROWS,
+        required=True,
+        key="ledger_relation",
+        bind="query-params",
+        help="Neighbouring datasets differ in one person, whose data are changed, or added or removed. If the rows "
+        "disagree, state one relation for all of them.",
+    )
     budget = None if epsilon is None or delta is None else Budget(epsilon, delta)
     return budget, "" if relation in (AS_ROWS, None) else str(relation)
 
 
-def ask_more(view: LedgerView) -> LedgerView:
-    """Ask of which row more may follow; a number beyond the table means its last row."""
+def moved(budget: Budget, held: Mapping[str, str]) -> Budget:
+    """Return the budget with the value of a slider that is held."""
+    return Budget(float(held.get(SLIDERS[0], budget.epsilon)), float(held.get(SLIDERS[1], budget.delta)))
+
+
+def ask_row(view: LedgerView) -> int | None:
+    """Ask of which row more may follow, and return it, from 0; a number beyond the table means its last row."""
     row = inputs.integer_field(
         "More of row", "ledger_more", DEFAULTS["ledger_more"], low=1, high=MOST_ROWS, trouble=st.container(),
         help_text="The number of the row of which further releases are planned.",
     )  # fmt: skip
-    return replace(view, more=None if row is None else min(row, len(view.ledger)) - 1)
+    return None if row is None else min(row, len(view.ledger)) - 1
 
 
 # ---- results -------------------------------------------------------------------------------------------------
 
 
-def usable(view: LedgerView) -> bool:
-    """Show why the ledger cannot be added up, if it cannot; say what is assumed."""
+def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) -> LedgerView | None:
+    """Return what is asked; None with the reason why the rows cannot be added up."""
+    store = store_of(text)
+    if not reading.ledger.rows:
+        st.info("No row can be included yet: write one to see what it reveals.", icon=":material/edit:")
+        return None
+    rows = ledger.readable(reading, text)
     try:
-        if not view.ledger.rows:
-            st.info("The table has no row that counts: write one to see what it reveals.", icon=":material/edit:")
-            return False
+        with work.progress("Reading", store=store):
+            view = LedgerView(rows, ledger.opened(rows, relation), relation, budget, store)
         _ = view.ledger.neighbours
         _ = view.ledger.factors
     except RelationError as error:
         st.error(plain(str(error)), icon=":material/error:")
         with st.container(horizontal=True):
-            for relation in ("substitution", "add/remove"):
+            for name in ("substitution", "add/remove"):
                 st.button(
-                    f"All rows hold under {relation}",
+                    f"All rows hold under {name}",
                     on_click=page.change,
-                    args=("ledger_relation", relation),
-                    key=f"ledger_state_{relation}",
+                    args=("ledger_relation", name),
+                    key=f"ledger_state_{name}",
                 )
-        return False
+        return None
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
+        return None
+    return view
+
+
+def show(view: LedgerView, kind: str, words: str, **fields: Any) -> None:
+    """Show a picture of the ledger with its sentence and all that can be taken away, or why there is none."""
+    spec = view.spec(kind, **fields)
+    if draw(view, spec, words):
+        say_figure(view, spec)
+
+
+def draw(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
+    """Draw a picture of the ledger, or say in its place why there is none; return whether it is drawn."""
+    key = f"ledger_{spec['view']}"
+    ledger.expect(view)
+    try:
+        with work.progress(words, store=view.store):
+            figure.draw(figure.figure_of(spec, height=height, store=view.store), key)
+    except DomainError as error:  # nothing to draw is an answer, not a mistake
+        st.info(plain(str(error)), icon=":material/info:")
         return False
-    for words in (ledger.assumed_words(view), ledger.group_words(view)):
-        if words:
-            st.caption(plain(words))
+    except DpcoreError as error:
+        figure.trouble(error, key)
+        say_command(view, error)
+        return False
     return True
 
 
-def show(view: LedgerView, picture: Figure | DpcoreError, *, key: str, code: str, **options: Any) -> None:
-    """Show a figure with the code that makes it, or the error that it ended with."""
-    if isinstance(picture, DpcoreError):
-        _trouble(view, picture, key)
-    else:
-        hand_figure.show(picture, key=key, code=code, **options)
+def say_figure(view: LedgerView, spec: Spec, height: int = 0, *, link: bool = False) -> None:
+    """Show the sentence of a picture, if it could be drawn, and all that can be taken away."""
+    with suppress(DpcoreError), work.progress("Drawing", store=view.store):  # an error is said in the picture's place
+        figure.words(figure.figure_of(spec, height=height, store=view.store))
+        command = (lambda _: view.command()) if link else None
+        figure.offer(spec, key=f"ledger_{spec['view']}", link=link, command=command, store=view.store)
 
 
-def _trouble(view: LedgerView, error: DpcoreError, key: str) -> None:
-    """Say why a result is missing; where only the time was too short, also who has more of it."""
-    figure.trouble(error, key)
+def say_command(view: LedgerView, error: DpcoreError) -> None:
+    """Where only the time was too short, say who has more of it."""
     if isinstance(error, BudgetError) and not st.session_state.get("_stopped"):
         st.caption("Nothing is shown in its place. The command line has no time limit; save the table, then run")
-        st.code(ledger.command(view), language="bash")
+        st.code(view.command(), language="bash")
 
 
-def show_theorems(view: LedgerView, rows: pd.DataFrame | DpcoreError) -> None:
-    """Name the best theorem in words and list all of them."""
-    if isinstance(rows, DpcoreError):
-        _trouble(view, rows, "ledger_theorems")
-        return
-    st.markdown(_bold(verdict(rows)))
-    shown = rows.drop(columns=["theorem", "delta"]).rename(columns={"title": "theorem"})
-    numbers(labelled(shown), "ledger_theorems")
-    st.caption(RULE)
+def say(view: LedgerView, make: Callable[[], str], words: str, key: str) -> None:
+    """Show a sentence that takes time, or why there is none."""
+    try:
+        with work.progress(words, store=view.store):
+            sentence = make()
+    except DpcoreError as error:
+        figure.trouble(error, key)
+        say_command(view, error)
+    else:
+        st.markdown(_bold(sentence))
 
 
 def _bold(words: str) -> str:
@@ -337,52 +355,23 @@ def _bold(words: str) -> str:
     return f"{plain(before)}**{plain(name)}**{plain(after)}" if name else plain(words)
 
 
-def show_more(view: LedgerView) -> None:
-    """Say how many more releases of the chosen row fit."""
-    try:
-        with work.progress("Counting"):
-            answer = ledger.more(view)
-    except DpcoreError as error:
-        _trouble(view, error, "ledger_more")
-        return
-    if answer is None:
-        return
-    words = more_words(view.ledger, answer, view.budget)
-    (st.warning if answer.over else st.info)(plain(words), icon=":material/calculate:")
+def say_rows(view: LedgerView) -> None:
+    """Say what is assumed about the rows, how many there are, and which theorem adds them up best."""
+    say(view, lambda: ledger.verdict(view), "Asking the theorems", "ledger_theorems")
+    say(view, lambda: ledger.total_words(view), "Adding up", "ledger_total")
+    for words in (ledger.assumed_words(view), ledger.group_words(view)):
+        if words:
+            st.markdown(plain(words))
+    st.caption(RULE)
+
+
+def show_more(view: LedgerView, row: int) -> None:
+    """Say how many more releases of a row fit."""
+    say(view, lambda: more_words(view.ledger, ledger.more(view, row), view.budget), "Counting", "ledger_more")
     st.caption(ASSUMPTION)
 
 
-def show_filters(view: LedgerView) -> None:
-    """Say whether one more release of the chosen row may follow, strengths and numbers being chosen on the way."""
-    try:
-        with work.progress("Asking the filters"):
-            answer = ledger.may_release(view)
-    except DpcoreError as error:
-        _trouble(view, error, "ledger_filters")
-        return
-    if answer is None or view.more is None:
-        return
-    st.info(plain(may_words(view.ledger, view.more, answer)), icon=":material/filter_alt:")
+def show_filters(view: LedgerView, row: int) -> None:
+    """Show whether one more release of a row may follow, if strengths and numbers are chosen on the way."""
+    show(view, "filters", "Asking the filters", row=row + 1)
     st.caption(CHOICE)
-    st.markdown("\n".join(f"- {_bold(filter_words(row))}" for _, row in answer.iterrows()))
-    with st.popover("Python and command line", icon=":material/code:"):
-        st.code(ledger.filter_code(view), language="python")
-        st.code(ledger.filter_command(view), language="bash")
-
-
-def show_deltas(view: LedgerView, table: pd.DataFrame | DpcoreError) -> None:
-    """List delta of the ledger at some epsilons."""
-    if isinstance(table, DpcoreError):
-        _trouble(view, table, "ledger_deltas")
-        return
-    st.markdown(plain(ledger.total_words(view, table)))
-    numbers(table, "ledger_deltas")
-    st.download_button(
-        "Deltas as CSV",
-        data=lambda: csv_of(table),
-        file_name="deltas.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="ledger_deltas_csv",
-        icon=":material/download:",
-    )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.app.figure import plain
-from dpcore.app.inputs import integer_field, log_slider, number_field
+from dpcore.app.inputs import LOSSES, number_field, round_values, slider_field
 from dpcore.app.local_privacy import (
     CHANNELS,
     DEFAULTS,
@@ -25,53 +26,78 @@ from dpcore.app.local_privacy import (
     read_names,
     regime_sentence,
 )
-from dpcore.core.domains import DELTA, LOSS, SHARE
+from dpcore.core.domains import COUNT, DELTA, LOSS, SHARE
 from dpcore.core.errors import DpcoreError
 from dpcore.local import Hypotheses, LocalPromise, not_applicable, why_not
 from dpcore.local.hypotheses import MOST_LETTERS
 
-EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "0.7", "1", "1.5", "2", "3", "4", "5", "7", "10")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from streamlit.delta_generator import DeltaGenerator
+
+HEIGHT = 490  # with a legend of seven lines
+SLIDERS = ("local_epsilon_slider", "local_times_slider")
+_EPSILONS = [value for value in LOSSES if float(value) <= MOST_PAGE_EPSILON]
+_TIMES = round_values(0, 3)
 _ERROR = SHARE.but(high=0.499)
 
 
-def ask() -> LocalPrivacyView | None:
-    """Show the fields and return what they say; None with the error shown."""
-    question = _question()
+def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView | None:
+    """Show the fields, those about people and about repeated answers in their places; None with the error shown."""
     promise = _promise()
-    show = st.selectbox(
-        "What is compared",
-        list(SHOWN),
-        key="local_show",
-        bind="query-params",
-        help="A distance between the distributions of one answer under either hypothesis: 0 tells nothing.",
-    )
-    channel = st.selectbox(
-        "Channel looked at",
-        CHANNELS,
-        key="local_channel",
-        bind="query-params",
-        help="The best channel is found by a linear program; the other two have formulas.",
-    )
+    left, right = st.columns(2)
+    with left:
+        show = st.selectbox(
+            "What is compared",
+            list(SHOWN),
+            key="local_show",
+            bind="query-params",
+            help="A distance between the distributions of one answer under either hypothesis: 0 tells nothing.",
+        )
+    with right:
+        channel = st.selectbox(
+            "Channel shown",
+            list(CHANNELS),
+            key="local_channel",
+            bind="query-params",
+            help="The best channel is found by a linear program; the other two have formulas.",
+        )
+    question = _question()
+    with counting:
+        alarm, miss, search = _people()
+    with answering:
+        times = slider_field(
+            "Answers per person", "local_times", "1", _TIMES, COUNT.but(high=MOST_TIMES),
+            help_text="How often one person answers about the same letter; the region composes these answers.",
+        )  # fmt: skip
+    if question is None or promise is None or times is None or alarm is None or miss is None:
+        return None
+    return LocalPrivacyView(question, promise, str(show), str(channel), int(times), alarm, miss, search)
+
+
+def moved(view: LocalPrivacyView, held: Mapping[str, str]) -> LocalPrivacyView:
+    """Return the view with the value of a slider that is held."""
+    epsilon = float(held.get(SLIDERS[0], view.promise.epsilon))
+    return replace(view, promise=view.promise.at(epsilon), times=int(float(held.get(SLIDERS[1], view.times))))
+
+
+def _people() -> tuple[float | None, float | None, bool]:
+    """Ask how often the analyst may be wrong, and whether people are to be counted exactly."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     trouble = st.container()
     with left:
-        times = integer_field(
-            "Answers per person", "local_times", "1", low=1, high=MOST_TIMES, trouble=trouble,
-            help_text="How often one person answers about the same letter; the region below composes them.",
-        )  # fmt: skip
-    with middle:
         alarm = number_field("False alarms", "local_alarm", "0.05", _ERROR, trouble=trouble)
-    with right:
+    with middle:
         miss = number_field("Misses", "local_miss", "0.05", _ERROR, trouble=trouble)
-    search = st.toggle(
-        "Count people exactly",
-        key="local_search",
-        bind="query-params",
-        help="Composes the answers of n people until both sides of the bound meet; it may take seconds.",
-    )
-    if question is None or promise is None or times is None or alarm is None or miss is None:
-        return None
-    return LocalPrivacyView(question, promise, str(show), str(channel), times, alarm, miss, bool(search))
+    with right:
+        search = st.toggle(
+            "Count exactly",
+            key="local_search",
+            bind="query-params",
+            help="Composes the answers of n people until both sides of the bound meet; it may take seconds.",
+        )
+    return alarm, miss, bool(search)
 
 
 def _question() -> Hypotheses | None:
@@ -85,8 +111,8 @@ def _question() -> Hypotheses | None:
             help="Probabilities between commas, such as 0.5, 0.3, 0.2 or 1/3, 2/3; they add up to 1 within 1e-9.",
         )
         for name, key, what in (
-            ("P0", "local_p0", "how letters are distributed under the first hypothesis"),
-            ("P1", "local_p1", "and under the second"),
+            ("P0", "local_p0", "letters under the first hypothesis"),
+            ("P1", "local_p1", "letters under the second"),
         )
     ]
     names = st.text_input(
@@ -147,25 +173,21 @@ def _cell(value: object) -> str:
 
 def _promise() -> LocalPromise | None:
     """Ask for epsilon, delta and eta."""
-    slider, fields = st.container(), st.columns(3, vertical_alignment="bottom")
+    epsilon = slider_field(
+        "ε", "local_epsilon", "1", _EPSILONS, LOSS.but(high=MOST_PAGE_EPSILON),
+        help_text="Another letter makes any answer likelier by a factor of at most e^ε, plus δ.",
+    )  # fmt: skip
+    left, right = st.columns(2, vertical_alignment="bottom")
     trouble = st.container()
-    with fields[0]:
-        epsilon = number_field(
-            "ε", "local_epsilon", "1", LOSS.but(high=MOST_PAGE_EPSILON), trouble=trouble,
-            help_text="Another letter makes any answers likelier by a factor of at most e^ε, plus δ.",
-        )  # fmt: skip
-    with fields[1]:
+    with left:
         delta = number_field(
-            "δ", "local_delta", "0", DELTA.but(high=0.999), trouble=trouble,
-            help_text="0 for pure local privacy.",
-        )  # fmt: skip
-    with fields[2]:
+            "δ", "local_delta", "0", DELTA.but(high=0.999), trouble=trouble, help_text="0 for pure local privacy."
+        )
+    with right:
         eta = number_field(
             "η", "local_eta", "", trouble=trouble, optional=True,
-            help_text="A bound on the total variation between any two letters' answers; empty asks for nothing more.",
+            help_text="A bound on the total variation between the answers of any two letters; empty: no bound.",
         )  # fmt: skip
-    with slider:
-        log_slider("ε on a log scale", "local_epsilon", EPSILONS, epsilon)
     if epsilon is None or delta is None or eta is None:
         return None
     try:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -24,7 +23,6 @@ from dpcore.words import best_advantage, outward
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.charts.figure import Figure
     from dpcore.regions.tradeoff import TradeOff
 
 # session keys outlive a page, so no other page may use the same ones
@@ -38,7 +36,6 @@ DEFAULTS: dict[str, Any] = {
 }
 RATES = (0.0, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, *(round(0.01 * i, 2) for i in range(1, 101)))
 LONGEST = 2000
-PICK = "point"
 LEAST_DELTA = 1e-12  # what a logarithmic axis can show of δ = 0
 _SAME = 1e-9  # relative difference below which a test is the best one
 _ROUNDING = 1e-15
@@ -173,17 +170,6 @@ def profile_spec(view: MechanismView) -> dict[str, Any]:
 def loss_spec(view: MechanismView) -> dict[str, Any]:
     """Return the spec of the distribution of the loss."""
     return {"draw": "losses", "region": view.text}
-
-
-def clickable(figure: Figure, view: MechanismView) -> Figure:
-    """Return the region figure with unseen points on the border; a click on one chooses its rate."""
-    betas = [low for low, _ in result(border, view.mechanism, RATES)]
-    rows = pd.DataFrame({"x": RATES, "y": betas, "rate": RATES})
-    pick = alt.selection_point(name=PICK, fields=["rate"], on="click", empty=False, nearest=False)
-    points = (
-        alt.Chart(rows).mark_point(filled=True, size=160, opacity=0, aria=False).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-    )
-    return replace(figure, chart=theme.over(figure.chart, points.add_params(pick)))
 
 
 # ---- words and tables ----------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ import streamlit as st
 
 from dpcore.app import figure, forms, inputs, page, work
 from dpcore.app.figure import plain
+from dpcore.app.live import Handle
 from dpcore.app.mechanisms import (
     DEFAULTS,
-    PICK,
     RATES,
     MechanismView,
-    clickable,
+    border,
     goal_words,
     noise_spec,
     read,
@@ -28,6 +28,7 @@ from dpcore.core.domains import ALPHA, COUNT, DELTA, EPSILON
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import HEADINGS
 from dpcore.core.numerals import numeral
+from dpcore.core.results import result
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
 from dpcore.specs import recipes
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.base import Mechanism
 
 MOST_COPIES = 10**6
-CHART, CLICKED = "mechanism_regions", "_test_clicked"
+CHART, FRAME = "mechanism_regions", "mechanism_regions_frame"
 SLIDERS = "_mechanism_sliders"  # keys of the sliders of the mechanism's parameters
 ALPHAS = [numeral(rate) for rate in RATES]
-NOISE_HEIGHT, REGION_HEIGHT = 360, 480  # the noise and its sliders fit one screen
+NOISE_HEIGHT, REGION_HEIGHT = 330, 460  # the noise and its sliders fit one screen
 DELTAS = ["0", *inputs.round_values(-12, 0)]
 
 
@@ -71,7 +72,7 @@ def ask() -> MechanismView | None:
         if chosen is not None:
             _fields(chosen, text.strip())
     with tests:
-        words = "The share of people outside the data whom the attacker accuses. A click on the region's border sets it too."
+        words = "The share of people outside the data whom the attacker accuses; the point on the region can be dragged too."
         name = "False positives α of the test"
         alpha = inputs.slider_field(
             "α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, name=name, help_text=words
@@ -186,16 +187,6 @@ def _take_fields(name: str) -> None:
     page.change("expression", text)
 
 
-def take_click() -> None:
-    """Choose the test whose point was clicked."""
-    event = st.session_state.get(CHART)
-    chosen = (event or {}).get("selection", {}).get(PICK) or []
-    rate = chosen[0].get("rate") if chosen and isinstance(chosen[0], dict) else None
-    if rate in RATES:
-        page.change("test_alpha", numeral(rate))
-        st.session_state[CLICKED] = True  # the chart is a part of the page; the rest has to follow
-
-
 def sliders() -> list[str]:
     """Return the keys of the sliders that the pictures follow."""
     return ["test_alpha_slider", "stated_delta_slider", *st.session_state[SLIDERS]]
@@ -215,13 +206,11 @@ def show_noise(view: MechanismView) -> None:
 
 
 def show_region(view: MechanismView) -> None:
-    """Draw the region with the test; a click on its border chooses another test."""
-    if st.session_state.pop(CLICKED, False):
-        st.rerun()
+    """Draw the region with the test."""
     try:
-        with work.progress("Drawing"):
-            region = clickable(figure.figure_of(region_spec(view), height=REGION_HEIGHT), view)
-            figure.draw(region, CHART, on_select=take_click, selection_mode=PICK)
+        with work.progress("Drawing"), st.container(key=FRAME):
+            region = figure.figure_of(region_spec(view), height=REGION_HEIGHT)
+            figure.draw(region, CHART)
     except DpcoreError as error:
         figure.trouble(error, CHART)
         return
@@ -229,13 +218,24 @@ def show_region(view: MechanismView) -> None:
         st.caption(plain(note))
 
 
-def offer(spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool) -> None:
-    """Offer what a reader may take away of a picture; an error stands where the picture would be."""
+def handles(view: MechanismView) -> list[Handle]:
+    """Return what can be dragged: the best test on the border of the region."""
+    rates = sorted({*RATES, view.alpha})  # the places of the slider
+    with work.progress("Drawing"):
+        path = [(rate, low) for rate, (low, _) in zip(rates, result(border, view.mechanism, rates), strict=True)]
+    return [Handle(FRAME, "test_alpha_slider", tuple(path))]
+
+
+def offer(
+    title: str, spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool = True
+) -> None:
+    """Offer what a reader may take away of a picture, under its title; an error stands where the picture would be."""
     try:
         with work.progress("Describing"):
             source = spec(view)
     except DpcoreError:
         return
+    st.caption(title)
     figure.offer(source, key=key, link=link)
 
 

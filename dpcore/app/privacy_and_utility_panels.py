@@ -9,12 +9,13 @@ import streamlit as st
 from dpcore.app import page, privacy_and_utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import choice
-from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, read
+from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, numbers_of, read
 from dpcore.app.settings import values_of
+from dpcore.charts.pairs import pair_grid
 from dpcore.core.domains import SEED
 from dpcore.core.errors import DpcoreError
 from dpcore.language.numbers import read_value
-from dpcore.utility import PAIRS, pair
+from dpcore.utility import PAIRS, Dataset, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 USUAL = ("count", "sum", "mean", "histogram", "median", "quantile", "k queries", "survey", "survey with k answers")
 MOST_SEED = 10**9
+STEPS = 61  # of a slider
+SLIDERS = "_utility_sliders"  # keys of the sliders of the pair's parameters
 CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of": "Solve for"}  # bound texts of menus
 
 
@@ -33,24 +36,38 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 
 def ask(draws: DeltaGenerator) -> UtilityView | None:
     """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
-    first, second = st.columns(3), st.columns(3)
-    place, texts = st.container(), st.columns(2)
-    with texts[1]:
+    st.session_state[SLIDERS] = []
+    menus, rows, data, axis, texts = (st.container() for _ in range(5))
+    with texts:
         chosen = _read_text()
-    _pick(chosen, first[0], first[1])
+    with menus:
+        _pick(chosen, *st.columns(2))
     if chosen is None:
         return None
-    with place:
-        KIND.fields(chosen)
-    with first[2]:
-        name = privacy_and_utility_data.choose()
-    with st.container() if name == privacy_and_utility_data.UPLOAD else texts[0]:
-        source = privacy_and_utility_data.ask(chosen, name, texts[0])
+    with rows:
+        st.session_state[SLIDERS] = KIND.rows(chosen, _places(chosen))
+    with data:
+        source = privacy_and_utility_data.ask(chosen, privacy_and_utility_data.choose())
     if source is None:
         return None
     with draws:
         seed = _ask_seed()
-    return _view(chosen, source, seed, second)
+    with axis:
+        return _view(chosen, source, seed, st.columns(3))
+
+
+def sliders() -> list[str]:
+    """Return the keys of the sliders that the pictures follow."""
+    return [*st.session_state[SLIDERS], privacy_and_utility_data.SIZE]
+
+
+def _places(chosen: UtilityPair) -> dict[str, list[float]]:
+    """Return the values of the slider of each number."""
+    one, places = Dataset.example(1), {}
+    for name, parameter in numbers_of(chosen).items():
+        values = pair_grid(chosen, one, name, STEPS)
+        places[name] = [int(x) for x in values] if parameter.kind == "integer" else values
+    return places
 
 
 def _read_text() -> UtilityPair | None:
@@ -197,7 +214,7 @@ def _again(seed: int) -> None:
 
 def _ask_seed() -> int:
     """Show the number of the draw with its button; a wrong number is explained, and the first is drawn."""
-    st.header("One release")
+    st.subheader("One release")
     button = st.container()
     text = st.text_input(
         "Draw number",

@@ -67,7 +67,7 @@ def spec(every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | N
     drawn = {place: line for place, line in enumerate(every) if line.drawn}
     look = {"axes": "thesis" if view["axes"] == "thesis" else None, "log": True if view["scale"] == "log-log" else None}
     if not drawn:
-        return {"draw": "empty", **look}
+        return {"draw": "blank", **look}
     labels = [line.label for line in drawn.values()]
     shared = {
         "regions": [line.expression for line in drawn.values()],

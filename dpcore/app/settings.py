@@ -17,7 +17,9 @@ from dpcore.language import numbers
 from dpcore.regions.tradeoff import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from streamlit.delta_generator import DeltaGenerator
 
 LONGEST = 2000
 MOST_COLUMNS = 4
@@ -91,18 +93,38 @@ class Kind(Generic[_T]):
 
     def fields(self, current: _T) -> None:
         """Show one field per parameter; they follow the text, and write it when they change."""
-        prefix, mark = f"{self.key}_{current.name}", f"_{self.key}_text"
-        texts = self.texts(current)
-        if st.session_state.get(mark) != (current.name, texts):
-            for name, text in texts.items():
-                st.session_state[f"{prefix}_{name}"] = text
-            st.session_state[mark] = (current.name, texts)
+        prefix, texts = f"{self.key}_{current.name}", self._filled(current)
         trouble = st.container()
         with st.expander(f"Parameters: {_summary(current, texts)}", icon=":material/tune:"):
             columns = st.columns(MOST_COLUMNS)
             for index, parameter in enumerate(current.parameters()):
                 with columns[index % len(columns)]:
                     self._field(current, parameter, f"{prefix}_{parameter.name}")
+        self._check(current, trouble)
+
+    def rows(self, current: _T, values: Mapping[str, Sequence[float]]) -> list[str]:
+        """Show every parameter, each number as a slider over some values with its exact field; return their keys."""
+        texts, sliders = self._filled(current), []
+        for parameter in current.parameters():
+            key = f"{self.key}_{current.name}_{parameter.name}"
+            if parameter.kind in {"number", "integer"} and not isinstance(parameter, Choice):
+                some = values.get(parameter.name, ())
+                sliders += forms.row(parameter, texts[parameter.name], key, self._take, (current,), some)
+            else:
+                self._field(current, parameter, key)
+        self._check(current, st.container())
+        return sliders
+
+    def _filled(self, current: _T) -> dict[str, str]:
+        """Return what the fields hold; they follow the text."""
+        mark, texts = f"_{self.key}_text", self.texts(current)
+        if st.session_state.get(mark) != (current.name, texts):
+            for name, text in texts.items():
+                st.session_state[f"{self.key}_{current.name}_{name}"] = text
+            st.session_state[mark] = (current.name, texts)
+        return texts
+
+    def _check(self, current: _T, trouble: DeltaGenerator) -> None:
         try:
             self._typed(current)
         except DpcoreError as error:

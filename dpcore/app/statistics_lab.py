@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import page, work
-from dpcore.app.figure import csv_of, numbers, plain, trouble
+from dpcore.app.export import csv_of
+from dpcore.app.figure import numbers, plain, trouble
 from dpcore.app.inputs import choice
 from dpcore.app.settings import Kind, values_of, written
 from dpcore.core.domains import SEED

@@ -75,6 +75,14 @@ def read_once(name: str, key: Hashable, read: Callable[[], _T]) -> tuple[_T, wor
     return cast("_T", own[1]), own[2]
 
 
+def store_of(name: str, file: UploadedFile) -> work.ResultCache:
+    """Return the session's own cache of results about a file."""
+    own: Any = st.session_state.get(f"_{name}_own")
+    if own is None or own[0] != file.file_id:
+        own = st.session_state[f"_{name}_own"] = (file.file_id, work.ResultCache(MOST_OWN))
+    return cast("work.ResultCache", own[-1])
+
+
 def forget(name: str) -> None:
     """Let go of what was read."""
     st.session_state.pop(f"_{name}_own", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import threading
@@ -12,6 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -55,6 +58,8 @@ SLACK = 1.0
 
 NOTICE = 0.1
 """Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
+
+pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
 STOPPED = "Stopped before the end; change something, or press Try again."
@@ -234,12 +239,15 @@ def name_of(value: object) -> Hashable:
         return ("region", type(value).__name__, str(value))
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
+    if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
+        numbers = np.ascontiguousarray(value)
+        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
     if isinstance(value, (list, tuple)):
         return tuple(map(name_of, value))
     if isinstance(value, Mapping):
         return tuple((name, name_of(part)) for name, part in value.items())
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
-        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value))
+        parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value) if field.compare)
         return (type(value).__qualname__, *parts)
     msg = f"A value of type {type(value).__name__} has no name."
     raise TypeError(msg)

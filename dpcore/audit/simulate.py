@@ -37,15 +37,15 @@ class SimulatedAttack:
     words: str
 
 
-def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> Scores:
+def simulate(region: TradeOff, rng: Generator | int, outsiders: int, members: int) -> Scores:
     """Return scores of the best attack on a known mechanism.
 
     Parameters
     ----------
     region : TradeOff
         Any region; a mechanism is attacked through its noise, another region through its curve.
-    rng : numpy.random.Generator
-        Source of randomness.
+    rng : numpy.random.Generator or int
+        Source of randomness, or the seed of a new one.
     outsiders, members : int
         How many trials of either kind, from 1 to 1 000 000.
 
@@ -56,8 +56,8 @@ def simulate(region: TradeOff, rng: Generator, outsiders: int, members: int) -> 
     """
     trials = COUNT.but(high=MOST)
     out, own = trials.but(name="outsiders").check(outsiders), trials.but(name="members").check(members)
-    attack = attack_on(region)
-    return Scores(attack.draw(rng, out, False), attack.draw(rng, own, True))
+    attack, source = attack_on(region), np.random.default_rng(rng)
+    return Scores(attack.draw(source, out, False), attack.draw(source, own, True))
 
 
 def attack_on(region: TradeOff) -> SimulatedAttack:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
-WANTED: Final = "wanted"
+WANTED: Final = "the requirement"
 UNKNOWNS: Final = (NOISE, PRIVACY, COUNT, RECORDS)
 LARGEST_K: Final = 10**6
 MOST_RECORDS: Final = 10**15

@@ -82,7 +82,7 @@ def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnsw
     name = top.candidate.title
     if question.unknown == NOISE and question.requirement is not None:
         return (
-            f"{name} is off least: by more than {outward(top.error or 0.0, 4)} in at most "
+            f"{name} has the smallest error: more than {outward(top.error or 0.0, 4)} in at most "
             f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."
         )
     if question.unknown in (NOISE, PRIVACY):

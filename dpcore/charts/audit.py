@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.audit.measurements import Counts
-from dpcore.audit.statements import METHOD, NEIGHBOURS, percent, sentence, verdict
+from dpcore.audit.statements import METHOD, NEIGHBOURS, consistent, percent, sentence, verdict
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, Series, checked, tooltips
 from dpcore.charts.regions import TITLES
@@ -114,6 +114,7 @@ def audit_figure(
     others: Others = (),
     *,
     delta: float = DELTA,
+    smallest: bool = False,
     log: bool = False,
     look: Look = PLAIN,
 ) -> Figure:
@@ -129,11 +130,19 @@ def audit_figure(
         More regions, drawn as lines: a list, or a mapping from names to regions.
     delta : float, default DELTA
         The delta at which the sentence states epsilon.
+    smallest : bool, default False
+        Draw the smallest DP-TV and Gaussian statements that the measurement does not contradict, too.
     log : bool, default False
         Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
     look : Look, default PLAIN
         Size, title and colours.
     """
+    if smallest:
+        statements = consistent(audit, delta)[1:]
+        others = {
+            **(named(others) if len(others) else {}),
+            **{f"smallest {one.notion}": one.region for one in statements if one.region is not None},
+        }
     table = audit_table(audit, claim, others)
     judgement = None if claim is None else verdict(audit, claim)
     takeaway = audit_takeaway(audit, claim, delta=delta)

@@ -17,6 +17,7 @@ from dpcore.charts.sampling import Regions, named
 from dpcore.core.domains import ALPHA, ANY_LOSS, POSITIVE
 from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import labelled
+from dpcore.core.numerals import nearest
 from dpcore.language.lists import parse_list
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def even_grid(top: float) -> FloatArray:
     decade = 10.0 ** math.floor(math.log10(end / ROWS))
     step = next(part * decade for part in (1, 2, 5, 10) if part * decade * ROWS >= end * (1 - 1e-9))
     count = math.ceil(end / step - 1e-9)
-    return parse_list(f"0:{count * step:.12g}:{step:.12g}")
+    return parse_list(f"0:{nearest(count * step, 12)}:{nearest(step, 12)}")
 
 
 def delta_grid(regions: Regions, *, epsilon: ArrayLike | None = None, epsilon_max: float | None = None) -> pd.DataFrame:

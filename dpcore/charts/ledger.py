@@ -1,4 +1,4 @@
-"""A ledger as pictures: each theorem beside the budget, and the cost of each row."""
+"""A ledger as pictures: each theorem beside the budget, the cost of each row, and what privacy filters allow."""
 
 from __future__ import annotations
 
@@ -210,3 +210,80 @@ def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
         ),
     ]
     return theme.finish(layers, look, words="What each row adds to ε.", height=50 + 26 * len(rows))
+
+
+# ---- filters -------------------------------------------------------------------------------------------------
+
+
+def filter_figure(answers: pd.DataFrame, words: str, *, look: Look = PLAIN) -> Figure:
+    """Return how much of its limit each privacy filter has spent.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        What `dpcore.ledger.may_release` returned.
+    words : str
+        What `dpcore.ledger.may_words` says about it.
+    look : Look, default PLAIN
+        Size, title and colours.
+    """
+    bars = answers[np.isfinite(answers["cost"])]
+    silent = answers[~np.isfinite(answers["cost"])]
+    notes = not_drawn(zip(silent["note"].astype(str), silent["title"].astype(str), strict=True))
+    if bars.empty:
+        msg = " ".join((words, *notes))
+        raise DomainError(msg)
+    chart = _filter_chart(bars, look=described(look, words))
+    return Figure(chart, answers, words, look.title or "Filters", notes)
+
+
+def _filter_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
+    """Draw a bar per filter, its limit at 100 %; longer bars are cut."""
+    allowed, refused = theme.colour(0, dark=look.dark), theme.colour(1, dark=look.dark)
+    paints = [allowed if may else refused for may in rows["may"]]
+    shares = [_share(float(spent), float(limit)) for spent, limit in zip(rows["spent"], rows["limit"], strict=True)]
+    bars = pd.DataFrame(
+        {
+            "title": rows["title"],
+            "share": np.minimum(shares, 100 * _CUT),
+            "start": 0.0,
+            "paint": paints,
+            "fill": [theme.pale(paint, dark=look.dark, share=0.5) for paint in paints],
+            "words": [
+                f"{row['unit']} {outward(float(row['spent']), 4)} of {outward(float(row['limit']), 4, up=False)}"
+                + (" (bar cut)" if share > 100 * _CUT else "")
+                for share, (_, row) in zip(shares, rows.iterrows(), strict=True)
+            ],
+            "cost": [f"{row['unit']} {outward(float(row['cost']), 3)}" for _, row in rows.iterrows()],
+            "more": ["any number" if more < 0 else grouped(int(more)) for more in rows["more"]],
+            "note": [text or "–" for text in rows["note"]],
+        }
+    )
+    x = alt.X("share:Q", title="Spent, in % of the filter's limit", scale=alt.Scale(domain=[0, 104 * _CUT], nice=False))
+    y = alt.Y("title:N", title=None, sort=list(rows["title"]), axis=alt.Axis(labelLimit=170, minExtent=90))
+    tips = {"title": "filter", "words": "spent", "cost": "one more costs", "more": "more that fit", "note": "note"}
+    base = alt.Chart(checked(bars)).encode(y=y)
+    ink = theme.ink(dark=look.dark)
+    layers = [
+        base.mark_bar(aria=False, height=16, strokeWidth=1.5).encode(
+            x=x,
+            x2=alt.X2("start:Q"),
+            fill=alt.Fill("fill:N", scale=None),
+            stroke=alt.Stroke("paint:N", scale=None),
+            tooltip=tooltips(tips),
+        ),
+        base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=ink).encode(
+            x=alt.XDatum(0), text=alt.Text("words:N")
+        ),
+        alt.Chart(checked(pd.DataFrame({"share": [100.0]})))
+        .mark_rule(strokeWidth=2, strokeDash=[6, 3], color=ink, aria=False)
+        .encode(x=x),
+    ]
+    return theme.finish(layers, look, words="What each filter has spent.", height=60 + 26 * len(rows))
+
+
+def _share(spent: float, limit: float) -> float:
+    """Return the per cent of a limit that are spent; of a limit of 0, all or nothing."""
+    if limit > 0:
+        return 100 * spent / limit
+    return math.inf if spent > 0 else 100.0

@@ -1,7 +1,8 @@
-"""Charts of local privacy: how much of a difference channels keep as epsilon grows, and a channel as a picture."""
+"""Charts of local privacy: what channels keep as epsilon grows, a channel itself, and what its answers give away."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,26 @@ import altair as alt
 
 from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked
+from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.core.numerals import nearest
 from dpcore.local.bounds import BOUNDS
 from dpcore.local.sweeps import BEST, FREE, MANY, RATIO, TWO
-from dpcore.words import outward
+from dpcore.words import best_power, of_100, outward
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpcore.local.channels import Channel
+    from dpcore.local.hypotheses import LocalPromise
 
 MOST_WRITTEN = 8  # answers; with more, the cells are too narrow for their numbers
 MOST_LINES = 7  # more than this are hard to tell apart
 _BESIDE_ETA = {bound.title for bound in BOUNDS if bound.name in {"contraction", "corollary", "duchi"}}
 _HEIGHT, _ROW = 330, 28  # px of the plot, and of a line of its legend
 _ROOM = 6.0  # bounds above this multiple of the best channel are not drawn
+_RATE = 0.05  # of wrong guesses, in the sentence about a region
 _DEEPEST = 0.6  # share of colour in a cell of probability 1: text stays readable on it
 
 
@@ -125,18 +131,19 @@ def _ratio_words(frame: pd.DataFrame, epsilon: float) -> str:
     return f"{sentence}; for any hypotheses it is at least {', '.join(parts)}." if parts else f"{sentence}."
 
 
-def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = PLAIN) -> Figure:
+def channel_figure(channel: Channel, promise: LocalPromise, *, look: Look = PLAIN) -> Figure:
     """Return a channel as a picture: a row per letter, a column per answer, the darker the likelier.
 
     Parameters
     ----------
-    frame : DataFrame
-        What `Channel.frame` returns.
-    title, words : str
-        Name of the channel, and a sentence that says what it does.
+    channel : Channel
+        How people answer.
+    promise : LocalPromise
+        What every answer is to guarantee, for the sentence.
     look : Look, default PLAIN
         Size, title and colours.
     """
+    frame, words = channel.frame(), channel_words(channel, promise)
     answers = list(frame.columns[1:])
     rows = frame.melt(id_vars="letter", var_name="answer", value_name="probability")
     rows["text"] = [nearest(p, 3) if p >= 0.0005 or p == 0 else nearest(p, 1) for p in rows["probability"]]
@@ -162,4 +169,45 @@ def channel_figure(frame: pd.DataFrame, *, title: str, words: str, look: Look = 
         layers.append(base.mark_text(color=ink, fontSize=theme.SMALL, aria=False).encode(text=alt.Text("text:N")))
     height = 60 + 34 * len(frame)
     chart = theme.finish(layers, described(look, words), words=words, height=min(height, 480))
-    return Figure(chart, rows.drop(columns="text"), words, look.title or title)
+    return Figure(chart, rows.drop(columns="text"), words, look.title or channel.title)
+
+
+def channel_words(channel: Channel, promise: LocalPromise) -> str:
+    """Say how many answers a channel has, and what it gives away at most."""
+    count = sum(any(row[y] > 0 for row in channel.rows) for y in range(len(channel.answers)))
+    answers = "one answer" if count == 1 else f"{count} answers"
+    least = "infinite (some answer excludes a letter)" if math.isinf(channel.epsilon) else outward(channel.epsilon, 5)
+    extra = ""
+    if promise.delta > 0:
+        extra = f", its δ at ε = {nearest(promise.epsilon)} is {outward(channel.delta(promise.epsilon), 4)}"
+    return (
+        f"{channel.title[:1].upper()}{channel.title[1:]}: {answers}. Its smallest pure ε is {least}{extra}, and its total "
+        f"variation is {outward(channel.total_variation, 4)} (exact, rounded up)."
+    )
+
+
+def answer_figure(channel: Channel, promise: LocalPromise, times: int = 1, *, look: Look = PLAIN) -> Figure:
+    """Return what one answer of a channel tells about a person, what several tell, and what the promise allows.
+
+    Parameters
+    ----------
+    channel : Channel
+        How people answer.
+    promise : LocalPromise
+        What every answer is to guarantee.
+    times : int, default 1
+        How often one person answers about the same letter.
+    look : Look, default PLAIN
+        Size, title and colours.
+    """
+    regions = {f"one answer, {channel.title}": channel.region()}
+    if times > 1:
+        regions[f"{times} answers of one person"] = channel.region(times)
+    regions[f"promise: {promise}"] = promise.region
+    known = {name: best_power(region, _RATE) for name, region in regions.items()}
+    parts = [f"{of_100(power)} ({name}; {what})" for name, (power, what) in known.items()]
+    words = (
+        f"A guess which of two letters a person has, wrong about the first in {of_100(_RATE)} cases, is right about the "
+        f"second in at most {', '.join(parts)}; blind guessing in {of_100(_RATE)}."
+    )
+    return replace(region_figure(regions, look=described(look, words)), takeaway=words)

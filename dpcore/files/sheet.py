@@ -7,12 +7,13 @@ import io
 import itertools
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
 from dpcore.files.csv_writer import MARK, unmarked
-from dpcore.files.documents import MOST_DATA
+from dpcore.files.documents import MOST_DATA, bytes_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ class Sheet:
         return self.columns.index(column)
 
 
-def open_csv(data: bytes, *, delimiter: str | None = None, most_bytes: int = MOST_BYTES) -> Sheet:
+def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: int = MOST_BYTES) -> Sheet:
     """Find the encoding, the delimiter and the columns of a CSV file.
 
     Parameters
     ----------
-    data : bytes
-        The file's bytes: UTF-8, UTF-16 with a byte-order mark, or else Latin-1.
+    source : bytes or Path
+        The file's bytes, or its path: UTF-8, UTF-16 with a byte-order mark, or else Latin-1.
     delimiter : str, optional
         The separator of fields; by default inferred from the first lines.
     most_bytes : int, default MOST_BYTES
@@ -75,6 +76,7 @@ def open_csv(data: bytes, *, delimiter: str | None = None, most_bytes: int = MOS
     DomainError
         If the file is empty, too large, not a text, or has no row.
     """
+    data = bytes_of(source) if isinstance(source, Path) else source
     if len(data) > most_bytes:
         msg = f"The file has {grouped(len(data))} bytes; at most {grouped(most_bytes)} are read."
         raise DomainError(msg)

@@ -8,7 +8,7 @@ from dpcore.ledger.budget import Budget, More, Spending, check_row, more, more_w
 from dpcore.ledger.costs import costs
 from dpcore.ledger.filtering import ASSUMPTION, CHOICE, filter_table, filter_words, may_release, may_words
 from dpcore.ledger.filters import Filter, Price, filters
-from dpcore.ledger.reading import LedgerEntry, LedgerReading, read_ledger
+from dpcore.ledger.reading import LedgerEntry, LedgerReading, open_ledger, read_ledger
 from dpcore.ledger.records import COLUMNS, Ledger, Release
 from dpcore.ledger.writing import to_csv, to_frame, to_json
 
@@ -38,6 +38,7 @@ __all__ = [
     "may_words",
     "more",
     "more_words",
+    "open_ledger",
     "read_ledger",
     "reason",
     "spending",

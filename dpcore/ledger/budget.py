@@ -317,12 +317,12 @@ def more_words(ledger: Ledger, answer: More, budget: Budget) -> str:
         sure = "is over" if answer.kind == "exact" else "cannot be shown to stay within"
         return f"None of {name}: the ledger {sure} the budget {goal} as it is."
     if answer.count == 0:
-        last = "one more would break it" if answer.kind == "exact" else "whether one more fits could not be decided"
+        last = "one more would exceed it" if answer.kind == "exact" else "whether one more fits could not be decided"
         return f"No more of {name} fits into {goal}: {last}."
     if answer.delta_next == 0.0 and answer.kind == "lower":
         return f"At least {grouped(answer.count)} more of {name} fit into {goal}; larger numbers were not tried."
     last = (
-        "one more would break it (exact)"
+        "one more would exceed it (exact)"
         if answer.kind == "exact"
         else "whether one more fits could not be decided (lower bound)"
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.registry import RELATIONS, shown
-from dpcore.files.documents import json_of
+from dpcore.core.results import result
+from dpcore.files.documents import bytes_of, json_of
 from dpcore.files.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
 from dpcore.ledger.records import COLUMNS, MOST_ROWS, REQUIRED, Ledger, Release
 from dpcore.words import grouped
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT = "dpcore ledger"
 _OPENING, _CLOSING = "([", ")]"
+_MOST_NAMED = 5  # rows in one message
 _EVERY = 500  # rows between two reports of progress
 _STATED = re.compile(r"\s*sep=([,;|\t])[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
@@ -109,6 +112,43 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerRea
     if content.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")[:1] in (b"{", b"["):
         return _read_json(content)
     return _read_csv(content)
+
+
+def open_ledger(source: Path | bytes | str, relation: str = "") -> Ledger:
+    r"""Return the ledger of a CSV or JSON file all of whose rows can be read.
+
+    Parameters
+    ----------
+    source : Path or bytes or str
+        The path of the file, its bytes, or its text.
+    relation : str, default ""
+        The neighbouring relation under which all rows hold; empty takes it from the file, or from the rows.
+
+    Returns
+    -------
+    Ledger
+        Its rows.
+
+    Raises
+    ------
+    DomainError
+        A row cannot be read, since without it every epsilon would be too small; or there is none.
+
+    Examples
+    --------
+    >>> len(open_ledger("label,expression,count\nvisits,laplace(0.1),100\n"))
+    1
+    """
+    reading = result(read_ledger, bytes_of(source) if isinstance(source, Path) else source)
+    if reading.problems:
+        rest = len(reading.problems) - _MOST_NAMED
+        more = f" (and {rest} more rows)" if rest > 0 else ""
+        msg = f"{' '.join(reading.problems[:_MOST_NAMED])}{more}"
+        raise DomainError(msg)
+    if not reading.entries:
+        msg = "The ledger has no row: there is nothing to add up."
+        raise DomainError(msg)
+    return replace(reading.ledger, relation=relation or reading.relation)
 
 
 # ---- rows ----------------------------------------------------------------------------------------------------

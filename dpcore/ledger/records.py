@@ -14,6 +14,7 @@ from dpcore.language import parse
 from dpcore.language.numbers import read_value
 from dpcore.ledger.groups import group_factors
 from dpcore.regions.algebra import Assume, Power, factors
+from dpcore.regions.custom import CustomRegion
 from dpcore.regions.tradeoff import shorten
 from dpcore.theorems.releases import composed
 from dpcore.words import grouped
@@ -250,3 +251,10 @@ class Ledger:
     def region(self) -> TradeOff:
         """The region of the whole ledger; perfect privacy if it has no rows."""
         return composed(self.factors)
+
+    @cached_property
+    def named_region(self) -> TradeOff:
+        """The same region; one with a long expression is called a ledger of so many rows, since tables repeat its name."""
+        if len(self.region.text) <= LONGEST_TEXT:
+            return self.region
+        return CustomRegion(self.region.curve, f"ledger of {len(self)} rows", self.neighbours)

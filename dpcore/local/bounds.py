@@ -70,7 +70,7 @@ class Case:
     @cached_property
     def apart(self) -> float:
         """The measure of the hypotheses themselves."""
-        return self.measure.between(*self.question.arrays)
+        return self.measure.apart(self.question)
 
     @cached_property
     def best(self) -> Optimum | None:

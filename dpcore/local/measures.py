@@ -9,7 +9,7 @@ extremal columns (`dpcore.local.extremal`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpcore.curves.base import FloatArray
+    from dpcore.local.hypotheses import Hypotheses
 
 _SERIES_BELOW = 0.01  # of |a/b - 1|; above it the closed form loses at most two digits
 _SERIES = [1.0 / (n * (n - 1)) for n in range(2, 11)]
@@ -78,12 +79,16 @@ class DivergenceMeasure:
     title: str
     formula: str
     meaning: str
-    terms: Callable[[FloatArray, FloatArray], FloatArray]
+    terms: Callable[[FloatArray, FloatArray], FloatArray] = field(repr=False, compare=False)  # the name tells it
     contracts: bool = True
 
     def between(self, first: FloatArray, second: FloatArray) -> float:
         """Return the divergence of two mass vectors; it may be infinite if an answer is possible under only one."""
         return float(math.fsum(self.terms(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))))
+
+    def apart(self, question: Hypotheses) -> float:
+        """Return the divergence of two hypotheses themselves, without privacy."""
+        return self.between(*question.arrays)
 
 
 MEASURES: dict[str, DivergenceMeasure] = {

@@ -44,7 +44,7 @@ _MANY_POINTS, _FEW_POINTS = 25, 9
 Row = tuple[str, float, float, float, float, str, str, str]
 
 
-def grid(question: Hypotheses, promise: LocalPromise, top: float = 6.0) -> tuple[float, ...]:
+def grid(question: Hypotheses, promise: LocalPromise, top: float | None = None) -> tuple[float, ...]:
     """Return the epsilons of a chart: even steps up to `top`, and that of the promise; fewer steps if each takes long.
 
     Parameters
@@ -53,14 +53,16 @@ def grid(question: Hypotheses, promise: LocalPromise, top: float = 6.0) -> tuple
         What is to be decided.
     promise : LocalPromise
         What every answer guarantees.
-    top : float, default 6
-        The largest epsilon.
+    top : float, optional
+        The largest epsilon; by default 6, or a quarter more than an epsilon above 5.
 
     Returns
     -------
     tuple of float
         Ascending.
     """
+    if top is None:
+        top = 6.0 if promise.epsilon <= 5 else math.ceil(1.25 * promise.epsilon)
     slow = len(question.groups) >= (MOST_APPROXIMATE if promise.delta > 0 else 11)
     steps = np.linspace(0.0, top, (_FEW_POINTS if slow else _MANY_POINTS) + 1)[1:]
     return tuple(sorted({*(float(f"{x:.10g}") for x in steps), *([promise.epsilon] if promise.epsilon > 0 else [])}))

@@ -14,7 +14,19 @@
 `figures_in` those of a Markdown text; `drawers` lists what can be drawn.
 """
 
-from dpcore.specs.base import DRAWERS, Drawer, Spec, SpecError, as_spec, code, draw, drawers, expressions, table
+from dpcore.specs.base import (
+    DRAWERS,
+    Drawer,
+    Spec,
+    SpecError,
+    as_spec,
+    code,
+    draw,
+    drawers,
+    expressions,
+    intermediate,
+    table,
+)
 from dpcore.specs.reading import block, figures_in, load, read
 from dpcore.specs.sheet import file_name, sheet
 
@@ -31,6 +43,7 @@ __all__ = [
     "expressions",
     "figures_in",
     "file_name",
+    "intermediate",
     "load",
     "read",
     "sheet",

@@ -63,6 +63,8 @@ class Spec(Mapping[str, Any]):
         Its source, to find the line of a key.
     folder : Path, optional
         The folder that its file names are relative to.
+    files : mapping of str to bytes, optional
+        Files that are held in memory, by name; they come before those of the folder.
     """
 
     table: Mapping[str, Any]
@@ -70,6 +72,7 @@ class Spec(Mapping[str, Any]):
     line: int = 0
     text: str = ""
     folder: Path = field(default_factory=Path)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> Any:
         """Return the value of a key."""
@@ -200,7 +203,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     if "height" in source:
         look = replace(look, height=_height(source))
     with effort(tolerance=tolerance_of(source)), mistakes(source):
-        figure: Figure = recipes.run(drawer.recipe(), look)
+        figure: Figure = recipes.run(drawer.recipe(), look, source.files)
     return replace(figure, title=str(source.get("title") or figure.title))
 
 
@@ -223,8 +226,29 @@ def table(spec: Mapping[str, Any]) -> pd.DataFrame | None:
     if recipe is None:
         return None
     with effort(tolerance=tolerance_of(source)), mistakes(source):
-        rows: pd.DataFrame = recipes.run(recipe, PLAIN)
+        rows: pd.DataFrame = recipes.run(recipe, PLAIN, source.files)
     return rows
+
+
+def intermediate(spec: Mapping[str, Any], name: str) -> Any:
+    """Return a value on the way to a figure, made by the same calls.
+
+    Parameters
+    ----------
+    spec : mapping of str to object
+        As in `draw`.
+    name : str
+        A recipe of its drawer, such as ``audit``.
+
+    Returns
+    -------
+    object
+        The value.
+    """
+    source = as_spec(spec)
+    recipe = getattr(drawer_of(source), name)
+    with effort(tolerance=tolerance_of(source)):
+        return recipes.run(recipe, PLAIN, source.files)
 
 
 def expressions(spec: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
-from dpcore.files.documents import bytes_of
-from dpcore.files.sheet import open_csv
 from dpcore.language.problems import nearest
-from dpcore.ledger import read_ledger
-from dpcore.utility.reading import UNDECLARED, read_labels, read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.ledger import Ledger
-    from dpcore.theorems.composition import TheoremRegion
-    from dpcore.utility import Dataset
+    import pandas as pd
 
-MOST_NAMED = 5
+    from dpcore.theorems.composition import TheoremRegion
 
 
 def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRegion, ...]:
@@ -33,36 +25,6 @@ def only(ways: Sequence[TheoremRegion], names: Sequence[str]) -> tuple[TheoremRe
     return tuple(by_name[name] for name in names)
 
 
-def ledger_of(path: str | Path, relation: str = "") -> Ledger:
-    """Return the ledger of a CSV or JSON file; an unreadable row is an error, since without it epsilon would be too small."""
-    reading = read_ledger(bytes_of(Path(path)))
-    if reading.problems:
-        rest = len(reading.problems) - MOST_NAMED
-        more = f" (and {rest} more rows)" if rest > 0 else ""
-        msg = f"{' '.join(reading.problems[:MOST_NAMED])}{more}"
-        raise DomainError(msg)
-    if not reading.ledger.rows:
-        msg = "The ledger has no row: there is nothing to add up."
-        raise DomainError(msg)
-    return replace(reading.ledger, relation=relation or reading.relation)
-
-
-def dataset_of(
-    path: str | Path,
-    column: str = "",
-    lower: float | None = None,
-    upper: float | None = None,
-    categories: str | Sequence[str] = (),
-) -> Dataset:
-    """Return one column of a CSV file: numbers between public bounds, or answers from a declared list."""
-    sheet = open_csv(bytes_of(Path(path)))
-    name = column or sheet.columns[0]
-    if (lower is None) != (upper is None):
-        msg = "lower and upper, the public bounds of the column, belong together: give both."
-        raise DomainError(msg)
-    if lower is None or upper is None:
-        if not categories:
-            msg = f"Give lower and upper for numbers, or categories for answers. {UNDECLARED}"
-            raise DomainError(msg)
-        return read_labels(sheet, name, categories).dataset
-    return read_numbers(sheet, name, lower, upper).dataset
+def only_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a ladder of the theorems of these names, and of the composition itself."""
+    return frame[frame["theorem"].isin([*names, "exact", "kov_optimal"])]

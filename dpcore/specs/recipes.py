@@ -53,7 +53,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class File:
-    """A file named in a spec: looked up in the folder of the spec, and written in the code as it was typed."""
+    """A file named in a spec, written in the code as it was typed: its bytes if it is in memory, its path otherwise."""
 
     name: str
     folder: Path
@@ -81,16 +81,16 @@ def draws(path: str, *args: Any, **options: Any) -> Call:
 # ---- running -------------------------------------------------------------------------------------------------
 
 
-def run(node: Any, look: Look) -> Any:
-    """Return the value of a recipe."""
-    return _Runner(look).value(node)
+def run(node: Any, look: Look, files: Mapping[str, bytes] | None = None) -> Any:
+    """Return the value of a recipe; `files` are those held in memory, by name."""
+    return _Runner(look, files or {}).value(node)
 
 
 class _Runner:
     """Evaluates nodes; each variable once."""
 
-    def __init__(self, look: Look) -> None:
-        self.look, self.variables = look, dict[str, Any]()
+    def __init__(self, look: Look, files: Mapping[str, bytes]) -> None:
+        self.look, self.files, self.variables = look, files, dict[str, Any]()
 
     def value(self, node: Any) -> Any:  # noqa: PLR0911  # one for each kind of node
         if isinstance(node, Variable):
@@ -107,7 +107,8 @@ class _Runner:
             target = getattr(self.value(node.target), node.name)
             return target if node.args is None else target(*(self.value(arg) for arg in node.args))
         if isinstance(node, File):
-            return node.path
+            content = self.files.get(node.name)
+            return node.path if content is None else content
         if isinstance(node, dict):
             return {name: self.value(value) for name, value in node.items()}
         if isinstance(node, (list, tuple)):
@@ -186,6 +187,10 @@ class _Writer:
             return self._items("[", tuple(node), "]", column, depth)
         if isinstance(node, tuple):
             return self._items("(", node, ",)" if len(node) == 1 else ")", column, depth)
+        if (
+            isinstance(node, str) and depth and node.count("\n") > 1
+        ):  # inside brackets its lines may stand below each other
+            return f"\n{'    ' * depth}".join(map(_literal, node.splitlines(keepends=True)))
         return _literal(node)
 
     def _items(

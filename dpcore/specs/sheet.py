@@ -14,6 +14,7 @@ import dpcore
 from dpcore.charts.theme import PLAIN
 from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS
+from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions.algebra import factors
 from dpcore.specs import recipes
@@ -59,7 +60,7 @@ def sheet(spec: Mapping[str, Any], figure: Figure | None = None) -> pd.DataFrame
     drawer = drawer_of(source)
     recipe = drawer.grid()
     with mistakes(source), effort(tolerance=tolerance_of(source)):
-        rows = recipes.run(recipe, PLAIN) if recipe is not None else table(source)
+        rows = recipes.run(recipe, PLAIN, source.files) if recipe is not None else table(source)
     if rows is None:
         rows = (figure or draw(source)).table
     target, value = drawer.target() or ("", None)
@@ -87,7 +88,7 @@ def file_name(spec: Mapping[str, Any], suffix: str = ".csv") -> str:
     Examples
     --------
     >>> file_name({"draw": "composition", "mechanism": "dp(0.1)", "k": 100})
-    'composition_dp-0.1_k-100_delta-1e-06.csv'
+    'composition_dp-0.1_k-100_delta-1e-6.csv'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
@@ -97,7 +98,7 @@ def file_name(spec: Mapping[str, Any], suffix: str = ".csv") -> str:
         value = about.get(key, ())
         texts += [value] if isinstance(value, str) else map(str, value)
     texts += [f"k-{about['k']}"] if isinstance(about.get("k"), int) else []
-    texts += [f"{target[0]}-{target[1]:g}"] if target else []
+    texts += [f"{target[0]}-{nearest(target[1])}"] if target else []
     name = "_".join(filter(None, (re.sub(r"[^a-z0-9.+]+", "-", text.lower()).strip("-.") for text in texts)))
     if len(name) > _LONGEST:
         plain = json.dumps(about, sort_keys=True, default=str)

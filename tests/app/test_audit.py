@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import parse
 from dpcore.app import audit, audit_data, composition, mechanisms, page, privacy_and_utility, work
 from dpcore.audit import read_audit
 from dpcore.audit.examples import example
 from tests.app import visits
-from tests.app.visits import alts, errors, said, sources_without
+from tests.app.visits import alts, errors, frame, open_row, said, sources_without
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,11 +71,11 @@ def test_fields_change_what_is_shown() -> None:
     (alt,) = alts(app)
     assert alt.startswith("With 99 % confidence")
     assert "claim" not in alt
-    shown = set(app.dataframe[0].value["label"])
-    assert {"gdp(1)", "laplace(1)", "proved, 99 % confidence"} <= shown
+    drawn = frame(open_row(app, "audit_figure", "Table"), "power")
+    assert {"Gaussian DP, μ = 1", "Laplace, ε = 1", "proved, 99 % confidence"} <= set(drawn["label"])
     app.toggle(key="audit_smallest").set_value(True)
     ran(app)
-    assert {"smallest DP-TV", "smallest μ-GDP"} <= set(app.dataframe[0].value["label"])
+    assert {"smallest DP-TV", "smallest μ-GDP"} <= set(frame(app, "power")["label"])
     app.selectbox(key="audit_kind").select("rr")
     ran(app)
     assert app.text_input(key="audit_mechanism").value.startswith("rr(")
@@ -93,7 +92,7 @@ def test_fields_change_what_is_shown() -> None:
         ("audit_claim", "dp(", "expression ends"),
         ("audit_claim", "<script>alert(1)</script>", "Unexpected '<'"),
         ("audit_trials", "0", "Trials on each side must be an integer in [1, 100000]"),
-        ("audit_seed", "abc", "Draw must be an integer"),
+        ("audit_seed", "abc", "Seed must be an integer"),
         ("audit_confidence", "1", "Confidence must be a number in [0.5, 0.999999], got '1'"),
         ("audit_delta", "-1", "At δ must be a number in [0, 1]"),
         ("audit_others", "gdp(1); foo(2)", "foo"),
@@ -164,7 +163,9 @@ def test_an_upload_is_kept_by_its_session_alone() -> None:
     before = set(work.cache().kept)
     app = uploaded(b"tp,fp,tn,fn\n80,20,80,20\n")
     assert len(alts(app)) == 1
-    assert {key for key in set(work.cache().kept) - before if isinstance(key, tuple) and key[0] == "audit"} == set()
+    for name in visits.figure_names(app):
+        open_row(app, name, "Table", "Code")
+    assert set(work.cache().kept) <= before
     assert "_audit_own" in app.session_state
     assert not any("secret" in str(value) or "80" in str(value) for value in app.query_params.values())
     assert "secret" not in " ".join(block.value for block in app.code)
@@ -194,54 +195,28 @@ def test_columns_can_be_chosen() -> None:
     for what, name in (("scores", "loss"), ("labels", "inside")):
         next(box for box in app.selectbox if box.label == f"Column of the {what}").select(name)
     assert len(alts(ran(app))) == 1
-    assert "score='loss', label='inside'" in " ".join(block.value for block in app.code)
+    assert 'score="loss", label="inside"' in visits.listing(app, "audit_figure")
 
 
 # ---- code and downloads --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        {},
-        {"audit_data": "example file", "audit_claim": "", "audit_view": "log-log", "audit_others": "gdp(1)"},
-        {"audit_smallest": True, "audit_trials": "50"},
-    ],
-    ids=["first", "example", "smallest"],
-)
-def test_the_code_makes_the_picture(
-    state: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    app = opened(**state)
-    (code,) = [block.value for block in app.code if "audit_figure" in block.value]
-    monkeypatch.chdir(tmp_path)
-    space: dict[str, Any] = {}
-    exec(code, space)  # noqa: S102  the lines the page shows
-    assert (tmp_path / "audit.svg").stat().st_size > 1000
-    assert space["figure"].takeaway == alts(app)[0]
-    assert space["figure"].table["beta"].tolist() == app.dataframe[0].value["beta"].tolist()
-    assert capsys.readouterr().out.strip() in alts(app)[0].replace(". The claim", ".\nThe claim")
-
-
 def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = uploaded(CSV)
-    (code,) = [block.value for block in app.code if "audit_figure" in block.value]
+    code = visits.listing(uploaded(CSV), "audit_figure")
     (tmp_path / "your.csv").write_bytes(CSV)
     monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {}
-    exec(code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
-    assert space["measured"].members.tolist() == [-np.inf, 0.5, 2.5]
+    exec(code, space)  # noqa: S102  the lines the page shows
+    assert space["measurement"].members.tolist() == [-np.inf, 0.5, 2.5]
+    assert (tmp_path / "audit_figure.svg").stat().st_size > 1000
 
 
 def test_downloads_can_be_read_again() -> None:
-    drawn = audit_data.AuditSource(lambda: read_audit(example()).measurement, (), work.ResultCache(), (), ())
-    again = read_audit(audit.measured_csv(drawn)).measurement
-    assert np.array_equal(again.outsiders, drawn.make().outsiders)  # type: ignore[union-attr]  # scores
-    counted = audit_data.AuditSource(
-        lambda: read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement, (), work.ResultCache(), (), ()
-    )
-    assert audit.measured_csv(counted) == b"tp,fp,tn,fn\n8,2,8,2\n"
-    view = audit.AuditView(drawn, parse("gdp(1)"), (), 0.95, 1e-5)
-    report = audit.result(view, dark=False).report
-    table = pd.read_csv(io.BytesIO(report.to_csv(index=False).encode()))
+    measured = read_audit(example()).measurement
+    again = read_audit(audit.measurement_csv(measured)).measurement
+    assert np.array_equal(again.outsiders, measured.outsiders)  # type: ignore[union-attr]  # scores
+    counted = read_audit(b"tp,fp,tn,fn\n8,2,8,2\n").measurement
+    assert audit.measurement_csv(counted) == b"tp,fp,tn,fn\n8,2,8,2\n"
+    view = audit.AuditView(audit_data.AuditSource({}, work.ResultCache()), "gdp(1)", (), 0.95, 1e-5)
+    table = pd.read_csv(io.BytesIO(audit.everything(view).to_csv(index=False).encode()))
     assert table["verdict"].dropna().tolist() == ["contradicted"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,9 +12,6 @@ from dpcore.core.errors import DomainError
 from dpcore.local import MEASURES, Hypotheses, LocalPromise, binary, optimum
 from tests.app import visits
 from tests.app.visits import alts, errors, said, sources_without
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = visits.Page("pages/8_Local_privacy.py", "Local privacy")
 opened, ran = PAGE.opened, PAGE.ran
@@ -29,7 +26,7 @@ def test_the_default_page_says_what_the_library_finds() -> None:
     words = alts(app)
     assert len(words) == 3
     assert f"keeps a KL divergence of {best.value:.4g} (exact)" in words[0]
-    assert "14 of 100 by one answer, best channel (exact)" in words[2]
+    assert "14 of 100 (one answer, best channel; exact)" in words[2]
     assert "an analyst needs 138 people (exact" in said(app)
     assert "up to ε = 2.4 and randomized response from ε = 2.64 on" in said(app)
     table = next(frame.value for frame in app.dataframe if "holds" in frame.value.columns)
@@ -150,40 +147,6 @@ def test_the_table_writes_into_the_texts() -> None:
     assert session["local_names"] == "1, 3, x"
 
 
-VIEWS = [
-    local_privacy.LocalPrivacyView(QUESTION, LocalPromise(2.0, 0.01, 0.4), "total variation", local_privacy.TWO, 3),
-    local_privacy.LocalPrivacyView(
-        Hypotheses((0.5, 0.5), (0.6, 0.4), ("heads", "tails")),
-        LocalPromise(0.5),
-        local_privacy.RATIO,
-        local_privacy.MANY,
-        2,
-    ),
-]
-
-
-@pytest.mark.parametrize("view", VIEWS, ids=range(len(VIEWS)))
-def test_the_code_makes_what_is_shown(
-    view: local_privacy.LocalPrivacyView,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for make, draw, file in (
-        (local_privacy.sweep_code, local_privacy.sweep_picture, "local.svg"),
-        (local_privacy.region_code, local_privacy.region_picture, "region.svg"),
-    ):
-        space: dict[str, Any] = {}
-        exec(make(view), space)  # noqa: S102  the lines the page shows
-        assert (tmp_path / file).stat().st_size > 1000
-        assert space["figure"].table.equals(draw(view, dark=False).table)
-    space = {}
-    exec(local_privacy.channel_code(view), space)  # noqa: S102  as above
-    assert space["channel"] == local_privacy.chosen(view)
-    assert "People(least=" in capsys.readouterr().out
-
-
 def test_fractions_and_names_are_read() -> None:
     assert local_privacy.read_masses("1/3, 2/3", "P0") == pytest.approx((1 / 3, 2 / 3))
     assert local_privacy.read_names(" a , b c ") == ("a", "b c")
@@ -195,7 +158,7 @@ def test_counting_exactly_narrows_the_bounds() -> None:
     assert "people (exact" in local_privacy.people_sentence(view)
     wide = local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.MANY)
     assert "lower bound" in local_privacy.people_sentence(wide)
-    assert binary(QUESTION, LocalPromise(0.5)) == local_privacy.chosen(
+    assert binary(QUESTION, LocalPromise(0.5)) == local_privacy.channel_of(
         local_privacy.LocalPrivacyView(QUESTION, LocalPromise(0.5), channel=local_privacy.TWO)
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -209,8 +209,6 @@ def test_the_slider_moves_the_threshold_and_the_point() -> None:
     assert app.text_input(key="test_alpha").value == "0.2"
     assert "above 0.9163" in alts(app)[0]  # -log(0.4)
     assert alts(app)[1] != before[1]
-    points = json.dumps(json.loads(app.get("vega_lite_chart")[1].proto.spec))
-    assert mechanisms.PICK in points
 
 
 def test_the_goal_can_be_looked_at() -> None:
@@ -344,3 +342,14 @@ def test_another_mechanism_keeps_the_epsilon_that_was_typed() -> None:
     app.selectbox(key="kind_of_noise").set_value("laplace")
     ran(app)
     assert app.text_input(key="expression").value == "laplace(log(3))"
+
+
+@pytest.mark.parametrize("rate", ["0.05", "1/3"])
+def test_the_handle_has_a_place_for_every_place_of_the_slider(rate: str) -> None:
+    app = opened(test_alpha=rate)
+    (handle,) = mechanisms_panels.handles(view("laplace(1)", float(Fraction(rate))))
+    assert len(handle.path) == len(app.select_slider(key=handle.slider).options)
+    assert [alpha for alpha, _ in handle.path] == sorted({*mechanisms.RATES, float(Fraction(rate))})
+    assert np.array_equal(
+        [beta for _, beta in handle.path], parse("laplace(1)").beta([alpha for alpha, _ in handle.path])
+    )

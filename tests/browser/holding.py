@@ -13,6 +13,9 @@ PAGES = {
     "Composition": ("Composition", "k_slider", 0),
     "Mechanisms": ("Mechanisms", "noise_laplace_epsilon_slide", 0),
     "Privacy and utility": ("Privacy_and_utility", "utility_slide", 1),
+    "Ledger": ("Ledger", "ledger_delta_slider", 0),
+    "Choose your noise": ("Choose_your_noise", "choose_epsilon_slider", 0),
+    "Local privacy": ("Local_privacy", "local_epsilon_slider", 0),
 }
 """Address, key of the slider and place of the chart that follows it, for every page with a live picture."""
 

@@ -47,7 +47,7 @@ def test_pure_releases_fill_the_budget() -> None:
     assert more(ledger, 1, Budget(1.0, 0.0)).count == 1
     full = more(Ledger.of(("a", "dp(0.5)", 2)), 0, Budget(1.0, 0.0))
     assert (full.count, full.kind, full.over) == (0, "exact", False)
-    assert "one more would break it" in more_words(Ledger.of(("a", "dp(0.5)", 2)), full, Budget(1.0, 0.0))
+    assert "one more would exceed it" in more_words(Ledger.of(("a", "dp(0.5)", 2)), full, Budget(1.0, 0.0))
 
 
 def test_over_the_budget_and_without_end() -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dpcore.constraints import Constraints
+from dpcore.constraints.containing import MOST_FACTORS
+from dpcore.core.errors import DomainError
+from dpcore.ledger.records import MOST_ROWS
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import File, Method, Variable, call, draws
@@ -19,30 +22,72 @@ class LedgerDrawer(Drawer):
 
     kind: ClassVar[str] = "ledger"
     meaning: ClassVar[str] = (
-        "all releases of a CSV or JSON file: the budget by each theorem, or the cost of each release"
+        "all releases of a table: the budget by each theorem, the cost of each release, the region of all, or what each "
+        "privacy filter says about one more"
     )
     uses_files: ClassVar[bool] = True
 
-    file: str = fields.text(words="a CSV or JSON file with label, expression, count")
-    epsilon: float = fields.above_zero(1.0)
+    file: str = fields.text("", words="a CSV or JSON file with label, expression, count")
+    rows: str = fields.text("", words="the same table as text, instead of a file")
+    epsilon: float = fields.number(1.0, low=0.0)
     delta: float = fields.rate(1e-6)
     relation: str | None = fields.choice("substitution", "add/remove", default="")
-    view: str = fields.choice("budget", "costs")
+    view: str = fields.choice("budget", "costs", "region", "filters")
+    row: int = fields.integer(1, low=1, high=MOST_ROWS)
     folder: Path = field(default_factory=Path)
+
+    def __post_init__(self) -> None:
+        """Take the releases from one place."""
+        if bool(self.file) == bool(self.rows):
+            msg = "Give the releases either as a file or as rows."
+            raise DomainError(msg)
+
+    @property
+    def ledger(self) -> Variable:
+        """The releases."""
+        source = File(self.file, self.folder) if self.file else self.rows
+        return Variable("ledger", call("dpcore.ledger:open_ledger", source, **self.options("relation")))
+
+    @property
+    def budget(self) -> Variable:
+        """What may be spent."""
+        return Variable("budget", call("dpcore.ledger:Budget", self.epsilon, self.delta))
 
     def target(self) -> tuple[str, float]:
         """Return the delta."""
         return "delta", self.delta
 
     def recipe(self) -> Any:
-        """Return the budget or the costs."""
-        reading = call("dpcore.specs.helpers:ledger_of", File(self.file, self.folder), **self.options("relation"))
-        ledger = Variable("ledger", reading)
-        if self.view == "costs":
-            return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", ledger, self.delta))
-        budget = call("dpcore.ledger:Budget", self.epsilon, self.delta)
-        rows = call("dpcore.ledger:theorems", ledger, self.delta)
-        return draws("dpcore.charts.ledger:budget_figure", rows, call("dpcore.ledger:spending", ledger, budget))
+        """Return the picture of the view."""
+        return getattr(self, f"_{self.view}")()
+
+    def table(self) -> Any:
+        """Return delta of the whole ledger at round epsilons, the budget's among them."""
+        if self.view != "region":
+            return None
+        top = 1.5 * (self.epsilon or 1.0)
+        round_ = {float(f"{step * top / 12:.6g}") for step in range(13)} | {self.epsilon}
+        return call("dpcore.frames:deltas", Method(self.ledger, "named_region"), sorted(round_))
+
+    def _budget(self) -> Any:
+        rows = call("dpcore.ledger:theorems", self.ledger, self.delta)
+        whole = call("dpcore.ledger:total", self.ledger, self.delta)  # the same for every budget at this delta
+        spending = call("dpcore.ledger:spending", self.ledger, self.budget, whole)
+        return draws("dpcore.charts.ledger:budget_figure", rows, spending)
+
+    def _costs(self) -> Any:
+        return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", self.ledger, self.delta))
+
+    def _region(self) -> Any:
+        budget = call("dpcore:dp", self.epsilon, self.delta)
+        regions = {"ledger": Method(self.ledger, "named_region"), "budget": budget}
+        return draws("dpcore.charts:region_figure", regions)
+
+    def _filters(self) -> Any:
+        row = self.row - 1
+        answers = Variable("answers", call("dpcore.ledger:may_release", self.ledger, row, self.budget))
+        words = call("dpcore.ledger:may_words", self.ledger, row, answers)
+        return draws("dpcore.charts.ledger:filter_figure", answers, words)
 
 
 @enter
@@ -65,6 +110,45 @@ class ConstraintsDrawer(Drawer):
             region = Method(constraints, "region") if self.k == 1 else Method(constraints, "composed", (self.k,))
             return draws("dpcore.charts.constraints:pair_figure", region)
         return draws("dpcore.charts.constraints:constraints_figure", constraints, self.k, **self.options("axes"))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class PeelingDrawer(Drawer):
+    """The steps that split a region into single constraints."""
+
+    kind: ClassVar[str] = "peeling"
+    meaning: ClassVar[str] = (
+        "whether a region is a product of single constraints: its levels after some steps of the peeling"
+    )
+
+    region: str = fields.expression()
+    step: int | None = fields.integer(None)
+
+    def recipe(self) -> Any:
+        """Return the levels after the steps."""
+        answer = call("dpcore.constraints:split", call("dpcore.language:parse", self.region))
+        return draws("dpcore.charts.peeling:peeling_figure", answer, step=self.step)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ContainingDrawer(Drawer):
+    """A region inside a product of single constraints."""
+
+    kind: ClassVar[str] = "containing"
+    meaning: ClassVar[str] = "a region inside the smallest product of a few single constraints that a search finds"
+
+    region: str = fields.expression()
+    factors: int = fields.integer(2, low=1, high=MOST_FACTORS)
+    axes: str = fields.axes()
+
+    def recipe(self) -> Any:
+        """Return both regions."""
+        region = Variable("region", call("dpcore.language:parse", self.region))
+        product = Method(call("dpcore.constraints:containing", region, self.factors), "region")
+        regions = {"region": region, "containing product": product}
+        return draws("dpcore.charts:region_figure", regions, **self.options("axes"))
 
 
 @enter

@@ -1,4 +1,4 @@
-"""Answers of individuals: the accuracy of randomized response, the majority, and what a channel keeps."""
+"""Answers of individuals: the accuracy of randomized response, and the majority."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpcore.mechanisms.randomized_response import RandomizedResponse
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.kinds.regions import number_list
-from dpcore.specs.recipes import Method, Variable, call, draws
+from dpcore.specs.recipes import draws
 from dpcore.utility.binary_median import MajorityExponential, MajorityInverse
 from dpcore.utility.survey import Survey
 
@@ -153,31 +153,3 @@ class MajorityDrawer(Drawer):
     def recipe(self) -> Any:
         """Return the figure of the majority."""
         return draws("dpcore.specs.kinds.gallery_answers:majority_figure", self.n, self.epsilon)
-
-
-# ---- channels ------------------------------------------------------------------------------------------------
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
-class ChannelsDrawer(Drawer):
-    """The binary mechanism against the best channel."""
-
-    kind: ClassVar[str] = "channels"
-    meaning: ClassVar[str] = (
-        "the share of the best channel's divergence that the binary mechanism keeps, with proved bounds"
-    )
-
-    p0: tuple[float, ...] = fields.numbers()
-    p1: tuple[float, ...] = fields.numbers()
-    epsilon: float = fields.number(1.0, low=0.0, low_open=True, high=20.0)
-
-    def recipe(self) -> Any:
-        """Return the figure of the ratio."""
-        question = Variable("question", call("dpcore.local:Hypotheses", tuple(self.p0), tuple(self.p1)))
-        promise = Variable("promise", call("dpcore.local:LocalPromise", self.epsilon))
-        points = call("dpcore.local:grid", question, promise)
-        measure = call("dpcore.local:measure_named", "kl")
-        table = call("dpcore.local:ratios", question, promise, measure, points)
-        value = "binary mechanism / best channel"
-        return draws("dpcore.charts.local:sweep_figure", table, value=value, epsilon=Method(promise, "epsilon"))
