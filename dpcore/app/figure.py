@@ -19,7 +19,7 @@ from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
@@ -52,7 +52,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
         for text in specs.expressions(source):
             work.region(text)  # its work is known before it is begun
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
+    key = ("figure", *_name(source), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -69,8 +69,7 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
         with _own_words():
             return specs.table(source)
 
-    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
-    rows = (store or work.cache()).get(key, make)
+    rows = (store or work.cache()).get(("table", *_name(source)), make)
     return figure.table if rows is None else rows
 
 
@@ -84,6 +83,11 @@ def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
     """Return a spec with the tolerance of the pages, unless it has one, and without empty values."""
     values = {name: value for name, value in spec.items() if value is not None}
     return replace(specs.as_spec(spec), table={"tolerance": work.TOLERANCE, **values})
+
+
+def _name(source: specs.Spec) -> tuple[Hashable, ...]:
+    """Return what the results of a spec are kept under: its values, and its files wherever they are."""
+    return work.name_of(source.table), work.name_of(source.files), str(source.folder)
 
 
 @contextmanager
@@ -236,7 +240,7 @@ def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -
             return specs.sheet(source, figure)
 
     with work.progress("Listing", store=store):
-        return (store or work.cache()).get(("sheet", work.name_of(source), str(source.folder)), make)
+        return (store or work.cache()).get(("sheet", *_name(source)), make)
 
 
 def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
