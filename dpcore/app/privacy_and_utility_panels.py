@@ -81,10 +81,10 @@ def sliders() -> list[str]:
 
 def _places(chosen: UtilityPair) -> dict[str, list[float]]:
     """Return the values of the slider of each number."""
-    one, places = Dataset.example(1), {}
+    one, places = Dataset.example(1), dict[str, list[float]]()
     for name, parameter in numbers_of(chosen).items():
         values = pair_grid(chosen, one, name, STEPS)
-        places[name] = [int(x) for x in values] if parameter.kind == "integer" else values
+        places[name] = [int(x) if parameter.kind == "integer" else x for x in values]
     return places
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
     from dpcore.specs import Spec
+    from dpcore.specs.kinds.utility import DataDrawer
 
 TARGET = LOSS.but(name="The target", high=1e15)
 
@@ -101,7 +102,7 @@ def ask_needed(view: UtilityView) -> None:
         return
     try:
         target = read_value(TARGET, text)
-        drawer = drawer_of(view.region_spec())
+        drawer = cast("DataDrawer", drawer_of(view.region_spec()))
         recipe = recipes.Method(drawer.query, "requirement", (view.measure, target, drawer.data, of))
         with work.progress("Solving", store=view.source.store):
             needed = recipes.run(recipe, PLAIN, view.source.files)
