@@ -1,50 +1,61 @@
 """Claimed and true: what a paper, a vendor or a program claims, against the certified truth."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import claimed_and_true, hand_figure, page, work
+from dpcore.app import claimed_and_true, figure, live, page, work
 from dpcore.app import claimed_and_true_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Claimed and true",
-    "Enter what a paper, a vendor or a program claims about its noise. The page compares the claim with the certified "
-    "truth and says whether it is safe, wastes noise, or is wrong, and by how much.",
+    "What a paper, a vendor or a program claims about its noise, beside the certified truth: is the claim safe, wasteful "
+    "or wrong, and by how much?",
 )
 page.preset_row("Claimed_and_true", claimed_and_true.DEFAULTS)
-note = st.container()
-dark = page.look().dark
-
-asked, trouble = panels.ask()
+left, right = st.columns([5, 3], gap="large")
+below = st.container()
+with right:
+    asked, trouble = panels.ask()
 work.fresh(asked)
-if asked is None or not panels.say(asked, trouble):
-    st.info("Correct the field above to see the verdict.", icon=":material/edit:")
+if asked is None or not figure.ready(lambda: panels.read(asked), "Judging", trouble):
+    left.info("Correct the field beside to see the verdict.", icon=":material/edit:")
     st.stop()
 
-left, right = st.columns(2, gap="large")
+
+def draw(held: Mapping[str, str]) -> None:
+    """Say the verdict and draw the claim, with the value of a slider that is held."""
+    query = asked.moved(held)
+    try:
+        with work.progress("Judging"):
+            panels.say(query)
+            spec = claimed_and_true.claim_spec(query)
+            figure.picture(figure.figure_of(spec, height=claimed_and_true.HEIGHT), "claim")
+    except DpcoreError as error:
+        figure.trouble(error, "claim")
+
+
 with left:
-    st.header("The claim on the true profile")
-    code = claimed_and_true.claim_code(asked)
-    hand_figure.show_made(
-        lambda: claimed_and_true.claim_picture(asked, dark=dark), "Drawing the claim", key="claim", code=code
-    )
-with right:
-    st.header("Two regions")
-    view = panels.view()
-    code = claimed_and_true.region_code(asked, view)
-    hand_figure.show_made(
-        lambda: claimed_and_true.region_picture(asked, view, dark=dark),
-        "Drawing the regions",
-        key="claim_regions",
-        code=code,
+    live.follow("claim", claimed_and_true.SLIDERS, draw)
+with below:
+    figure.offer(claimed_and_true.claim_spec(asked), key="claim")
+    preset_note("Claimed_and_true", claimed_and_true.DEFAULTS)
+    panels.show_advice(asked)
+
+left, right = st.columns([5, 3], gap="large")
+with left:
+    st.subheader("What each accountant would report")
+    figure.show(
+        claimed_and_true.accountants_spec(asked),
+        key="accountants",
+        words="Computing what each accountant reports",
         link=False,
     )
-st.header("What each accountant would report")
-left, right = st.columns(2, gap="large")
-with left:
-    panels.show_accountants(asked, dark=dark)
 with right:
-    panels.show_table(asked)
-with note:
-    preset_note("Claimed_and_true", claimed_and_true.DEFAULTS)
+    st.subheader("The two regions")
+    view = panels.view()
+    figure.show(claimed_and_true.region_spec(asked, view), key="claim_regions", words="Drawing the regions", link=False)
+panels.show_table(asked)
 page.guide("claimed_and_true")

@@ -1,45 +1,55 @@
 """Several constraints: what they say together, composed k times, and whether a region is a product of single ones."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import hand_figure, page, several_constraints, work
+from dpcore.app import figure, live, page, several_constraints, work
 from dpcore.app import several_constraints_panels as panels
+from dpcore.app.privacy_regions_panels import preset_note
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Several constraints",
-    "More may be known about a mechanism than one pair (ε, δ): several pairs, or a bound on its total variation. Here "
-    "you see what such a list says together, which part of it counts, what k such mechanisms reveal at most, and when "
-    "a region is the same as a few single constraints one after another.",
+    "Several pairs (ε, δ), or a bound on the total variation, are known of a mechanism: what do k such mechanisms reveal?",
 )
 page.preset_row("Several_constraints", several_constraints.DEFAULTS)
-dark = page.look().dark
-
 work.fresh(panels.asked())
 left, right = st.columns([5, 3], gap="large")
-with left:
-    st.header("One mechanism, and k of them")
 with right:
     view = panels.ask()
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Draw one mechanism and k of them, with the value of a slider that is held."""
+    shown = view.moved(held)
+    try:
+        with work.progress("Composing"):
+            st.success(figure.plain(several_constraints.answer(shown)), icon=":material/check_circle:")
+            figure.picture(figure.figure_of(shown.spec(), height=several_constraints.HEIGHT), "cons_regions")
+    except DpcoreError as error:
+        figure.trouble(error, "cons_regions")
+
+
 if view is None:
     left.info("Correct the field beside to see the region.", icon=":material/edit:")
 else:
-    with left, work.progress("Composing"):
-        regions = work.attempt(lambda: several_constraints.picture(view, dark=dark))
-        pair = work.attempt(lambda: several_constraints.pair_picture(view, dark=dark))
     with left:
-        hand_figure.show_or_say(regions, key="cons_regions", code=several_constraints.code(view))
-    st.header("Which statements count")
+        live.follow("constraints", several_constraints.SLIDERS, draw)
+    figure.offer(view.spec(), key="cons_regions")
+    preset_note("Several_constraints", several_constraints.DEFAULTS)
+    st.subheader("Which statements count")
     panels.show_activity(view)
-    st.header("The corners")
+    st.subheader("The corners")
     panels.show_corners(view)
-    st.header("The worst mechanism")
+    st.subheader("The worst mechanism")
     left, right = st.columns([5, 3], gap="large")
     with left:
-        hand_figure.show_or_say(pair, key="cons_pair", code=several_constraints.pair_code(view), link=False)
+        figure.show(view.pair_spec(), key="cons_pair", words="Drawing the pair", link=False)
     with right:
         panels.show_pair(view)
 
-st.header("Is a region a product of single constraints?")
+st.subheader("Is a region a product of single constraints?")
 region = panels.ask_region(view)
 answer = None if region is None else panels.split(region)
 if region is not None and answer is not None:
@@ -49,9 +59,10 @@ if region is not None and answer is not None:
         with right:
             step = panels.ask_step(answer)
         with left:
-            panels.show_step(answer, step, dark=dark)
+            spec = several_constraints.peeling_spec(region, step)
+            figure.show(spec, key="cons_peeling", words="Peeling", link=False)
     if not answer.is_product:
-        st.header("A product that contains it")
-        panels.show_product(region, panels.ask_factors(), dark=dark)
+        st.subheader("A product that contains it")
+        panels.show_product(region, panels.ask_factors())
 
 page.guide("several_constraints")

@@ -1,69 +1,67 @@
 """Limits: many small losses become Gaussian, how fast, and when that number must not be trusted."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import limits, page, work
+from dpcore.app import figure, limits, live, page, work
 from dpcore.app import limits_panels as panels
-from dpcore.app.hand_figure import show_made
 from dpcore.app.privacy_regions_panels import preset_note
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Limits",
-    "Many mechanisms together look like Gaussian noise. That central limit gives a short formula, and a number that may "
-    "be below the truth. Here it stands beside the exact composition, inside the band that the theorem does promise.",
+    "Many mechanisms together look like Gaussian noise: a short formula, whose number may be below the truth.",
 )
 page.preset_row("Limits", limits.DEFAULTS)
-note = st.container()
-dark = page.look().dark
-
-left, right = st.columns([3, 2], gap="large")
-grown, safe = st.columns(2, gap="large")
-st.header("Weaker mechanisms, more of them")
-st.markdown(
-    "For one fixed mechanism the two curves need not approach each other: the loss grows with k, and the difference moves "
-    "to false-positive rates too small to see. They do approach each other when every mechanism gets weaker as there are "
-    "more of them. Three ways to do so:"
-)
+left, right = st.columns([5, 3], gap="large")
+below = st.container()
 with right:
     asked, trouble = panels.ask()
     view = panels.view()
-rows = panels.ask_arrays()
+st.subheader("Weaker mechanisms, more of them")
+st.markdown(
+    "For one fixed mechanism the two curves need not approach each other: the loss grows with k, and the difference moves "
+    "to false-positive rates too small to see. They do approach each other if every mechanism gets weaker as there are "
+    "more of them. Here are three ways."
+)
+array_left, array_right = st.columns([5, 3], gap="large")
+with array_right:
+    rows = panels.ask_arrays()
 work.fresh((asked, rows))
 
-with left:
-    if not panels.ready(asked, trouble):
-        asked = None
-        st.info("Correct the field beside to see the limit.", icon=":material/edit:")
-if asked is not None:
-    with right:
-        panels.say(asked)
+
+def draw(held: Mapping[str, str]) -> None:
+    """Say whether the limit is safe and draw it, with the value of a slider that is held."""
+    query = asked.moved(held)
+    try:
+        with work.progress("Composing"):
+            panels.say(query)
+            figure.picture(figure.figure_of(limits.spec(query, view), height=limits.HEIGHT), "limits")
+    except DpcoreError as error:
+        figure.trouble(error, "limits")
+
+
+if asked is None or not figure.ready(lambda: limits.row_of(asked), "Reading", trouble):
+    left.info("Correct the field beside to see the limit.", icon=":material/edit:")
+else:
+    with left:
+        live.follow("limits", limits.SLIDERS, draw)
+    with below:
+        figure.offer(limits.spec(asked, view), key="limits")
+        preset_note("Limits", limits.DEFAULTS)
         panels.show_numbers(asked)
-    with left:
-        code = limits.picture_code(asked, view)
-        show_made(lambda: limits.picture(asked, view, dark=dark), "Composing", key="limits", code=code)
-    with grown:
-        st.header("As k grows")
-        code = limits.distance_code(asked)
-        show_made(
-            lambda: limits.distance_picture(asked, dark=dark), "Climbing", key="limit_distance", code=code, link=False
-        )
-    with safe:
-        st.header("Is the limit's ε safe?")
-        code = limits.safety_code(asked)
-        show_made(
-            lambda: limits.safety_picture(asked, dark=dark), "Checking", key="limit_safety", code=code, link=False
-        )
+        grows, safe = st.columns(2, gap="large")
+        with grows:
+            st.subheader("As k grows")
+            figure.show(limits.distance_spec(asked), key="limit_distance", words="Climbing", link=False)
+        with safe:
+            st.subheader("Is the limit's ε safe?")
+            figure.show(limits.safety_spec(asked), key="limit_safety", words="Checking", link=False)
 if rows is not None:
-    st.markdown(limits.array_words(rows))
-    left, right = st.columns(2, gap="large")
-    with left:
-        code = limits.array_code(rows, regions=False, view=view)
-        show_made(lambda: limits.array_picture(rows, dark=dark), "Converging", key="arrays", code=code, link=False)
-    with right:
-        code = limits.array_code(rows, regions=True, view=view)
-        show_made(
-            lambda: limits.array_regions(rows, view, dark=dark), "Drawing", key="array_regions", code=code, link=False
-        )
-with note:
-    preset_note("Limits", limits.DEFAULTS)
+    with array_right:
+        st.markdown(limits.array_words(rows))
+    with array_left:
+        figure.show(limits.array_spec(rows, "distances", view), key="arrays", words="Converging", link=False)
+        figure.show(limits.array_spec(rows, "regions", view), key="array_regions", words="Drawing", link=False)
 page.guide("limits")

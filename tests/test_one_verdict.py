@@ -168,6 +168,7 @@ def test_an_integer_is_read_to_the_last_digit() -> None:
         "1 000 000": 10**6, "1_000": 1000, "1e3": 1000, "1000.0": 1000, "1e23": 10**23, "9007199254740993": 2**53 + 1,
         "1.000": None, "12.000.000": None, "1.5": None, "1000000000000000000.5": None, "inf": None, "nan": None, "": None,
         "1e999999999": None, "9" * 5000: None, "1e-400": None, "-3": -3, "4/2": 2,
+        "60*60000/240": 15_000, "60*60000/256": None, "1/3*3": 1, "1.000*2": None, "6/0": None, "2**3": None, "1*" * 10 + "1": None,
     }.items():  # fmt: skip
         assert integer(text) == value, text
 

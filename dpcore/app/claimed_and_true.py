@@ -1,27 +1,29 @@
-"""The page of claims: what is claimed, judged once, as figures, words and Python."""
+"""The page Claimed and true: what is asked, judged once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dpcore.app import work
+from dpcore.app import inputs, work
 from dpcore.central_limit.convergence import OPEN
-from dpcore.charts import Look, region_figure
-from dpcore.charts.claims import accountants_figure, claim_figure
+from dpcore.core.domains import COUNT, LOSS
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, readable
 from dpcore.core.numerals import nearest
+from dpcore.core.results import result
+from dpcore.language.numbers import read_value
 from dpcore.mechanisms.base import Mechanism
 from dpcore.training import ACCOUNTANTS, WRONG, Judgement, Report, judge, report, reports
-from dpcore.training.reports import SILENT
+from dpcore.training.reports import LARGEST_K, SILENT
 from dpcore.words import outward
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
-    from dpcore.charts.figure import Figure
     from dpcore.regions.tradeoff import TradeOff
 
 LINEAR, LOGLOG = "linear", "log-log"
@@ -35,15 +37,19 @@ DEFAULTS: dict[str, Any] = {
     "claimed_by": "Classical Gaussian",
     "claimed_view": LINEAR,
 }
-LARGEST_K = 10**6
-LARGEST_EPSILON = 1e4
+USES = COUNT.but(high=LARGEST_K)
+EPSILON = LOSS.but(high=1e4)
 LONGEST = 2000
 CLAIMED, TRUE = "the claim", "the truth"
+HEIGHT = 380
+KS = inputs.round_values(0, 6)
+SLIDERS = ("claimed_epsilon_slider", "claimed_k_slider")
+APPROXIMATE = "approximate"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimQuery:
-    """One use as an expression, how often it is used, the claim, and who arrived at it ('' if that is not said).
+    """One use as an expression, how often it is used, the claim, and the accountant it comes from ('' if not said).
 
     Without an epsilon the claim is what the accountant reports.
     """
@@ -54,199 +60,127 @@ class ClaimQuery:
     delta: float
     by: str
 
+    def moved(self, held: Mapping[str, str]) -> ClaimQuery:
+        """Return the query with the value of a slider that is held in place of that of its field."""
+        if "claimed_k_slider" in held:
+            return replace(self, k=int(read_value(USES, held["claimed_k_slider"], "Uses k")))
+        if "claimed_epsilon_slider" in held:
+            return replace(self, epsilon=float(read_value(EPSILON, held["claimed_epsilon_slider"], "Claimed ε")))
+        return self
+
 
 # ---- computed once -------------------------------------------------------------------------------------------
 
 
-def region(query: ClaimQuery) -> tuple[TradeOff, tuple[str, ...]]:
-    """Return one use and what the library warned about while reading it."""
-    return work.region(query.mechanism)
-
-
 def reported(query: ClaimQuery) -> Report | None:
-    """Return what the accountant reports; None if nobody is named."""
-    if not query.by:
-        return None
-    one = region(query)[0]
-    key = ("report", query.by, str(one), query.k, query.delta)
-    return work.cache().get(key, lambda: report(query.by, one, query.k, query.delta))
+    """Return what the accountant reports; None if none is named."""
+    return result(report, query.by, query.mechanism, query.k, query.delta) if query.by else None
 
 
 def epsilon(query: ClaimQuery) -> float:
     """Return the claimed epsilon: as typed, or as the accountant reports it."""
     if query.epsilon is not None:
         return query.epsilon
-    judgement = reported(query)
-    if judgement is None:
+    row = reported(query)
+    if row is None:
         msg = "Type the claimed ε, or choose the accountant who reports one."
         raise DomainError(msg)
-    if not judgement.epsilon <= LARGEST_EPSILON:
-        why = (
-            judgement.note
-            if judgement.kind == "none"
-            else f"{nearest(judgement.epsilon, 4)} is above {nearest(LARGEST_EPSILON)}."
-        )
-        msg = f"{judgement.title} reports no ε that could be checked: {why}"
+    if not row.epsilon <= EPSILON.high:
+        why = row.note if row.kind == "none" else f"{nearest(row.epsilon, 4)} is above {EPSILON.high:g}."
+        msg = f"{row.title} reports no ε that could be checked: {why}"
         raise DomainError(msg)
-    return judgement.epsilon
+    return row.epsilon
 
 
-def judged(query: ClaimQuery) -> Judgement:
+def judgement_of(query: ClaimQuery) -> Judgement:
     """Return the verdict."""
-    one, claim = region(query)[0], epsilon(query)
-    key = ("judge", str(one), query.k, claim, query.delta)
-    return work.cache().get(key, lambda: judge(one, query.k, claim, query.delta))
+    return result(judge, query.mechanism, query.k, epsilon(query), query.delta)
 
 
-def everybody(query: ClaimQuery) -> pd.DataFrame:
+def report_rows(query: ClaimQuery) -> pd.DataFrame:
     """Return what every accountant reports."""
-    one = region(query)[0]
-    return work.cache().get(("reports", str(one), query.k, query.delta), lambda: reports(one, query.k, query.delta))
+    return result(reports, query.mechanism, query.k, query.delta)
 
 
-# ---- pictures ------------------------------------------------------------------------------------------------
+def advice(query: ClaimQuery) -> list[str]:
+    """Return how much noise the claim needs, and the attack that it excludes if it is wrong."""
+    return result(_advice, query)
 
 
-def _key(query: ClaimQuery) -> tuple[Any, ...]:
-    return (str(region(query)[0]), query.k, epsilon(query), query.delta)
+def _advice(query: ClaimQuery) -> list[str]:
+    judgement = judgement_of(query)
+    noise, attack = judgement.least_noise, judgement.refutation
+    return [noise if isinstance(noise, str) else noise.words(), *([] if attack is None else [attack.words()])]
 
 
-def claim_picture(query: ClaimQuery, *, dark: bool) -> Figure:
-    """Return the claim on the true profile."""
-    judgement = judged(query)
-    return work.cache().get(("claim", *_key(query), dark), lambda: claim_figure(judgement, look=Look(dark=dark)))
+# ---- figures -------------------------------------------------------------------------------------------------
 
 
-def region_picture(query: ClaimQuery, view: str, *, dark: bool) -> Figure:
-    """Return the region of the claim beside the true one."""
-    judgement = judged(query)
-    regions = {CLAIMED: judgement.claimed, TRUE: judgement.total}
-    log = view == LOGLOG
-    key = ("claimed regions", *_key(query), log, dark)
-    return work.cache().get(key, lambda: region_figure(regions, log=log, filled=not log, look=Look(dark=dark)))
+def claim_spec(query: ClaimQuery) -> dict[str, Any]:
+    """Return the spec of the claim beside the true profile."""
+    shared = {"mechanism": query.mechanism, "k": query.k, "delta": query.delta}
+    return {"draw": "claim", **shared, "epsilon": epsilon(query)}
 
 
-def drawable(query: ClaimQuery) -> bool:
-    """Whether any accountant reports a finite epsilon."""
-    return bool((everybody(query)["epsilon"] <= LARGEST_EPSILON).any())
+def region_spec(query: ClaimQuery, view: str) -> dict[str, Any]:
+    """Return the spec of the region of the claim beside the true one."""
+    judgement = judgement_of(query)
+    return {
+        "draw": "regions",
+        "regions": [str(judgement.claimed), str(judgement.total)],
+        "labels": [CLAIMED, TRUE],
+        "log": view == LOGLOG,
+        "fill": view != LOGLOG,
+    }
 
 
-def accountants_picture(query: ClaimQuery, *, dark: bool) -> Figure:
-    """Return every accountant's epsilon beside the truth."""
-    frame, claim = everybody(query), epsilon(query)
-    key = ("accountants", *_key(query), dark)
-    return work.cache().get(key, lambda: accountants_figure(frame, claimed=claim, look=Look(dark=dark)))
+def accountants_spec(query: ClaimQuery) -> dict[str, Any]:
+    """Return the spec of every accountant's epsilon beside the truth."""
+    shared = {"mechanism": query.mechanism, "k": query.k, "delta": query.delta}
+    return {"draw": "accountants", **shared, "claimed": epsilon(query)}
 
 
 # ---- words ---------------------------------------------------------------------------------------------------
 
 
-def sentences(query: ClaimQuery) -> tuple[bool, list[str]]:
-    """Return whether the claim is wrong, and what there is to say about it: verdict, noise, attack."""
-    judgement = judged(query)
-
-    def make() -> tuple[bool, list[str]]:
-        words = [judgement.words()]
-        noise = judgement.least_noise
-        words.append(noise if isinstance(noise, str) else noise.words())
-        if judgement.refutation is not None:
-            words.append(judgement.refutation.words())
-        return judgement.verdict == WRONG, words
-
-    return work.cache().get(("judgement in words", *_key(query)), make)
+def verdict(query: ClaimQuery) -> tuple[bool, str]:
+    """Return whether the claim is wrong, and the verdict in one sentence."""
+    judgement = judgement_of(query)
+    return judgement.verdict == WRONG, judgement.answer()
 
 
 def source_words(query: ClaimQuery) -> str:
-    """Say what the accountant named reports, and whether the claim is that."""
-    judgement = reported(query)
-    if judgement is None:
+    """Say what the accountant reports, and what its number rests on."""
+    row = reported(query)
+    if row is None:
         return ""
-    about = next(one for one in ACCOUNTANTS if one.name == judgement.name)
-    if judgement.kind == "none":
-        return f"{judgement.title} does not apply here. {judgement.note}"
-    value = f"about {nearest(judgement.epsilon)}" if judgement.kind == "approximate" else outward(judgement.epsilon, 6)
-    kind = {"exact": "exact", "upper": "an upper bound", "approximate": "an approximation, no promise"}[judgement.kind]
-    note = f"; {judgement.note}" if judgement.note else ""
-    return f"{judgement.title} reports an ε of {value} ({kind}{note}). {about.meaning} {about.reference}."
+    about = next(one for one in ACCOUNTANTS if one.name == row.name)
+    if row.kind == "none":
+        return f"{row.title} does not apply here. {row.note}"
+    kind = {"exact": "exact", "upper": "an upper bound", APPROXIMATE: "an approximation, no promise"}[row.kind]
+    note = f"; {row.note}" if row.note else ""
+    return f"{row.title} reports an ε of {_epsilon_text(row.epsilon, row.kind, 6)} ({kind}{note}). {about.meaning} {about.reference}."
 
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the reports as people read them."""
-    cells = zip(frame["epsilon"], frame["kind"], strict=True)
-    shown = [
-        "–" if kind == "none" else f"about {nearest(value, 5)}" if kind == "approximate" else outward(float(value), 5)
-        for value, kind in cells
-    ]
     sides = frame["verdict"].replace({OPEN: "the truth", SILENT: "–"})
-    judgement = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
-    judgement.insert(1, "epsilon", shown)
-    names = {"title": "Accountant", "epsilon": "ε", "verdict": "It is", "note": "Note"}
-    return readable(judgement).rename(columns=names)
+    rows = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
+    rows.insert(1, "epsilon", [_epsilon_text(*pair, 5) for pair in zip(frame["epsilon"], frame["kind"], strict=True)])
+    return readable(rows).rename(columns={"title": "Accountant", "epsilon": "ε", "verdict": "It is", "note": "Note"})
+
+
+def _epsilon_text(value: float, kind: str, digits: int) -> str:
+    if kind == "none":
+        return "–"
+    return f"about {nearest(value, digits)}" if kind == APPROXIMATE else outward(float(value), digits)
 
 
 def noise_link(one: TradeOff) -> str:
-    """Return the address of a mechanism on its page, '' for what is not a single mechanism."""
+    """Return the address of a mechanism on the page Mechanisms, '' for anything but a single mechanism."""
     return f"Mechanisms?expression={quote(str(one))}" if isinstance(one, Mechanism) else ""
 
 
-# ---- code ----------------------------------------------------------------------------------------------------
-
-
-def _judge_lines(query: ClaimQuery) -> list[str]:
-    one = region(query)[0]
-    return [
-        f"with effort(tolerance={work.TOLERANCE}):",
-        f"    found = judge({str(one)!r}, {query.k}, {epsilon(query)!r}, {query.delta!r})",
-    ]
-
-
-def claim_code(query: ClaimQuery) -> str:
-    """Return the Python lines that judge the claim and draw it."""
-    return "\n".join(
-        [
-            "from dpcore.training import judge",
-            "from dpcore.charts import save",
-            "from dpcore.charts.claims import claim_figure",
-            "from dpcore.core.effort import effort",
-            "",
-            *_judge_lines(query),
-            "    print(found.verdict, found.words())",
-            "    figure = claim_figure(found)",
-            'save(figure, "claim.svg")',
-        ]
-    )
-
-
-def region_code(query: ClaimQuery, view: str) -> str:
-    """Return the Python lines that draw both regions."""
-    options = ", log=True, filled=False" if view == LOGLOG else ""
-    return "\n".join(
-        [
-            "from dpcore.training import judge",
-            "from dpcore.charts import region_figure, save",
-            "from dpcore.core.effort import effort",
-            "",
-            *_judge_lines(query),
-            f"    regions = {{{CLAIMED!r}: found.claimed, {TRUE!r}: found.total}}",
-            f"    figure = region_figure(regions{options})",
-            'save(figure, "regions.svg")',
-        ]
-    )
-
-
-def accountants_code(query: ClaimQuery) -> str:
-    """Return the Python lines that tabulate and draw what every accountant reports."""
-    one = region(query)[0]
-    return "\n".join(
-        [
-            "from dpcore.training import reports",
-            "from dpcore.charts import save",
-            "from dpcore.charts.claims import accountants_figure",
-            "from dpcore.core.effort import effort",
-            "",
-            f"with effort(tolerance={work.TOLERANCE}):",
-            f"    table = reports({str(one)!r}, {query.k}, {query.delta!r})",
-            f"figure = accountants_figure(table, claimed={epsilon(query)!r})",
-            'save(figure, "accountants.svg")',
-        ]
-    )
+def region(query: ClaimQuery) -> tuple[TradeOff, tuple[str, ...]]:
+    """Return one use and what the library warned about while reading it."""
+    return work.region(query.mechanism)

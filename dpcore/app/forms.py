@@ -131,7 +131,7 @@ def row(
     number = int(value) if parameter.kind == "integer" else float(value)
     slider, field = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
-        _slider(parameter, number, values or _grid(parameter), place, on_change, args)
+        _slider(parameter, number, values, place, on_change, args)
     with field:
         _field(parameter, shown, place, on_change, args)
     return [slider_key(place)]
@@ -156,11 +156,16 @@ def _slider(
     st.session_state[handle] = value
     st.select_slider(
         parameter.label or parameter.name,
-        sorted({*values, value}),
+        slider_values(parameter, value, values),
         key=handle,
         format_func=numeral,
         on_change=move,
     )
+
+
+def slider_values(parameter: Parameter, value: float, values: Sequence[float] = ()) -> list[float]:
+    """Return what a slider shows: some values, or a useful range of the parameter, and the present one."""
+    return sorted({*(values or _grid(parameter)), value})
 
 
 def slider_key(place: str) -> str:

@@ -12,7 +12,8 @@ from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, PROBABILITY
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
-from dpcore.language.numbers import read_value
+from dpcore.language.numbers import quotient, read_value
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ def round_values(low: int, high: int) -> list[str]:
     return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
-def number_field(
+def number_field(  # noqa: PLR0913  # what a field is, in keywords
     label: str,
     key: str,
     default: str,
@@ -47,6 +48,7 @@ def number_field(
     trouble: DeltaGenerator,
     optional: bool = False,
     disabled: bool = False,
+    round_up: bool = False,
     help_text: str = "",
 ) -> float | None:
     """Show a field for a number that the link carries.
@@ -63,10 +65,18 @@ def number_field(
         The field may be empty, which is returned as nan; the help text is to say so.
     disabled : bool, default False
         The field is shown but not used, nor checked.
+    round_up : bool, default False
+        A fraction such as 60*60000/256 counts as the next integer, and `trouble` says so.
     """
-    text = _typed(label, key, default, help_text, disabled=disabled)
+    text = _typed(label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
+    exact = quotient(text) if round_up else None
+    if exact is not None and exact > 0 and exact.denominator > 1:
+        whole, value = math.ceil(exact), nearest(float(exact), 10)
+        equal = "" if text.strip() == value else f" = {value}"
+        trouble.caption(plain(f"{label}: {text.strip()}{equal}, counted as {grouped(whole)}."))
+        text = str(whole)
     try:
         return float(read_value(allowed, text.strip(), label))
     except DomainError as error:
@@ -74,10 +84,10 @@ def number_field(
         return None
 
 
-def _typed(label: str, key: str, default: str, help_text: str, *, disabled: bool = False) -> str:
+def _typed(label: str, key: str, default: str, help_text: str, **options: Any) -> str:
     """Show a text that the link carries; what stood there before can be brought back by Undo."""
-    given: dict[str, Any] = {"help": help_text or None, "disabled": disabled, "on_change": keep_former, "args": (key,)}
-    text: str = st.text_input(label, default, key=key, bind="query-params", **given)
+    shared: dict[str, Any] = {"help": help_text or None, "on_change": keep_former, "args": (key,)}
+    text: str = st.text_input(label, default, key=key, bind="query-params", **shared, **options)
     note_former(key, text)
     return text
 
@@ -130,7 +140,7 @@ def slider_field(
     help_text : str, default ""
         What the number is.
     options : bool
-        ``optional`` and ``disabled`` as in `number_field`.
+        ``optional``, ``disabled`` and ``round_up`` as in `number_field`.
 
     Returns
     -------

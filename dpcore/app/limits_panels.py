@@ -1,4 +1,4 @@
-"""The parts of the page of limits: each shows widgets or results."""
+"""The parts of the page Limits: each shows widgets or results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 2000
 
 
 def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
-    """Show the fields of the copies; None with the reason shown where the place handed back is."""
+    """Show the fields of the copies; return what they ask, or None with the reason shown, and the place for errors."""
     text: str = st.text_input(
         "Mechanism",
         page.DEFAULTS["lim_mechanism"],
@@ -28,31 +28,23 @@ def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
         help="Any expression: rr(1, 10), dp(0.1), dptv(0.1, 0, 0.03), laplace(0.1), poisson_gaussian(1, 0.01).",
     )
     trouble = st.container()
-    first, second = st.columns(2)
-    below = st.container()
-    with first:
-        k = inputs.integer_field("Copies k", "lim_k", page.DEFAULTS["lim_k"], low=1, high=page.LARGEST_K, trouble=below)
-    with second:
-        delta = inputs.number_field(
-            "Compared at δ",
-            "lim_delta",
-            page.DEFAULTS["lim_delta"],
-            SHARE,
-            trouble=below,
-            help_text="The limit's ε and the true ε are compared at this δ: what may exceed the bound ε.",
-        )
-    inputs.log_slider("Number of copies", "lim_k", page.KS, k)
+    k = inputs.slider_field(
+        "Copies k", "lim_k", page.DEFAULTS["lim_k"], page.KS, page.COPIES, name="Number of copies k"
+    )
+    delta = inputs.slider_field(
+        "Compared at δ",
+        "lim_delta",
+        page.DEFAULTS["lim_delta"],
+        inputs.DELTAS,
+        SHARE,
+        help_text="The ε of the limit and the true ε are compared at this δ.",
+    )
     if k is None or delta is None:
         return None, trouble
     if len(text) > LONGEST:
         trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
         return None, trouble
-    return page.LimitsQuery(text.strip(), k, delta), trouble
-
-
-def ready(query: page.LimitsQuery | None, trouble: DeltaGenerator) -> bool:
-    """Whether the mechanism has a limit; if not, say why next to its field."""
-    return query is not None and figure.ready(lambda: page.row_of(query), "Reading", trouble)
+    return page.LimitsQuery(text.strip(), int(k), delta), trouble
 
 
 def view() -> dict[str, str]:
@@ -79,58 +71,45 @@ def view() -> dict[str, str]:
 
 def ask_arrays() -> page.Rows | None:
     """Show the fields of the arrays; None with the reason shown under the field."""
-    columns = st.columns(4)
+    n = inputs.slider_field(
+        "Row n", "lim_n", page.DEFAULTS["lim_n"], page.KS, page.COPIES, name="Mechanisms in the row, n"
+    )
     below = st.container()
-    with columns[0]:
-        mu = inputs.number_field(
-            "μ of the limit",
-            "lim_mu",
-            page.DEFAULTS["lim_mu"],
-            POSITIVE.but(high=10.0),
-            trouble=below,
-        )
-    with columns[1]:
-        words = "What the δ = d/n of the mechanisms in the second array sum to."
-        failing = inputs.number_field(
-            "Sum d of the δ",
-            "lim_failing",
-            page.DEFAULTS["lim_failing"],
-            LOSS.but(high=10.0),
-            trouble=below,
-            help_text=words,
-        )
-    with columns[2]:
-        words = "In the third array ε = μ/n^c and η = μ n^(c−1)/2: the smaller c, the slower ε falls."
-        c = inputs.number_field(
+    fields = (
+        ("μ of the limit", "lim_mu", POSITIVE.but(high=10.0), ""),
+        ("Sum d of the δ", "lim_failing", LOSS.but(high=10.0), "Each mechanism of the second array has δ = d/n."),
+        (
             "Power c",
             "lim_c",
-            page.DEFAULTS["lim_c"],
             SHARE.but(high=0.5),
-            trouble=below,
-            help_text=words,
-        )
-    with columns[3]:
-        n = inputs.integer_field("Row n", "lim_n", page.DEFAULTS["lim_n"], low=1, high=page.LARGEST_K, trouble=below)
-    inputs.log_slider("Number of mechanisms in the row", "lim_n", page.KS, n)
+            "In the third array ε = μ/n^c and η = μ n^(c−1)/2: the smaller c, the slower ε falls.",
+        ),
+    )
+    values = []
+    for column, (label, key, allowed, words) in zip(st.columns(3), fields, strict=True):
+        with column:
+            default = page.DEFAULTS[key]
+            values.append(inputs.number_field(label, key, default, allowed, trouble=below, help_text=words))
+    mu, failing, c = values
     if mu is None or failing is None or c is None or n is None:
         return None
-    return page.Rows(mu, failing, c, n)
+    return page.Rows(mu, failing, c, int(n))
 
 
 def say(query: page.LimitsQuery) -> None:
-    """Say whether the limit is below the truth, loudly where it is."""
-    try:
-        with work.progress("Comparing"):
-            unsafe, words = page.verdict(query)
-    except DpcoreError as error:
-        figure.trouble(error, "limits_comparing")
-        return
-    if unsafe:
-        st.info(plain(words), icon=":material/flag:")
-    else:
-        st.info(plain(words), icon=":material/info:")
+    """Say whether the limit is below the truth."""
+    unsafe, words = page.verdict(query)
+    st.info(plain(words), icon=":material/flag:" if unsafe else ":material/info:")
 
 
 def show_numbers(query: page.LimitsQuery) -> None:
-    """List the moments."""
+    """Say where the limit is furthest below the truth, and list the moments."""
+    try:
+        with work.progress("Comparing"):
+            words = page.worst(query)
+    except DpcoreError as error:
+        figure.trouble(error, "limits_comparing")
+    else:
+        if words:
+            st.markdown(plain(words))
     st.dataframe(page.numbers(query), hide_index=True, width="stretch", key="lim_numbers")

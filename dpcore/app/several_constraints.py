@@ -1,39 +1,26 @@
-"""The view of the page of several constraints: what is asked, computed once, as figures, tables, words and Python."""
+"""The page Several constraints: what is asked, computed once, as specs of figures, tables and sentences."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore.app import work
-from dpcore.charts import Figure, Look, region_figure
-from dpcore.charts.constraints import constraint_regions, constraints_figure, pair_figure
-from dpcore.charts.peeling import peeling_figure
-from dpcore.constraints import (
-    Conjecture,
-    Constraints,
-    ContainingProduct,
-    Split,
-    activity,
-    conjectured,
-    containing,
-    corners,
-    split,
-)
+from dpcore.app import inputs, work
+from dpcore.constraints import Constraints, ContainingProduct, Split, activity, conjectured, containing, corners, split
+from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
+from dpcore.core.results import result
+from dpcore.language.numbers import read_value
 from dpcore.words import best_advantage, grouped, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from dpcore.regions.tradeoff import TradeOff
-
-_T = TypeVar("_T")
 
 # session keys outlive a page, so no other page may use the same ones
 DEFAULTS: dict[str, Any] = {
@@ -44,16 +31,12 @@ DEFAULTS: dict[str, Any] = {
     "cons_step": 1,
     "cons_m": 2,
 }
-LARGEST_K = 1000
-KS = ["1", "2", "3", "5", "10", "20", "50", "100", "200", "500", "1000"]
+MECHANISMS = COUNT.but(high=1000)
+KS = inputs.round_values(0, 3)
+SLIDERS = ("cons_k_slider",)
 LONGEST = 2000
-REGION, PRODUCT = "region", "containing product"
+HEIGHT = 420
 EPSILON, DELTA, STATUS = "ε", "δ", "status"
-
-
-def kept(key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
-    """Return what was made for the same question before, or make it."""
-    return work.cache().get(("constraints", *key), make)
 
 
 # ---- the list and its compositions ---------------------------------------------------------------------------
@@ -65,48 +48,31 @@ class ConstraintsView:
 
     given: Constraints
     k: int
-    thesis_axes: bool = False
-
-    @cached_property
-    def guess(self) -> Conjecture:
-        """The thesis's guess about k of them."""
-        return kept(("guess", self.given.text, self.k), lambda: conjectured(self.given, self.k))
-
-    @cached_property
-    def regions(self) -> dict[str, TradeOff]:
-        """The regions drawn: one mechanism, k by the exact theorem, k by the guess."""
-        return kept(("regions", self.given.text, self.k), lambda: constraint_regions(self.given, self.k, self.guess))
+    axes: str = "fdp"
 
     @property
     def exact(self) -> TradeOff:
         """The exact region of k mechanisms."""
-        return list(self.regions.values())[0 if self.k == 1 else 1]
+        return self.given.composed(self.k)
 
+    def moved(self, held: Mapping[str, str]) -> ConstraintsView:
+        """Return the view with the value of a slider that is held in place of that of its field."""
+        if not held:
+            return self
+        return replace(self, k=int(read_value(MECHANISMS, held["cons_k_slider"], "Number of mechanisms k")))
 
-def picture(view: ConstraintsView, *, dark: bool) -> Figure:
-    """Return the chart of the regions."""
-    options = chart_options(view)
+    def spec(self) -> dict[str, Any]:
+        """Return the spec of the regions: one mechanism, k by the exact theorem, k by the guess of the thesis."""
+        return {"draw": "constraints", "statements": self.given.text, "k": self.k, "axes": self.axes}
 
-    def make() -> Figure:
-        look = Look(dark=dark)
-        return constraints_figure(view.given, view.k, regions=view.regions, guess=view.guess, look=look, **options)
-
-    return kept(("picture", view.given.text, view.k, view.thesis_axes, dark), make)
-
-
-def chart_options(view: ConstraintsView) -> dict[str, Any]:
-    """Return the options of the chart that differ from its own defaults."""
-    return {"axes": "thesis"} if view.thesis_axes else {}
-
-
-def pair_picture(view: ConstraintsView, *, dark: bool) -> Figure:
-    """Return the dominating pair of one mechanism."""
-    return kept(("pair", view.given.text, dark), lambda: pair_figure(view.given.region, look=Look(dark=dark)))
+    def pair_spec(self) -> dict[str, Any]:
+        """Return the spec of the dominating pair of one mechanism."""
+        return {"draw": "constraints", "statements": self.given.text, "view": "pair"}
 
 
 def statuses(given: Constraints) -> pd.DataFrame:
     """Return which statements are active and which follow from others."""
-    return kept(("activity", given.text), lambda: activity(given))
+    return result(activity, given)
 
 
 def corner_table(view: ConstraintsView) -> pd.DataFrame:
@@ -114,13 +80,14 @@ def corner_table(view: ConstraintsView) -> pd.DataFrame:
 
     `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; what `kind` says is about `delta`. Few rows where the corners are many.
     """
+    return result(_corner_table, view.given, view.k)
 
-    def make() -> pd.DataFrame:
-        table = corners(view.exact)
-        table.insert(2, "delta_of_guess", view.guess.region.delta(table["epsilon"].to_numpy()))
-        return table if table["note"].any() else table.drop(columns="note")
 
-    return kept(("corners", view.given.text, view.k), make)
+def _corner_table(given: Constraints, k: int) -> pd.DataFrame:
+    table = corners(given.composed(k))
+    guess = result(conjectured, given, k)
+    table.insert(2, "delta_of_guess", guess.region.delta(table["epsilon"].to_numpy()))
+    return table if table["note"].any() else table.drop(columns="note")
 
 
 def activity_words(table: pd.DataFrame) -> str:
@@ -133,47 +100,21 @@ def activity_words(table: pd.DataFrame) -> str:
     return f"{which if active else 'No statement counts'}; the others follow, as the table proves (exact)."
 
 
+def answer(view: ConstraintsView) -> str:
+    """Say the total variation of k mechanisms."""
+    tv, what = result(_advantage, view.given, view.k)
+    many = "One mechanism" if view.k == 1 else f"{grouped(view.k)} mechanisms together"
+    return f"{many}: the total variation is at most {outward(tv, 4)} ({what})."
+
+
+def _advantage(given: Constraints, k: int) -> tuple[float, str]:
+    return best_advantage(given.composed(k))
+
+
 def corner_words(view: ConstraintsView) -> str:
     """Say what the corners are."""
     many = "One mechanism promises" if view.k == 1 else f"{grouped(view.k)} mechanisms together promise"
-    tv, what = best_advantage(view.exact)
-    return f"{many} all of these at once, and nothing more is true of all of them. The total variation is at most {outward(tv, 4)} ({what})."
-
-
-def code(view: ConstraintsView) -> str:
-    """Return the Python lines that make the chart of the regions."""
-    extra = "".join(f", {name}={value!r}" for name, value in chart_options(view).items())
-    return "\n".join(
-        [
-            "from dpcore.charts import save",
-            "from dpcore.charts.constraints import constraints_figure",
-            "from dpcore.constraints import Constraints, activity, corners",
-            "from dpcore.core.effort import effort",
-            "",
-            f"given = Constraints.read({view.given.text!r})",
-            "print(activity(given))",
-            f"with effort(tolerance={work.TOLERANCE}):",
-            f"    figure = constraints_figure(given, {view.k}{extra})",
-            f"    table = corners(given.composed({view.k}))",
-            "print(figure.takeaway)",
-            'save(figure, "constraints.svg")',
-        ]
-    )
-
-
-def pair_code(view: ConstraintsView) -> str:
-    """Return the Python lines that draw the dominating pair."""
-    return "\n".join(
-        [
-            "from dpcore.charts import save",
-            "from dpcore.charts.constraints import pair_figure",
-            "from dpcore.constraints import Constraints",
-            "",
-            f"figure = pair_figure(Constraints.read({view.given.text!r}).region)",
-            "print(figure.table)",
-            'save(figure, "pair.svg")',
-        ]
-    )
+    return f"{many} all of these at once, and nothing more holds for every mechanism that the list allows."
 
 
 def corner_command(view: ConstraintsView) -> str:
@@ -227,7 +168,7 @@ def read_region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
 
 def answer_of(region: TradeOff) -> Split:
     """Return the factors of a region, or why it has none."""
-    return kept(("split", str(region)), lambda: split(region))
+    return result(split, region)
 
 
 def answer_words(answer: Split) -> str:
@@ -259,22 +200,19 @@ def step_words(answer: Split) -> list[str]:
     return lines
 
 
-def peeling_picture(answer: Split, step: int, *, dark: bool) -> Figure:
-    """Return the levels after some steps."""
-    key = ("peeling", str(answer.region), step, dark)
-    return kept(key, lambda: peeling_figure(answer, step, look=Look(dark=dark)))
+def peeling_spec(region: TradeOff, step: int) -> dict[str, Any]:
+    """Return the spec of the levels after some steps."""
+    return {"draw": "peeling", "region": str(region), "step": step}
 
 
 def product_around(region: TradeOff, m: int) -> ContainingProduct:
-    """Return the smallest containing product found."""
-    return kept(("containing", str(region), m), lambda: containing(region, m))
+    """Return the smallest containing product that the search finds."""
+    return result(containing, region, m)
 
 
-def product_picture(region: TradeOff, around: ContainingProduct, *, dark: bool) -> Figure:
-    """Return the region inside the product."""
-    key = ("product", str(region), str(around.region), dark)
-    drawn = {REGION: region, PRODUCT: around.region}
-    return kept(key, lambda: region_figure(drawn, look=Look(dark=dark)))
+def product_spec(region: TradeOff, m: int) -> dict[str, Any]:
+    """Return the spec of the region inside the product."""
+    return {"draw": "containing", "region": str(region), "factors": m}
 
 
 def product_words(around: ContainingProduct, m: int) -> str:
@@ -286,40 +224,4 @@ def product_words(around: ContainingProduct, m: int) -> str:
     return (
         f"The smallest product with at most {m} {'factor' if m == 1 else 'factors'} that a search from {len(around.starts)} starts found; "
         f"nothing proves that none is smaller. It contains the region for certain. {area}"
-    )
-
-
-def split_code(answer: Split, step: int) -> str:
-    """Return the Python lines that split the region and draw the step."""
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import save",
-            "from dpcore.charts.peeling import peeling_figure",
-            "from dpcore.constraints import split",
-            "",
-            f"answer = split(parse({str(answer.region)!r}))",
-            "print(answer.is_product, answer.factors, answer.total_delta, answer.reason)",
-            "print(answer.steps)",
-            f"figure = peeling_figure(answer, {step})",
-            'save(figure, "peeling.svg")',
-        ]
-    )
-
-
-def product_code(region: TradeOff, m: int) -> str:
-    """Return the Python lines that search for the containing product and draw it."""
-    return "\n".join(
-        [
-            "from dpcore import parse",
-            "from dpcore.charts import region_figure, save",
-            "from dpcore.constraints import containing",
-            "",
-            f"region = parse({str(region)!r})",
-            f"around = containing(region, {m})",
-            "print(around.region, around.area_between, around.proved)",
-            "print(around.starts)",
-            f"figure = region_figure({{{REGION!r}: region, {PRODUCT!r}: around.region}})",
-            'save(figure, "product.svg")',
-        ]
     )

@@ -1,4 +1,4 @@
-"""The parts of the page of several constraints: each shows widgets and hands back what they say."""
+"""The parts of the page Several constraints: each shows widgets and hands back what they say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, hand_figure, inputs, page, several_constraints, work
+from dpcore.app import figure, inputs, page, several_constraints, work
 from dpcore.app.export import csv_of
 from dpcore.app.figure import numbers, plain
 from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
@@ -43,24 +43,22 @@ def ask() -> ConstraintsView | None:
         )
     constraints = None
     with table:
-        st.subheader("Every mechanism satisfies")
+        st.markdown("**Every mechanism satisfies**")
         try:
             constraints = Constraints.read(text)
             _editor(constraints)
         except DpcoreError as error:
             st.error(plain(str(error)), icon=":material/error:")
     with counts:
-        words = "How many such mechanisms are released together, also adaptively."
-        k = inputs.integer_field(
-            "Number of mechanisms k",
+        k = inputs.slider_field(
+            "k",
             "cons_k",
             DEFAULTS["cons_k"],
-            low=1,
-            high=several_constraints.LARGEST_K,
-            trouble=st.container(),
-            help_text=words,
+            several_constraints.KS,
+            several_constraints.MECHANISMS,
+            name="Number of mechanisms k",
+            help_text="How many such mechanisms are released together, also adaptively.",
         )
-        inputs.log_slider("k on a log scale", "cons_k", several_constraints.KS, k)
         axes = st.segmented_control(
             "Axes",
             ("f-DP", "thesis"),
@@ -69,7 +67,9 @@ def ask() -> ConstraintsView | None:
             key="cons_axes",
             bind="query-params",
         )
-    return None if constraints is None or k is None else ConstraintsView(constraints, k, axes == "thesis")
+    if constraints is None or k is None:
+        return None
+    return ConstraintsView(constraints, int(k), "thesis" if axes == "thesis" else "fdp")
 
 
 def _editor(constraints: Constraints) -> None:
@@ -241,26 +241,17 @@ def show_answer(answer: Split) -> None:
         st.info(f"{words} {plain(answer.reason)}", icon=":material/block:")
 
 
-def show_step(answer: Split, step: int, *, dark: bool) -> None:
-    """Show the levels after the steps chosen."""
-    picture = work.attempt(lambda: several_constraints.peeling_picture(answer, step, dark=dark))
-    hand_figure.show_or_say(picture, key="cons_peeling", code=several_constraints.split_code(answer, step), link=False)
-
-
-def show_product(region: TradeOff, m: int, *, dark: bool) -> None:
+def show_product(region: TradeOff, m: int) -> None:
     """Show the smallest containing product found, and from where the search started."""
     try:
         with work.progress("Searching"):
             around = several_constraints.product_around(region, m)
-            picture = several_constraints.product_picture(region, around, dark=dark)
+            words = several_constraints.product_words(around, m)
     except DpcoreError as error:
         figure.trouble(error, "constraints_searching")
         return
-    st.markdown(plain(several_constraints.product_words(around, m)))
+    st.markdown(plain(words))
     st.code(str(around.region), language=None, wrap_lines=True)
-    left, right = st.columns([5, 3], gap="large")
-    with left:
-        hand_figure.show(picture, key="cons_product", code=several_constraints.product_code(region, m), link=False)
-    with right:
-        st.subheader("Starts of the search")
+    figure.show(several_constraints.product_spec(region, m), key="cons_product", words="Drawing", link=False)
+    with st.expander("Starts of the search", icon=":material/table_rows:"):
         numbers(around.starts, "cons_starts")

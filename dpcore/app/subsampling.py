@@ -1,28 +1,31 @@
-"""The page of subsampling: what is asked, computed once, as figures, words and Python."""
+"""The page Subsampling: what is asked, computed once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore.app import work
+from dpcore.app import inputs, work
 from dpcore.central_limit.convergence import ABOVE, BELOW, verdict
-from dpcore.charts import Look
-from dpcore.charts.amplified import forms_figure, rate_figure, steps_figure
+from dpcore.core.domains import COUNT, SHARE, SIGMA
 from dpcore.core.kinds import FACTS, WORDS, readable
 from dpcore.core.numerals import nearest
+from dpcore.core.results import result
+from dpcore.language.numbers import read_value
 from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
-from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, FINE_FPR, RENYI, STEPS
-from dpcore.words import grouped, outward
+from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI
+from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
-    from dpcore.charts.figure import Figure
+    from collections.abc import Mapping
+
     from dpcore.training import Form
 
 LINEAR, LOGLOG = "linear", "log-log"
-LARGEST_T = 10**5
+STEPS = COUNT.but(high=10**5)
+NOISE = SIGMA.but(low=0.1, high=100.0, low_open=False, infinite=False)
 DEFAULTS: dict[str, Any] = {
     "sub_scheme": POISSON,
     "sub_base": "gaussian(1)",
@@ -36,8 +39,13 @@ DEFAULTS: dict[str, Any] = {
 }
 SCHEMES = (POISSON, FIXED)
 DECADES = tuple(10.0**-power for power in range(1, 7))
-PS = [nearest(step * 10.0**power) for power in range(-4, 0) for step in (1, 2, 5)] + ["1"]
-TS = [str(step * 10**power) for power in range(5) for step in (1, 2, 5)] + [str(LARGEST_T)]
+RATES = inputs.round_values(-4, 0)
+TS = inputs.round_values(0, 5)
+SIGMAS = [f"{step / 20:g}" for step in (*range(6, 81), *range(90, 201, 10))]
+HELD_WORK = 2e6
+"""Operations for a picture while a slider is held, less than a second; what takes more is left out until it is released."""
+SLIDERS = ("sub_sigma_slider", "sub_q_slider", "sub_steps_slider")
+HEIGHT = 420
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,10 @@ class Once:
     scheme: str
     delta: float
 
+    def moved(self, held: Mapping[str, str]) -> Once:
+        """Return the query with the value of a slider that is held in place of that of its field."""
+        return replace(self, p=float(read_value(SHARE, held["sub_p_slider"], "Share p"))) if held else self
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingSteps:
@@ -58,141 +70,115 @@ class TrainingSteps:
     q: float
     steps: int
     delta: float
+    work: float | None = None
 
-
-# ---- one use -------------------------------------------------------------------------------------------------
-
-
-def found(query: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
-    """Return the forms and what the library warned about while reading the mechanism."""
-    region, notices = work.region(query.base)
-
-    def make() -> tuple[Form, ...]:
-        return forms(region, query.p, scheme=query.scheme, delta=query.delta)
-
-    return work.cache().get(("forms", str(region), query), make), notices
-
-
-def picture(query: Once, view: str, *, dark: bool) -> Figure:
-    """Return the region before and after, each form of it."""
-    every, _ = found(query)
-    look = Look(dark=dark, height=540)
-    key = ("forms chart", query, view, dark)
-    return work.cache().get(key, lambda: forms_figure(every, log=view == LOGLOG, look=look))
-
-
-def form_lines(query: Once) -> list[str]:
-    """Return one line per form: its numbers and what they are."""
-    every, _ = found(query)
-    return [f"**{form.title}** ({WORDS[form.kind]}): {form.words}" for form in every]
+    def moved(self, held: Mapping[str, str]) -> TrainingSteps:
+        """Return the query with the value of a slider that is held in place of that of its field, and less work allowed."""
+        changes: dict[str, Any] = {}
+        if "sub_sigma_slider" in held:
+            changes = {"sigma": float(read_value(NOISE, held["sub_sigma_slider"], "Noise σ"))}
+        if "sub_q_slider" in held:
+            changes = {"q": float(read_value(SHARE, held["sub_q_slider"], "Sampling rate q"))}
+        if "sub_steps_slider" in held:
+            changes = {"steps": int(read_value(STEPS, held["sub_steps_slider"], "Steps T"))}
+        return replace(self, **changes, work=HELD_WORK) if changes else self
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
 
 
 def numbers(query: TrainingSteps) -> pd.DataFrame:
-    """Return epsilon by every way."""
-    return work.cache().get(("gradients", query), lambda: gradients(query.sigma, query.q, query.steps, query.delta))
+    """Return epsilon by every method."""
+    if query.work is None:
+        return result(gradients, query.sigma, query.q, query.steps, query.delta)
+    return result(gradient_ladder, query.sigma, query.q, query.delta, [query.steps], work=query.work)
 
 
-def rate_rows(query: TrainingSteps) -> pd.DataFrame:
-    """Return true-positive rates at low false-positive rates."""
-    key = ("gradient rates", query.sigma, query.q, query.steps)
-    return work.cache().get(key, lambda: rates(query.sigma, query.q, query.steps, FINE_FPR))
+def steps_spec(query: TrainingSteps) -> dict[str, Any]:
+    """Return the spec of epsilon as the number of steps grows."""
+    numbers_ = {"sigma": query.sigma, "q": query.q, "delta": query.delta}
+    return {"draw": "steps", **numbers_, "mark": query.steps, "work": query.work}
 
 
-def ladder_rows(query: TrainingSteps) -> pd.DataFrame:
-    """Return epsilon by every way for T from 1 to 10^5."""
-    key = ("gradient ladder", query.sigma, query.q, query.delta)
-    return work.cache().get(key, lambda: gradient_ladder(query.sigma, query.q, query.delta, STEPS))
+def rates_spec(query: TrainingSteps) -> dict[str, Any]:
+    """Return the spec of true positives at low false-positive rates."""
+    return {"draw": "rates", "sigma": query.sigma, "q": query.q, "steps": query.steps}
 
 
 def summary(query: TrainingSteps) -> pd.DataFrame:
-    """Return the ways as text: numbers rounded to the safe side, and what each is."""
+    """Return the methods as text: numbers rounded to the safe side, and what each is."""
     frame = numbers(query)
     cells = zip(frame["epsilon"], frame["kind"], strict=True)
     shown = [f"about {nearest(value)}" if kind == "approximate" else outward(float(value), 6) for value, kind in cells]
-    columns = {"Way": frame["title"], f"ε at δ = {outward(query.delta, 6)}": shown, "Note": frame["note"]}
+    columns = {"Method": frame["title"], f"ε at δ = {outward(query.delta, 6)}": shown, "Note": frame["note"]}
     return readable(pd.DataFrame({**columns, **frame[list(FACTS)]}))
 
 
-def steps_words(query: TrainingSteps) -> tuple[bool, str]:
-    """Return whether the accountants' number is below the truth, and the sentence about all numbers."""
-    rows = {str(row["theorem"]): row for row in numbers(query).to_dict("records")}
-    low, high = float(rows[CERTIFIED]["epsilon_lower"]), float(rows[CERTIFIED]["epsilon"])
-    bound, said = float(rows[RENYI]["epsilon"]), float(rows[ACCOUNTANT]["epsilon"])
-    words = (
-        f"After {grouped(query.steps)} steps ε at δ = {outward(query.delta, 6)} lies between {outward(low, 6, up=False)} and "
-        f"{outward(high, 6)} (certified)"
+def answer(query: TrainingSteps) -> str:
+    """Say what epsilon is after all steps."""
+    row = _row(query, CERTIFIED)
+    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
+    many = "1 step" if query.steps == 1 else f"{grouped(query.steps)} steps"
+    at = f"ε at δ = {outward(query.delta, 6)}"
+    if row["kind"] == "none":
+        return f"After {many} {at} is at most {outward(float(_row(query, RENYI)['epsilon']), 6)} (Rényi bound)."
+    return f"After {many} {at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} (certified)."
+
+
+def comparison(query: TrainingSteps) -> tuple[bool, str]:
+    """Return whether the number of GDP accountants is below the truth, and what it and the Rényi bound are beside the truth."""
+    row = _row(query, CERTIFIED)
+    if row["kind"] == "none":
+        return False, ""
+    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
+    bound, approximate = (float(_row(query, name)["epsilon"]) for name in (RENYI, ACCOUNTANT))
+    more = f", {nearest(100 * (bound / high - 1), 3)} % more" if high > 0 else ""
+    side = verdict(approximate, low, high)
+    place = {
+        BELOW: f"is below the truth by at least {outward(low - approximate, 3, up=False)}: it promises nothing",
+        ABOVE: "is above the truth here, but no theorem says that it must be",
+    }.get(side, "lies inside the bracket")
+    return side == BELOW, (
+        f"The Rényi bound is {outward(bound, 4)}{more}. The CLT number of GDP accountants, about {nearest(approximate, 4)}, "
+        f"{place}."
     )
-    if high > 0:
-        words += f"; the Rényi bound {outward(bound, 4)} is {nearest(100 * (bound / high - 1), 3)} % more"
-    side = verdict(said, low, high)
-    if side == BELOW:
-        tail = f"The CLT number of GDP accountants, about {nearest(said, 4)}, is below the truth by {outward(low - said, 3, up=False)} or more: no promise."
-    else:
-        where = (
-            "is above the truth here, without a theorem that says so" if side == ABOVE else "lies inside the bracket"
-        )
-        tail = f"The CLT number of GDP accountants, about {nearest(said, 4)}, {where}."
-    return side == BELOW, f"{words}. {tail}"
 
 
-def ladder_picture(query: TrainingSteps, *, dark: bool) -> Figure:
-    """Return epsilon against the number of steps."""
-    frame = ladder_rows(query)
-    look = Look(dark=dark)
-    key = ("gradient ladder chart", query, dark)
-    return work.cache().get(key, lambda: steps_figure(frame, delta=query.delta, steps=query.steps, look=look))
+def _row(query: TrainingSteps, name: str) -> pd.Series:
+    frame = numbers(query)
+    return frame[frame["theorem"] == name].iloc[0]
 
 
-def rate_picture(query: TrainingSteps, *, dark: bool) -> Figure:
-    """Return true-positive rates against false-positive rates."""
-    rows = rate_rows(query)
-    key = ("gradient rates chart", query.sigma, query.q, query.steps, dark)
-    return work.cache().get(key, lambda: rate_figure(rows, look=Look(dark=dark)))
+def rate_table(query: TrainingSteps) -> pd.DataFrame:
+    """Return what an attacker finds at powers of ten of the false-positive rate, as text."""
+    rows = result(rates, query.sigma, query.q, query.steps)
+    rows = rows[rows["fpr"].isin(DECADES)]
+    columns = {
+        "Wrongly accused": [of_100(float(rate)) for rate in rows["fpr"]],
+        "Found, at most": [of_100(float(rate)) for rate in rows["tpr"]],
+        "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
+        "By CLT (approximation)": [f"about {nearest(float(rate), 4)}" for rate in rows["clt"]],
+        "The CLT is": rows["verdict"],
+    }
+    return readable(pd.DataFrame({**columns, **rows[list(FACTS)]}))
 
 
-def _code(imports: list[str], lines: list[str], file: str) -> str:
-    start = [*imports, "from dpcore.charts import save", "from dpcore.core.effort import effort", ""]
-    return "\n".join([*start, f"with effort(tolerance={work.TOLERANCE}):", *lines, f'save(figure, "{file}")'])
+# ---- one use -------------------------------------------------------------------------------------------------
 
 
-def once_code(query: Once, view: str) -> str:
-    """Return the Python lines that draw the forms."""
-    given = ", log=True" if view == LOGLOG else ""
-    imports = [
-        "from dpcore import parse",
-        "from dpcore.training import form_table, forms",
-        "from dpcore.charts.amplified import forms_figure",
-    ]
-    lines = [
-        f"    found = forms(parse({query.base!r}), {query.p!r}, scheme={query.scheme!r}, delta={query.delta!r})",
-        "    table = form_table(found)",
-        f"    figure = forms_figure(found{given})",
-    ]
-    return _code(imports, lines, "sampled.svg")
+def forms_of(query: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
+    """Return the forms and what the library warned about while reading the mechanism."""
+    region, notices = work.region(query.base)
+    return result(forms, region, query.p, scheme=query.scheme, delta=query.delta), notices
 
 
-def ladder_code(query: TrainingSteps) -> str:
-    """Return the Python lines that draw epsilon against the steps."""
-    imports = ["from dpcore.training import gradient_ladder", "from dpcore.charts.amplified import steps_figure"]
-    lines = [
-        f"    table = gradient_ladder({query.sigma!r}, {query.q!r}, {query.delta!r})",
-        f"    figure = steps_figure(table, delta={query.delta!r}, steps={query.steps})",
-    ]
-    return _code(imports, lines, "steps.svg")
+def once_spec(query: Once, view: str) -> dict[str, Any]:
+    """Return the spec of the region before and after sampling, each form of it."""
+    shared = {"region": query.base, "p": query.p, "scheme": query.scheme, "delta": query.delta}
+    return {"draw": "sampling", **shared, "log": view == LOGLOG}
 
 
-def rate_code(query: TrainingSteps) -> str:
-    """Return the Python lines that tabulate the rates and draw them."""
-    imports = [
-        "from dpcore.training import rates",
-        "from dpcore.training.gradients import FINE_FPR",
-        "from dpcore.charts.amplified import rate_figure",
-    ]
-    lines = [
-        f"    table = rates({query.sigma!r}, {query.q!r}, {query.steps}, FINE_FPR)",
-        "    figure = rate_figure(table)",
-    ]
-    return _code(imports, lines, "rates.svg")
+def form_lines(query: Once) -> list[str]:
+    """Return one line per form: its numbers and what they are."""
+    every, _ = forms_of(query)
+    return [f"**{form.title}** ({WORDS[form.kind]}): {form.words}" for form in every]

@@ -1,21 +1,17 @@
-"""The parts of the page of subsampling: each shows widgets or results."""
+"""The parts of the page Subsampling: each shows widgets or results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, inputs, work
 from dpcore.app import subsampling as page
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
-from dpcore.core.domains import SHARE, SIGMA
+from dpcore.core.domains import SHARE
 from dpcore.core.errors import DpcoreError
-from dpcore.core.kinds import FACTS, readable
-from dpcore.core.numerals import nearest
-from dpcore.words import of_100
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -23,8 +19,80 @@ if TYPE_CHECKING:
 LONGEST = 2000
 
 
+# ---- many steps ----------------------------------------------------------------------------------------------
+
+
+def ask_steps() -> page.TrainingSteps | None:
+    """Show the fields of many steps, sliders beside them; None with the reason shown under the field."""
+    sigma = inputs.slider_field(
+        "Noise σ",
+        "sub_sigma",
+        page.DEFAULTS["sub_sigma"],
+        page.SIGMAS,
+        page.NOISE,
+        help_text="Noise multiplier: standard deviation over sensitivity.",
+    )
+    q = inputs.slider_field(
+        "Sampling rate q",
+        "sub_q",
+        page.DEFAULTS["sub_q"],
+        page.RATES,
+        SHARE,
+        help_text="Probability of each record in a step, such as 256/60000.",
+    )
+    steps = inputs.slider_field(
+        "Steps T",
+        "sub_steps",
+        page.DEFAULTS["sub_steps"],
+        page.TS,
+        page.STEPS,
+        name="Number of steps T",
+        help_text="Epochs × records / batch size, such as 60*60000/256; a part of a step counts as a step.",
+        round_up=True,
+    )
+    below = st.container()
+    delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], SHARE, trouble=below)
+    if sigma is None or q is None or steps is None or delta is None:
+        return None
+    return page.TrainingSteps(sigma, q, int(steps), delta)
+
+
+def say_comparison(query: page.TrainingSteps) -> None:
+    """Compare the usual numbers with the certified one, and flag an approximation below it."""
+    unsafe, words = page.comparison(query)
+    st.markdown(f":material/flag: {plain(words)}" if unsafe else plain(words))
+
+
+def show_summary(query: page.TrainingSteps) -> None:
+    """List epsilon by every method."""
+    st.dataframe(page.summary(query), hide_index=True, width="stretch", key="sub_summary")
+    st.download_button(
+        "These numbers as CSV",
+        data=lambda: csv_of(page.numbers(query)),
+        file_name="gradients.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="sub_numbers_csv",
+        icon=":material/download:",
+    )
+
+
+def show_rates(query: page.TrainingSteps) -> None:
+    """List what an attacker finds at low false-positive rates."""
+    try:
+        with work.progress("Attacking"):
+            rows = page.rate_table(query)
+    except DpcoreError as error:
+        figure.trouble(error, "subsampling_attacking")
+        return
+    st.dataframe(rows, hide_index=True, width="stretch", key="sub_rates")
+
+
+# ---- one use -------------------------------------------------------------------------------------------------
+
+
 def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
-    """Show the fields of one use; None with the reason shown where the place handed back is."""
+    """Show the fields of one use; return what they ask, or None with the reason shown, and the place for errors."""
     scheme = st.segmented_control(
         "Sampling",
         page.SCHEMES,
@@ -42,30 +110,24 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
         bind="query-params",
         help="Any expression: gaussian(1), laplace(1), dp(1, 0.01), dptv(1, 0, 0.2), rr(1, 5) for a fixed size.",
     )
-    first, second = st.columns(2)
+    trouble = st.container()
+    p = inputs.slider_field(
+        "Share p", "sub_p", page.DEFAULTS["sub_p"], page.RATES, SHARE, help_text="Share of the records in a sample."
+    )
     below = st.container()
-    with first:
-        p = inputs.number_field("Share p", "sub_p", page.DEFAULTS["sub_p"], SHARE, trouble=below)
-    with second:
-        delta = inputs.number_field(
-            "δ stated before sampling",
-            "sub_stated",
-            page.DEFAULTS["sub_stated"],
-            trouble=below,
-            help_text="The smallest ε at this δ is the statement that gets amplified.",
-        )
-    inputs.log_slider("Share of the records in a sample", "sub_p", page.PS, p)
+    delta = inputs.number_field(
+        "δ stated before sampling",
+        "sub_stated",
+        page.DEFAULTS["sub_stated"],
+        trouble=below,
+        help_text="The smallest ε at this δ is the statement that gets amplified.",
+    )
     if p is None or delta is None:
-        return None, below
+        return None, trouble
     if len(text) > LONGEST:
-        below.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
-        return None, below
-    return page.Once(text.strip(), p, scheme or page.DEFAULTS["sub_scheme"], delta), below
-
-
-def ready(query: page.Once | None, below: DeltaGenerator) -> bool:
-    """Whether the mechanism can be sampled; if not, say why next to its field."""
-    return query is not None and figure.ready(lambda: page.found(query), "Amplifying", below)
+        trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
+        return None, trouble
+    return page.Once(text.strip(), p, scheme or page.DEFAULTS["sub_scheme"], delta), trouble
 
 
 def view() -> str:
@@ -81,85 +143,10 @@ def view() -> str:
     return scale or str(page.DEFAULTS["sub_view"])
 
 
-def ask_steps() -> page.TrainingSteps | None:
-    """Show the fields of many steps; None with the reason shown under the field."""
-    columns = st.columns(4)
-    below = st.container()
-    with columns[0]:
-        sigma = inputs.number_field(
-            "Noise σ",
-            "sub_sigma",
-            page.DEFAULTS["sub_sigma"],
-            SIGMA.but(low=0.1, high=100.0, low_open=False, infinite=False),
-            trouble=below,
-            help_text="Standard deviation of the noise divided by the sensitivity: the noise multiplier.",
-        )
-    with columns[1]:
-        q = inputs.number_field("Sampling rate q", "sub_q", page.DEFAULTS["sub_q"], SHARE, trouble=below)
-    with columns[2]:
-        steps = inputs.integer_field(
-            "Steps T", "sub_steps", page.DEFAULTS["sub_steps"], low=1, high=page.LARGEST_T, trouble=below
-        )
-    with columns[3]:
-        delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], SHARE, trouble=below)
-    inputs.log_slider("Number of steps", "sub_steps", page.TS, steps)
-    if sigma is None or q is None or steps is None or delta is None:
-        return None
-    return page.TrainingSteps(sigma, q, steps, delta)
-
-
 def say_once(query: page.Once) -> None:
     """List the forms with what each number is."""
     st.markdown("\n".join(f"- {line}" for line in page.form_lines(query)))
     st.caption(
-        "At the δ after sampling all three have the same ε: the whole region is what all statements say together, one "
-        "statement is one line of it."
+        "All three have the same ε at the δ after sampling. A statement is one tangent of the region; the whole region "
+        "is all its statements together."
     )
-
-
-def say_steps(query: page.TrainingSteps) -> bool:
-    """Say the certified number and flag an approximation below it; False if there is none."""
-    try:
-        with work.progress("Composing the steps"):
-            unsafe, words = page.steps_words(query)
-            table = page.summary(query)
-    except DpcoreError as error:
-        figure.trouble(error, "subsampling_composing_the_steps")
-        return False
-    if unsafe:
-        st.info(plain(words), icon=":material/flag:")
-    else:
-        st.success(plain(words), icon=":material/check_circle:")
-    st.dataframe(table, hide_index=True, width="stretch", key="sub_summary")
-    st.download_button(
-        "These numbers as CSV",
-        data=lambda: csv_of(page.numbers(query)),
-        file_name="gradients.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="sub_numbers_csv",
-        icon=":material/download:",
-    )
-    return True
-
-
-def show_rates(query: page.TrainingSteps) -> None:
-    """List what an attacker finds at low false-positive rates."""
-    try:
-        with work.progress("Attacking"):
-            rows = page.rate_rows(query)
-            rows = rows[rows["fpr"].isin(page.DECADES)]
-    except DpcoreError as error:
-        figure.trouble(error, "subsampling_attacking")
-        return
-    shown = pd.DataFrame(
-        {
-            "Wrongly accused": [of_100(float(rate)) for rate in rows["fpr"]],
-            "Found, at most": [of_100(float(rate)) for rate in rows["tpr"]],
-            "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
-            "By CLT (approximation)": [f"about {nearest(float(rate), 4)}" for rate in rows["clt"]],
-            "The CLT is": rows["verdict"],
-            **rows[list(FACTS)],
-        }
-    )
-    st.dataframe(readable(shown), hide_index=True, width="stretch", key="sub_rates")

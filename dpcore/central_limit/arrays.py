@@ -28,7 +28,7 @@ from dpcore.core.kinds import EXACT, FACTS
 from dpcore.regions.guarantees import DP, DPTV, largest_eta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from dpcore.regions.tradeoff import TradeOff
 
@@ -49,20 +49,45 @@ class RowStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """One kind of array: the mechanism of row n, and the limit of the rows."""
+    """One kind of array: the mechanism of row n, and the limit of the rows.
+
+    Attributes
+    ----------
+    name : str
+        ``pure``, ``failing`` or ``varying``.
+    mu : float
+        Of the limit.
+    failing : float
+        What the deltas sum to, in the array with failures.
+    power : float
+        With which epsilon falls, in the array with total variation.
+    """
 
     name: str
-    goal: Goal
-    row: Callable[[int], RowStatement]
+    mu: float
+    failing: float
+    power: float
 
     @property
     def title(self) -> str:
         """What a legend calls it."""
         return TITLES[self.name]
 
+    @property
+    def goal(self) -> Goal:
+        """The limit of the rows."""
+        return Goal(self.mu, -math.expm1(-self.failing)) if self.name == FAILING else Goal(self.mu)
+
     def statement(self, n: int) -> RowStatement:
         """Return what one mechanism of row n promises."""
-        return self.row(COUNT.but(name="n", high=LARGEST_N).check(n))
+        count = COUNT.but(name="n", high=LARGEST_N).check(n)
+        if self.name != VARYING:
+            failing = min(1.0, self.failing / count) if self.name == FAILING else 0.0
+            return RowStatement(self.mu / math.sqrt(count), failing)
+        epsilon = self.mu * count**-self.power
+        eta = self.mu * count ** (self.power - 1.0) / 2
+        # for small n, eta may exceed what epsilon allows; it is then no restriction
+        return RowStatement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
 
     def mechanism(self, n: int) -> TradeOff:
         """Return one mechanism of row n."""
@@ -94,25 +119,8 @@ def arrays(mu: float, delta: float, c: float) -> tuple[Array, Array, Array]:
     limit_mu = POSITIVE.but(name="mu", high=20.0).check(mu)
     failing = LOSS.but(name="delta", high=20.0).check(delta)
     power = SHARE.but(name="c", high=0.5).check(c)
-
-    def pure(n: int) -> RowStatement:
-        return RowStatement(limit_mu / math.sqrt(n))
-
-    def with_failures(n: int) -> RowStatement:
-        return RowStatement(limit_mu / math.sqrt(n), min(1.0, failing / n))
-
-    def with_variation(n: int) -> RowStatement:
-        epsilon = limit_mu * n**-power
-        eta = limit_mu * n ** (power - 1.0) / 2
-        # for small n, eta may exceed what epsilon allows; it is then no restriction
-        return RowStatement(epsilon, 0.0, min(eta, largest_eta(epsilon, 0.0)))
-
-    goal = Goal(limit_mu)
-    return (
-        Array(PURE, goal, pure),
-        Array(FAILING, Goal(limit_mu, -math.expm1(-failing)), with_failures),
-        Array(VARYING, goal, with_variation),
-    )
+    pure, with_failures, with_variation = (Array(name, limit_mu, failing, power) for name in TITLES)
+    return pure, with_failures, with_variation
 
 
 def array_distances(arrays: Sequence[Array], ns: Sequence[int] | None = None) -> pd.DataFrame:

@@ -199,8 +199,23 @@ def safety(row: Copies, deltas: Sequence[float] = DELTAS) -> pd.DataFrame:
     return labelled(frame, region)
 
 
-def warning(row: Copies, delta: float, apart: Distance) -> tuple[bool, str]:
-    """Return whether the limit is below the truth at delta, and sentences with the certified numbers."""
+def warning(row: Copies, delta: float, apart: Distance | None = None) -> tuple[bool, str]:
+    """Return whether the limit is below the truth at delta, and sentences with the certified numbers.
+
+    Parameters
+    ----------
+    row : Copies
+        What `copies` returns.
+    delta : float
+        Where epsilon is compared.
+    apart : Distance, optional
+        What ``row.distance()`` returns; a last sentence says where the limit understates delta most.
+
+    Returns
+    -------
+    tuple of (bool, str)
+        The verdict and the sentences.
+    """
     low, high = _bounds(row.composed, delta)
     clt = clt_epsilon(row.goal, delta)
     side = verdict(clt, low, high)
@@ -209,19 +224,19 @@ def warning(row: Copies, delta: float, apart: Distance) -> tuple[bool, str]:
     if side == BELOW:
         needs = f"needs ε ≥ {outward(low, 5, up=False)}" if math.isfinite(low) else "has no ε at all"
         sure = "exact" if low == high else "certified lower bound"
-        words = f"The CLT number is below the truth. {many} {statement}, but the mechanism {needs} ({sure}): publishing the limit would promise more than is true."
+        words = f"The CLT number is below the truth. {many} {statement}, but the mechanism {needs} ({sure})."
     elif math.isinf(high):
         words = f"{many} no ε holds, with or without a limit: the mechanisms fail more often than that."
     elif side == ABOVE:
         sure = "exact" if low == high else "upper bound"
-        words = f"{many} {statement} and the truth is at most {outward(high, 5)} ({sure}): here the limit is above the truth, by luck, not by a theorem."
+        words = f"{many} {statement} and the truth is at most {outward(high, 5)} ({sure}): the limit is above the truth here, which no theorem promises."
     else:
         words = f"{many} {statement}; the truth is between {outward(low, 5, up=False)} and {outward(high, 5)}."
-    return side == BELOW, f"{words} {_understated(row, apart)}".strip()
+    return side == BELOW, words if apart is None else f"{words} {understated(row, apart)}".strip()
 
 
-def _understated(row: Copies, apart: Distance) -> str:
-    """Say where the limit understates delta most."""
+def understated(row: Copies, apart: Distance) -> str:
+    """Say where the limit understates delta most; empty if it never does."""
     if apart.optimistic.lower <= 0:
         return ""
     at = np.array([apart.worst])
@@ -230,7 +245,7 @@ def _understated(row: Copies, apart: Distance) -> str:
     if true <= limit_delta:
         return ""
     return (
-        f"Its δ is furthest below the truth at ε = {nearest(apart.worst, 4)}: it says {nearest(limit_delta, 5)}, the truth is at least "
+        f"The limit's δ is furthest below the truth at ε = {nearest(apart.worst, 4)}: it says {nearest(limit_delta, 5)}, the truth is at least "
         f"{outward(true, 5, up=False)}."
     )
 

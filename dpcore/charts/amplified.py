@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpcore.charts.figure import Figure
-from dpcore.charts.ladder import ladder_figure
+from dpcore.charts.ladder import ladder_chart
 from dpcore.charts.regions import region_chart
 from dpcore.charts.sampling import sample
 from dpcore.charts.theme import PLAIN, Look, described
@@ -17,12 +16,14 @@ from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.core.kinds import EXACT, WORDS
 from dpcore.training import form_table
 from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI, TITLES
-from dpcore.words import about, grouped, of_100
+from dpcore.words import about, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.training import Form
+
+_MOST_NAMED = 4  # numbers of steps in a sentence
 
 
 def forms_takeaway(forms: Sequence[Form], fpr: float = 0.05) -> str:
@@ -121,13 +122,26 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
         Size, title and colours.
     """
     titles = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
-    figure = ladder_figure(frame, delta=delta, k=steps, titles=titles, look=look)
-    takeaway = figure.takeaway.replace("k = ", "T = ")
-    chart = figure.chart.copy(deep=True)
-    for layer in chart.layer:
-        layer.encoding.x.title = "Number of steps T"
-    chart.description = look.description or takeaway
-    missing = frame.loc[frame["kind"] == "none", "k"]
-    silent = f"Not certified within the operations allowed: T = {', '.join(grouped(int(n)) for n in missing)}."
-    notes = (*figure.notes, silent) if len(missing) else figure.notes
-    return replace(figure, chart=chart, takeaway=takeaway, title=look.title or "ε as T grows", notes=notes)
+    rows = frame[frame["title"].isin(titles)]
+    takeaway = steps_takeaway(frame, delta=delta)
+    chart = ladder_chart(rows, k=steps, titles=titles, counts="Number of steps T", look=described(look, takeaway))
+    missing = rows[~np.isfinite(rows["epsilon"])].groupby("title", sort=False)
+    notes = tuple(
+        f"Not drawn: {title} at T = {', '.join(map(grouped, some['k']))}. "
+        f"{'That takes more operations than are allowed.' if 'none' in set(some['kind']) else some['note'].iloc[0]}"
+        for title, some in missing
+    )
+    return Figure(chart, frame, takeaway, look.title or "ε as T grows", notes)
+
+
+def steps_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
+    """Say the certified epsilon of a few numbers of steps."""
+    rows = frame[(frame["theorem"] == CERTIFIED) & (frame["kind"] != "none")]
+    at = f"At δ = {outward(delta, 6)}"
+    if rows.empty:
+        return f"{at} no ε is certified for any T shown."
+    tens = rows[rows["k"].astype(str).str.rstrip("0") == "1"]
+    some = tens.iloc[::2] if len(tens) > 2 else rows.iloc[:: -(-len(rows) // _MOST_NAMED)]
+    parts = [f"{outward(float(e), 3)} for T = {grouped(t)}" for t, e in zip(some["k"], some["epsilon"], strict=True)]
+    listing = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f"{at} the certified ε is at most {listing}."

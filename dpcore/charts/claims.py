@@ -27,6 +27,7 @@ TRUTH = "true δ(ε)"
 SIDES: Final = {OPEN: "the truth, as far as known", BELOW: "below the truth: no promise", ABOVE: "above the truth"}
 _SHAPES: Final = {OPEN: "circle", ABOVE: "triangle-right", BELOW: "cross"}
 _ROOM = 1.4  # the axis ends at this multiple of the largest epsilon
+_ROW, _FRAME = 28, 150  # points of an accountant's row; of axis and legend
 _FAR = 4.0  # times the truth; points beyond are not drawn, they would squeeze the rest together
 
 
@@ -174,7 +175,9 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
     order = rows["title"].tolist()
     scale, values = _scale(rows, claimed)
     x = alt.X("epsilon:Q", title="Reported ε", scale=scale, axis=alt.Axis(values=values))
-    y = alt.Y("title:N", title=None, sort=order, axis=alt.Axis(labelLimit=170, grid=True, ticks=False))
+    y = alt.Y(
+        "title:N", title=None, sort=order, axis=alt.Axis(labelLimit=200, labelOverlap=False, grid=True, ticks=False)
+    )
     shapes = alt.Scale(domain=series.names, range=[_SHAPES[side] for side in SIDES])
     legend = alt.Legend(title=None, orient="bottom", columns=1, symbolSize=140, labelLimit=300)
     tips = {"title": "accountant", "text": "ε", "kind": "ε is", "label": "it is", "note": "note"}
@@ -185,7 +188,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
         tooltip=tooltips(tips),
     )
     lines, words = _lines(frame, claimed, x, dark=look.dark), _words(points, scale.domain, x, y, dark=look.dark)
-    return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=28 * len(rows) + 30)
+    return theme.finish([*lines, marks, *words], look, words="ε by every accountant.", height=_ROW * len(rows) + _FRAME)
 
 
 def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -> list[alt.Chart]:
@@ -199,8 +202,7 @@ def _words(points: pd.DataFrame, ends: Any, x: alt.X, y: alt.Y, *, dark: bool) -
     layers = []
     for rows, place in sides:
         if len(rows):
-            text = alt.Chart(checked(rows)).mark_text(aria=False, color=theme.ink(dark=dark), **place)
-            layers.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
+            layers += theme.halo_text(alt.Chart(checked(rows)).encode(x=x, y=y), "text:N", dark=dark, **place)
     return layers
 
 

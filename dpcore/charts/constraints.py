@@ -17,6 +17,7 @@ from dpcore.constraints import Conjecture, Constraints, Gap, conjectured, domina
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
+from dpcore.core.results import result
 from dpcore.words import best_power, grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -29,15 +30,14 @@ P0, P1 = "not in the data (P0)", "in the data (P1)"
 # ---- regions -------------------------------------------------------------------------------------------------
 
 
-def constraint_regions(constraints: Constraints, k: int, guess: Conjecture | None = None) -> dict[str, TradeOff]:
+def constraint_regions(constraints: Constraints, k: int, guess: Conjecture) -> dict[str, TradeOff]:
     """Return the regions of one mechanism, of k by the exact theorem and of k by the guess of the thesis, by name."""
-    guess = conjectured(constraints, k) if guess is None else guess
     if k == 1:
         return {"one mechanism": constraints.region, "guess for k = 1": guess.region}
     return {
         "one mechanism": constraints.region,
-        f"k = {k}, exact": constraints.composed(k),
-        f"k = {k}, guess": guess.region,
+        f"k = {grouped(k)}, exact": constraints.composed(k),
+        f"k = {grouped(k)}, guess": guess.region,
     }
 
 
@@ -52,30 +52,20 @@ def gap_sentence(distance: Gap, guess: Conjecture) -> str:
     )
 
 
-def constraints_figure(
-    constraints: Constraints,
-    k: int,
-    *,
-    regions: dict[str, TradeOff] | None = None,
-    guess: Conjecture | None = None,
-    look: Look = PLAIN,
-    **options: Any,
-) -> Figure:
+def constraints_figure(constraints: Constraints, k: int, *, look: Look = PLAIN, **options: Any) -> Figure:
     """Return the regions of one and of k mechanisms with the guess of the thesis.
 
     Parameters
     ----------
     constraints, k : Constraints or int
         The statements that every mechanism satisfies, and the number of mechanisms.
-    regions, guess : dict of str to TradeOff or Conjecture
-        What `constraint_regions` and `conjectured` return, for a caller that caches them.
     look : Look, default PLAIN
         Size, title and colours.
     options : object
         Those of `region_chart`.
     """
-    guess = conjectured(constraints, k) if guess is None else guess
-    regions = constraint_regions(constraints, k, guess) if regions is None else regions
+    guess = result(conjectured, constraints, k)
+    regions = constraint_regions(constraints, k, guess)
     exact = list(regions)[0 if k == 1 else 1]
     distance = gap(regions[exact], guess)
     words = f"{_attack(constraints.region, regions[exact], k, guess)} {gap_sentence(distance, guess)}"
@@ -86,12 +76,13 @@ def constraints_figure(
 def _attack(one: TradeOff, many: TradeOff, k: int, guess: Conjecture, fpr: float = 0.05) -> str:
     """Say what the best attacker finds from one mechanism, from k, and what the guess would say."""
     powers = [(name, *best_power(region, fpr)) for region, name in _sources(one, many, k)]
-    shares = [f"{of_100(power)} from {name} ({what})" for name, power, what in powers]
-    kind = "exact" if guess.kind == "exact" else "from some products only"
+    same = len({what for _, _, what in powers}) == 1
+    shares = [f"{of_100(power)} from {name}{'' if same else f' ({what})'}" for name, power, what in powers]
+    kind = f" ({powers[0][2]})" if same else ""
+    part = "" if guess.kind == "exact" else " (from some products only)"
     return (
         f"An attacker who wrongly accuses {of_100(fpr, up=False)} people outside the data finds, of the people inside it, at most "
-        f"{' and '.join(shares)}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))} ({kind}), blind "
-        f"guessing finds {of_100(fpr, up=False)}."
+        f"{' and '.join(shares)}{kind}; the guess of the thesis says {of_100(float(guess.region.power(fpr)))}{part}."
     )
 
 

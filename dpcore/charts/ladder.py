@@ -110,6 +110,7 @@ def ladder_chart(
     k: int | None = None,
     titles: Sequence[str] | None = None,
     legend: bool = True,
+    counts: str = "Number of mechanisms k",
     look: Look = PLAIN,
 ) -> alt.LayerChart:
     """Draw epsilon against k, both logarithmic; epsilon is linear if one of its values is 0.
@@ -124,6 +125,8 @@ def ladder_chart(
         Titles of the theorems to draw, in the order of the colours; all by default.
     legend : bool, default True
         Draw the legend.
+    counts : str, default "Number of mechanisms k"
+        Title of the axis; its last word is the symbol.
     look : Look, default PLAIN
         Size, title and colours.
 
@@ -150,14 +153,14 @@ def ladder_chart(
             "kind": [_KINDS[kind] for kind in rows["kind"].tolist()],
         }
     )
-    x = alt.X("k:Q", title="Number of mechanisms k", scale=_scale(rows["k"]), axis=_axis(rows["k"]))
+    x = alt.X("k:Q", title=counts, scale=_scale(rows["k"]), axis=_axis(rows["k"]))
     y = alt.Y(
         "epsilon:Q",
         title=f"{theme.EPSILON_TITLE} of all together",
         scale=_scale(rows["epsilon"]),
         axis=_axis(rows["epsilon"]),
     )
-    names = {"label": "theorem", "k_text": "k", "epsilon_text": "ε", "kind": "ε is"}
+    names = {"label": "by", "k_text": counts.rsplit(maxsplit=1)[-1], "epsilon_text": "ε", "kind": "ε is"}
     tips = tooltips(names)
     base = alt.Chart(checked(points)).encode(x=x, y=y)
     layers = [

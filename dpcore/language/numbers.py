@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError, DpcoreError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
+_MOST_PARTS = 19  # ten factors and the signs between them
 
 
 def number(text: str) -> float | None:
@@ -56,7 +58,7 @@ def number(text: str) -> float | None:
 
 
 def integer(text: str) -> int | None:
-    """Return the integer that a text stands for, to the last digit: 1000, 1 000, 1_000, 1000.0 or 1e3.
+    """Return the integer that a text stands for, to the last digit: 1000, 1 000, 1_000, 1000.0, 1e3 or 60*60000/240.
 
     1.000 is refused, because in half of the world it is one thousand.
 
@@ -75,12 +77,45 @@ def integer(text: str) -> int | None:
     >>> integer("1 000 000"), integer("1e23") == 10**23, integer("1.000")
     (1000000, True, None)
     """
-    digits = "".join(text.split()).replace("_", "")
-    value = number(digits)
-    if value is None or not math.isfinite(value) or _THOUSANDS.fullmatch(digits):
+    exact = quotient(text)
+    if exact is None:
+        value = None if _THOUSANDS.fullmatch(text.strip()) else number(text)
+        exact = Fraction(value) if value is not None and math.isfinite(value) else None
+    return int(exact) if exact is not None and exact.denominator == 1 else None
+
+
+def quotient(text: str) -> Fraction | None:
+    """Return products and quotients of decimals exactly, such as the 14062.5 steps of 60*60000/256.
+
+    Parameters
+    ----------
+    text : str
+        As typed; spaces and underscores between digits are ignored, and 1.000 is refused as by `integer`.
+
+    Returns
+    -------
+    Fraction or None
+        None if the text is anything else.
+
+    Examples
+    --------
+    >>> float(quotient("60*60000/256")), quotient("60/0"), quotient("log(3)")
+    (14062.5, None, None)
+    """
+    parts = re.split(r"([*/])", "".join(text.split()).replace("_", ""))
+    if len(parts) > _MOST_PARTS or not all(map(_is_decimal, parts[::2])):
         return None
-    exact = Decimal(digits) if _DECIMAL.fullmatch(digits) else Decimal(value)
-    return int(exact) if exact == exact.to_integral_value() else None
+    value, *factors = (Fraction(Decimal(part)) for part in parts[::2])
+    for sign, factor in zip(parts[1::2], factors, strict=True):
+        if sign == "/" and not factor:
+            return None
+        value = value * factor if sign == "*" else value / factor
+    return value
+
+
+def _is_decimal(digits: str) -> bool:
+    """Whether digits are one decimal number in the range of doubles."""
+    return bool(_DECIMAL.fullmatch(digits)) and not _THOUSANDS.fullmatch(digits) and number(digits) is not None
 
 
 def read_value(parameter: Parameter, text: Any, name: str = "") -> Any:

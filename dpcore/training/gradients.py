@@ -52,12 +52,11 @@ TITLES = {
     MOMENTS: "CLT, own moments",
     WHOLE: "without sampling",
 }
-STEPS = (1, 300, 1000, 3000, 10_000, 30_000, 100_000)
-FPR = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-FINE_FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
+STEPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
 LARGEST_T = 10**6
-ROW_WORK = 3e7
-"""Operations allowed for one number of steps in a ladder: a few seconds, so that seven fit into the time of a page."""
+ROW_WORK, TABLE_WORK = 3e7, 6e7
+"""Operations allowed for one number of steps in a ladder, and for all: a few seconds each, and less than ten together."""
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
 _MANY = 100  # from this many steps on, a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
@@ -332,11 +331,14 @@ def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.
     return labelled(pd.DataFrame(columns), training.region, kind=kinds((low, high), "upper"))
 
 
-def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] | None = None) -> pd.DataFrame:
+def gradient_ladder(
+    sigma: float, q: float, delta: float, steps: Sequence[int] | None = None, *, work: float = TABLE_WORK
+) -> pd.DataFrame:
     """Tabulate `gradients` for several numbers of steps.
 
     Work is counted, not timed, so every machine gives the same table: if a certified bracket takes more than `ROW_WORK`
-    operations, or does not get narrow enough, its row has kind ``none`` and says so. A deadline refuses the whole table.
+    operations, or more than is left of `work`, or does not get narrow enough, its row has kind ``none`` and says so. Many
+    steps come first: they are quick. A deadline refuses the whole table.
 
     Parameters
     ----------
@@ -348,6 +350,8 @@ def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] |
         In (0, 1].
     steps : sequence of int, optional
         Numbers of steps, by default `STEPS`.
+    work : float, default TABLE_WORK
+        Operations allowed for all certified brackets together.
 
     Returns
     -------
@@ -359,17 +363,19 @@ def gradient_ladder(sigma: float, q: float, delta: float, steps: Sequence[int] |
     if not counts:
         msg = "steps must hold at least one number of steps, got none."
         raise DomainError(msg)
-    parts = []
-    for place, count in enumerate(counts):
+    parts, left = [], POSITIVE.but(name="work").check(work)
+    for place, count in enumerate(reversed(counts)):
         checkpoint(place / len(counts))
         training, why = Training(sigma, q, count), ""
-        try:
-            with effort(work=ROW_WORK):
+        with effort(work=min(ROW_WORK, left)) as settings:
+            try:
                 bracket = _bracket(training, failing)
-        except BudgetError as error:
-            checkpoint()  # raises if the time is over
-            bracket, why = (0.0, math.inf), str(error)
+            except BudgetError as error:
+                checkpoint()  # raises if the time is over
+                bracket, why = (0.0, math.inf), str(error)
+        if settings.work is not None:
+            left -= settings.work.whole - max(0.0, settings.work.left)
         parts.append(_framed(training, failing, bracket, why))
-    frame = pd.concat(parts, ignore_index=True)
+    frame = pd.concat(reversed(parts), ignore_index=True)
     order = {name: place for place, name in enumerate(TITLES)}
     return frame.sort_values("theorem", key=lambda names: names.map(order), kind="stable", ignore_index=True)

@@ -249,17 +249,19 @@ class Judgement:
         return "exact" if self.total.kind == "exact" else "certified"
 
     def words(self) -> str:
-        """Return the verdict in two or three sentences, all numbers rounded to the safe side."""
+        """Return the verdict in one or two sentences, all numbers rounded to the safe side."""
+        return self.answer() if self.verdict == OPEN else f"{self.answer()} {self._in_delta(low=self.verdict == WRONG)}"
+
+    def answer(self) -> str:
+        """Return the verdict and the true epsilon in one sentence."""
         start = {
             SAFE: "The claim holds",
             TIGHT: "The claim holds, and it is the truth itself up to rounding",
             WRONG: "The claim is wrong",
-            OPEN: "Not decided, the claim lies inside the certified bracket",
+            OPEN: "Not decided, because the claim lies inside the certified bracket",
         }[self.verdict]
         subject = f"{'one use' if self.k == 1 else f'{grouped(self.k)} uses'} of {self.mechanism}"
-        low = self.verdict == WRONG
-        end = "" if self.verdict == OPEN else f" {self._in_delta(low=low)}"
-        return f"{start}: for {subject} {self._in_epsilon(low=low)}.{end}"
+        return f"{start}: for {subject} {self._in_epsilon(low=self.verdict == WRONG)}."
 
     def short(self) -> str:
         """Say where the claim lies, as a point beside the true profile."""
@@ -275,7 +277,7 @@ class Judgement:
     def _in_epsilon(self, *, low: bool) -> str:
         """Say the true epsilon at the claimed delta."""
         least, most = self.epsilon_bounds
-        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"claimed is {nearest(self.epsilon)}"
+        at, claimed = f"at δ = {outward(self.delta, 6, up=not low)}", f"the claim says {nearest(self.epsilon)}"
         if math.isinf(least):
             return f"no ε holds {at} ({self.kind}); {claimed}"
         if self.verdict == OPEN:

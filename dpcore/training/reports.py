@@ -227,7 +227,7 @@ def _naive(question: Uses) -> Number:
 
 def _classic(question: Uses) -> Number:
     if question.mu is None:
-        return math.inf, "none", "It is about Gaussian noise."
+        return math.inf, "none", "It applies to Gaussian noise only."
     if not 0 < question.delta < 1:
         return math.inf, "none", "It needs δ between 0 and 1."
     value = up(math.sqrt(2 * math.log(1.25 / question.delta)) * question.mu * math.sqrt(question.k))

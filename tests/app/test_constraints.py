@@ -1,9 +1,10 @@
-"""The page of several constraints: its first view, every preset, the table editor, errors, and code that runs."""
+"""The page of several constraints: its first view, every preset, the table editor, sliders and errors."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,8 +19,6 @@ from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from streamlit.testing.v1 import AppTest
 
 PAGE = visits.Page("pages/5_Several_constraints.py", "Several constraints")
@@ -38,13 +37,13 @@ def test_the_first_view() -> None:
     app = opened()
     assert not errors(app)
     assert len(alts(app)) == 3
-    assert "24 of 100 from 2 of them (exact); the guess of the thesis says 27 of 100 (exact)" in alts(app)[0]
+    assert "24 of 100 from 2 of them (exact); the guess of the thesis says 27 of 100." in alts(app)[0]
     assert "up to 0.0927 lower" in alts(app)[0]
     assert "5 kinds of answers" in alts(app)[1]
     assert "Found after 1 step: ε = 0.2 (3 times)" in alts(app)[2]
     assert "Every statement counts" in said(app)
     assert "1. Loss 0.7 weighs 3: ε = 0.2, 3 times; 0.5 is left." in said(app)
-    assert "The total variation is at most 0.3053 (exact)" in said(app)
+    assert "2 mechanisms together: the total variation is at most 0.3053 (exact)" in said(app)
     assert "Yes: 4 factors, ε = 0.2 (3 times), ε = 0.5; δ in total 0.01." in said(app)
     assert frame(app, "delta_of_guess")["delta_of_guess"].tolist() == pytest.approx([0.36, 0.24, 0.0975])
     assert frame(app, "by")["status"].tolist() == ["active", "active"]
@@ -159,30 +158,19 @@ def test_the_editor_writes_the_list() -> None:
     assert shown["status"].tolist() == ["active", "implied by 1", "implied by 1"]
 
 
-# ---- code ----------------------------------------------------------------------------------------------------
+# ---- sliders and work ----------------------------------------------------------------------------------------
 
 
-def test_the_code_makes_the_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    view = several_constraints.ConstraintsView(Constraints.read("0.6, 0.05; 0, 0.2"), 3, thesis_axes=True)
-    region = parse("rr(1, 5)")
-    around = several_constraints.product_around(region, 2)
-    drawn = [
-        (several_constraints.code(view), several_constraints.picture(view, dark=False), "constraints.svg"),
-        (several_constraints.pair_code(view), several_constraints.pair_picture(view, dark=False), "pair.svg"),
-        (several_constraints.split_code(split(region), 1), peeling_figure(split(region), 1), "peeling.svg"),
-        (
-            several_constraints.product_code(region, 2),
-            several_constraints.product_picture(region, around, dark=False),
-            "product.svg",
-        ),
-    ]
-    for lines, figure, file in drawn:
-        space: dict[str, Any] = {}
-        exec(lines, space)  # noqa: S102  the lines the page shows
-        assert (tmp_path / file).stat().st_size > 1000
-        assert space["figure"].table.equals(figure.table)
-        assert space["figure"].takeaway == figure.takeaway
+def test_a_held_slider_stands_for_its_field() -> None:
+    view = several_constraints.ConstraintsView(Constraints.read("0.6, 0.05; 0, 0.2"), 3)
+    assert view.moved({}) is view
+    assert view.moved({"cons_k_slider": "20"}) == replace(view, k=20)
+    with pytest.raises(DpcoreError, match="Number of mechanisms k must be an integer"):
+        view.moved({"cons_k_slider": "1e9"})
+    app = opened()
+    app.select_slider(key="cons_k_slider").set_value("20")
+    assert "20 mechanisms together: the total variation" in said(ran(app))
+    assert app.text_input(key="cons_k").value == "20"
 
 
 def test_a_second_run_computes_nothing() -> None:

@@ -1,20 +1,19 @@
-"""The page of limits: default, presets, errors, the band, what is said about unsafe numbers, and code that runs."""
+"""The page of limits: default, presets, errors, the band, sliders, and what is said about unsafe numbers."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dpcore.app import limits, work
 from dpcore.app.page import Preset, presets
+from dpcore.core.errors import DpcoreError
 from tests.app import visits
 from tests.app.visits import errors
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from streamlit.testing.v1 import AppTest
 
 PAGE = visits.Page("pages/6_Limits.py", "Limits")
@@ -72,7 +71,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
     assert app.text_input(key="lim_k").value == "1000"
     assert "k = 1 000" in said(app)
     app.select_slider(key="lim_n_slider").set_value("100").run()
-    assert "Row n = 100 has 100 mechanisms with ε = 0.1; or also δ = 0.001" in said(app)
+    assert "Row n = 100 has 100 mechanisms. Each has ε = 0.1 (pure), δ = 0.001 in addition" in said(app)
     app.button(key="preset_limits_thesis_3_10").click().run()
     assert not app.exception
     assert app.text_input(key="lim_mechanism").value == "dp(0.1)"
@@ -118,15 +117,10 @@ def test_unknown_choices_fall_back() -> None:
     assert len(app.get("vega_lite_chart")) == 5
 
 
-def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    app = opened(lim_mechanism="dp(0.1)", lim_k="30", lim_axes="thesis", lim_view="log-log")
-    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
-    assert len(codes) == 5
-    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
-    for code, alt in zip(codes, alts, strict=True):
-        names: dict[str, Any] = {}
-        exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
-        assert names["figure"].takeaway == alt
-    assert (tmp_path / "limit.svg").stat().st_size > 1000
-    assert json.loads(specs(app)[0])
+def test_a_held_slider_stands_for_its_field() -> None:
+    query = limits.LimitsQuery("rr(1, 50)", 50, 1e-5)
+    assert query.moved({}) is query
+    assert query.moved({"lim_k_slider": "400"}) == replace(query, k=400)
+    assert query.moved({"lim_delta_slider": "2e-7"}) == replace(query, delta=2e-7)
+    with pytest.raises(DpcoreError, match="Copies k must be an integer"):
+        query.moved({"lim_k_slider": "1e9"})

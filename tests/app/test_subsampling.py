@@ -1,18 +1,17 @@
-"""The page of subsampling: default, presets, errors, certified numbers in words, and code that runs."""
+"""The page of subsampling: default, presets, errors, sliders, and certified numbers in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import pytest
 
 from dpcore.app import subsampling, work
 from dpcore.app.page import Preset, presets
+from dpcore.core.effort import effort
+from dpcore.core.errors import DpcoreError
 from tests.app import visits
 from tests.app.visits import errors, said
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = visits.Page("pages/7_Subsampling.py", "Subsampling")
 opened = PAGE.opened
@@ -26,10 +25,10 @@ def test_the_first_view() -> None:
     assert len(charts) == 3
     assert all(len(chart.proto.alt) > 60 for chart in charts)
     assert "lies between 6.76877 and 6.76879 (certified)" in said(app)
-    assert "about 6.602, is below the truth by 0.167 or more" in said(app)
+    assert "about 6.602, is below the truth by at least 0.167" in said(app)
     assert "**after, by (ε, δ, η)** (upper bound): ε = 2.1817, δ = 1e-6, η = 0.038293" in said(app)
     tables = {next(iter(frame.value.columns)): frame.value for frame in app.dataframe}
-    assert tables["Way"]["What it is"].tolist() == [
+    assert tables["Method"]["What it is"].tolist() == [
         "upper bound",
         "upper bound",
         "approximation",
@@ -115,14 +114,34 @@ def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
     assert not app.error
 
 
-def test_the_code_shown_makes_the_charts_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    app = opened(sub_view="log-log", sub_base="laplace(1)", sub_scheme="fixed size")
-    codes = [block.value for block in app.code if block.value.startswith("from dpcore")]
-    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
-    assert len(codes) == len(alts) == 3
-    for code, alt in zip(codes, alts, strict=True):
-        names: dict[str, Any] = {}
-        exec(compile(code, "shown", "exec"), names)  # noqa: S102  the page's own lines
-        assert names["figure"].takeaway == alt
-    assert (tmp_path / "sampled.svg").stat().st_size > 1000
+@pytest.mark.parametrize(
+    ("typed", "steps", "note"),
+    [("60*60000/240", "15 000", ""), ("60*60000/256", "14 063", "60*60000/256 = 14062.5, counted as 14 063")],
+)
+def test_steps_may_be_typed_as_epochs_and_batches(typed: str, steps: str, note: str) -> None:
+    app = opened(sub_sigma="1.1", sub_q="256/60000", sub_steps=typed)
+    assert not app.error
+    assert f"After {steps} steps" in said(app)
+    assert note in said(app)
+    assert app.text_input(key="sub_steps").value == typed
+
+
+def test_a_held_slider_stands_for_its_field() -> None:
+    steps = subsampling.TrainingSteps(1.5, 0.04, 2250, 1e-5)
+    assert steps.moved({}) is steps
+    assert steps.moved({"sub_sigma_slider": "2.5"}) == replace(steps, sigma=2.5, work=subsampling.HELD_WORK)
+    assert steps.moved({"sub_q_slider": "0.01"}) == replace(steps, q=0.01, work=subsampling.HELD_WORK)
+    assert steps.moved({"sub_steps_slider": "500"}) == replace(steps, steps=500, work=subsampling.HELD_WORK)
+    with pytest.raises(DpcoreError, match="Steps T must be an integer"):
+        steps.moved({"sub_steps_slider": "1e9"})
+    once = subsampling.Once("gaussian(1)", 0.1, "Poisson", 1e-5)
+    assert once.moved({"sub_p_slider": "0.5"}) == replace(once, p=0.5)
+
+
+def test_a_held_slider_waits_for_no_slow_certificate() -> None:
+    slow = subsampling.TrainingSteps(1.5, 1e-4, 100, 1e-5, work=1e5)
+    with effort(tolerance=work.TOLERANCE):
+        assert subsampling.answer(slow).endswith("(Rényi bound).")
+        assert subsampling.comparison(slow) == (False, "")
+        quick = subsampling.TrainingSteps(1.5, 0.04, 2250, 1e-5)
+        assert subsampling.answer(replace(quick, work=subsampling.HELD_WORK)) == subsampling.answer(quick)

@@ -337,8 +337,8 @@ def test_a_limit_above_the_truth_is_no_theorem_either() -> None:
     row = copies("dp(0.1)", 100)
     unsafe, words = warning(row, 1e-5, row.distance())
     assert not unsafe
-    assert "by luck, not by a theorem" in words
-    assert "Its δ is furthest below the truth at ε = 0.3009" in words
+    assert "which no theorem promises" in words
+    assert "The limit's δ is furthest below the truth at ε = 0.3009" in words
     assert unsafe_words(safety(row)) == ""
 
 

@@ -76,6 +76,10 @@ CASES: dict[str, dict[str, Any]] = {
     "theorem ratio": {"draw": "theorem_ratio", "mechanism": "dp(0.1)", "k": 10, "over": "basic"},
     "ladder ratio": {"draw": "ladder_ratio", "mechanism": "dp(0.1)", "k": [10, 100], "theorems": ["basic", "gdp"]},
     "limit": {"draw": "limit", "mechanism": "dp(0.5)", "k": 10},
+    "limit's safety": {"draw": "limit_safety", "mechanism": "rr(1, 50)", "k": 50, "delta": 1e-5},
+    "limit's distance": {"draw": "limit_distance", "mechanism": "dp(0.1)", "mark": 30},
+    "arrays": {"draw": "arrays", "mu": 1, "n": 30},
+    "arrays as regions": {"draw": "arrays", "failing": 0.5, "view": "regions", "axes": "thesis"},
     "noise": {"draw": "noise", "mechanism": "laplace(1)", "threshold": 0.5, "window": [-4, 5]},
     "utility": {"draw": "utility", "utility": "histogram_laplace", "parameters": {"epsilon": 0.5}, "releases": 20},
     "utility of a file": {
@@ -102,6 +106,10 @@ CASES: dict[str, dict[str, Any]] = {
     "a query's release": {"draw": "release", "utility": "count_laplace", "parameters": {"epsilon": 0.5}, "seed": 3},
     "a query's bounds": {"draw": "bounds", "utility": "mean_laplace", "n": 200, "upper": 50.0, "side": "lower"},
     "sampling": {"draw": "sampling", "region": "dp(1, 1e-5)", "p": 0.1},
+    "claim": {"draw": "claim", "mechanism": "laplace(0.5)", "k": 3, "epsilon": 1.2, "delta": 1e-5},
+    "accountants": {"draw": "accountants", "mechanism": "laplace(0.1)", "k": 30, "claimed": 1},
+    "steps": {"draw": "steps", "sigma": 1.5, "q": 0.04, "steps": [1, 100, 1000], "mark": 100},
+    "rates": {"draw": "rates", "sigma": 1.5, "q": 0.04, "steps": 100},
     "live": {"draw": "live", "families": ["dp", "gdp", "laplace", "dptv"], "epsilon": 0.5},
     "live profile": {"draw": "live", "families": ["gdp", "pure"], "view": "profile"},
     "ledger": {"draw": "ledger", "file": LEDGER, "epsilon": 8},
@@ -144,6 +152,8 @@ CASES: dict[str, dict[str, Any]] = {
     "answers of a channel": {"draw": "channels", "p0": [0.5, 0.5], "p1": [0.6, 0.4], "view": "region", "times": 3},
     "constraints": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "k": 3, "axes": "thesis"},
     "constraints' pair": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "view": "pair", "k": 2},
+    "peeling": {"draw": "peeling", "region": "dp(0.2)^3 * dp(0.5, 0.01)", "step": 1},
+    "containing": {"draw": "containing", "region": "dp(0.6, 0.05) & tv(0.2)", "factors": 1},
 }
 
 

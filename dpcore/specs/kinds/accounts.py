@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dpcore.constraints import Constraints
+from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.core.errors import DomainError
 from dpcore.ledger.records import MOST_ROWS
 from dpcore.specs import fields
@@ -109,6 +110,45 @@ class ConstraintsDrawer(Drawer):
             region = Method(constraints, "region") if self.k == 1 else Method(constraints, "composed", (self.k,))
             return draws("dpcore.charts.constraints:pair_figure", region)
         return draws("dpcore.charts.constraints:constraints_figure", constraints, self.k, **self.options("axes"))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class PeelingDrawer(Drawer):
+    """The steps that split a region into single constraints."""
+
+    kind: ClassVar[str] = "peeling"
+    meaning: ClassVar[str] = (
+        "whether a region is a product of single constraints: its levels after some steps of the peeling"
+    )
+
+    region: str = fields.expression()
+    step: int | None = fields.integer(None)
+
+    def recipe(self) -> Any:
+        """Return the levels after the steps."""
+        answer = call("dpcore.constraints:split", call("dpcore.language:parse", self.region))
+        return draws("dpcore.charts.peeling:peeling_figure", answer, step=self.step)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ContainingDrawer(Drawer):
+    """A region inside a product of single constraints."""
+
+    kind: ClassVar[str] = "containing"
+    meaning: ClassVar[str] = "a region inside the smallest product of a few single constraints that a search finds"
+
+    region: str = fields.expression()
+    factors: int = fields.integer(2, low=1, high=MOST_FACTORS)
+    axes: str = fields.axes()
+
+    def recipe(self) -> Any:
+        """Return both regions."""
+        region = Variable("region", call("dpcore.language:parse", self.region))
+        product = Method(call("dpcore.constraints:containing", region, self.factors), "region")
+        regions = {"region": region, "containing product": product}
+        return draws("dpcore.charts:region_figure", regions, **self.options("axes"))
 
 
 @enter

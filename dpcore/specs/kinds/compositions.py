@@ -1,4 +1,4 @@
-"""k mechanisms by each theorem: as regions, as a table, and as k grows; and their Gaussian limit."""
+"""k mechanisms by each theorem: as regions, as a table, and as k grows."""
 
 from __future__ import annotations
 
@@ -161,22 +161,3 @@ class LadderRatioDrawer(LadderDrawer):
     def table(self) -> Any:
         """Return None: the table is the figure's own."""
         return None
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
-class LimitDrawer(Drawer):
-    """k copies beside their Gaussian limit."""
-
-    kind: ClassVar[str] = "limit"
-    meaning: ClassVar[str] = "k copies of a mechanism beside their Gaussian limit and its proved band"
-
-    mechanism: str = fields.expression()
-    k: int = fields.integer(low=1)
-    axes: str = fields.axes()
-    log: bool = fields.flag()
-
-    def recipe(self) -> Any:
-        """Return the figure of the central limit."""
-        row = call("dpcore.central_limit.convergence:copies", self.mechanism, self.k)
-        return draws("dpcore.charts.central_limit:limit_figure", row, **self.options("axes", "log"))

@@ -1,4 +1,4 @@
-"""One answer: its noise, its error, the effect of sampling, and the live charts."""
+"""One answer: its noise, its error, and the live charts."""
 
 from __future__ import annotations
 
@@ -50,26 +50,6 @@ class NoiseDrawer(Drawer):
         else:
             test = Method(pair, "at_rate", (0.05 if self.rate is None else self.rate,))
         return draws("dpcore.charts.noise:noise_figure", test, window=self.window, observed=self.observed)
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
-class SamplingDrawer(Drawer):
-    """A region before and after sampling."""
-
-    kind: ClassVar[str] = "sampling"
-    meaning: ClassVar[str] = "a region before and after random sampling, by each form of the theorem"
-
-    region: str = fields.expression()
-    p: float = fields.number(low=0.0, high=1.0, low_open=True)
-    delta: float | None = fields.rate()
-    log: bool = fields.flag()
-
-    def recipe(self) -> Any:
-        """Return the figure of the forms."""
-        region = call("dpcore.language:parse", self.region)
-        forms = call("dpcore.training:forms", region, self.p, delta=self.delta)
-        return draws("dpcore.charts.amplified:forms_figure", forms, **self.options("log"))
 
 
 @enter

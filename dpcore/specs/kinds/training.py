@@ -1,0 +1,115 @@
+"""Private training: a claim against the truth, what accountants report, sampling, and many noisy steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dpcore.specs import fields
+from dpcore.specs.base import Drawer, enter
+from dpcore.specs.recipes import Variable, call, draws
+from dpcore.training.reports import LARGEST_K
+from dpcore.training.sampling import FIXED, POISSON
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class ClaimDrawer(Drawer):
+    """A claimed (epsilon, delta) on the true profile."""
+
+    kind: ClassVar[str] = "claim"
+    meaning: ClassVar[str] = "a claimed (ε, δ) of k uses of a mechanism, as a point beside the true profile"
+
+    mechanism: str = fields.expression()
+    k: int = fields.integer(1, low=1, high=LARGEST_K)
+    epsilon: float = fields.number(low=0.0)
+    delta: float = fields.rate(1e-5)
+
+    def recipe(self) -> Any:
+        """Return the figure of the claim."""
+        judgement = call("dpcore.training:judge", self.mechanism, self.k, self.epsilon, self.delta)
+        return draws("dpcore.charts.claims:claim_figure", judgement)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class AccountantsDrawer(Drawer):
+    """What each accountant reports."""
+
+    kind: ClassVar[str] = "accountants"
+    meaning: ClassVar[str] = "the ε that each accountant reports for k uses of a mechanism, beside the true one"
+
+    mechanism: str = fields.expression()
+    k: int = fields.integer(1, low=1, high=LARGEST_K)
+    delta: float = fields.rate(1e-5)
+    claimed: float | None = fields.number(None, low=0.0)
+
+    def recipe(self) -> Any:
+        """Return the figure of the reports."""
+        rows = call("dpcore.training:reports", self.mechanism, self.k, self.delta)
+        return draws("dpcore.charts.claims:accountants_figure", rows, claimed=self.claimed)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class SamplingDrawer(Drawer):
+    """A region before and after sampling."""
+
+    kind: ClassVar[str] = "sampling"
+    meaning: ClassVar[str] = "a region before and after random sampling, by each form of the theorem"
+
+    region: str = fields.expression()
+    p: float = fields.number(low=0.0, high=1.0, low_open=True)
+    scheme: str = fields.choice(FIXED, POISSON)
+    delta: float | None = fields.rate()
+    log: bool = fields.flag()
+
+    def recipe(self) -> Any:
+        """Return the figure of the forms."""
+        region = call("dpcore.language:parse", self.region)
+        forms = call("dpcore.training:forms", region, self.p, scheme=self.scheme, delta=self.delta)
+        return draws("dpcore.charts.amplified:forms_figure", forms, **self.options("log"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingDrawer(Drawer):
+    """Steps of Gaussian noise on Poisson samples."""
+
+    sigma: float = fields.number(low=0.05, high=1000.0)
+    q: float = fields.number(low=0.0, high=1.0, low_open=True)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class StepsDrawer(TrainingDrawer):
+    """Epsilon of private training as the number of steps grows."""
+
+    kind: ClassVar[str] = "steps"
+    meaning: ClassVar[str] = "ε of private training as the number of steps grows: certified, by Rényi and by the CLT"
+
+    delta: float = fields.number(1e-5, low=0.0, high=1.0, low_open=True)
+    steps: tuple[float, ...] | None = fields.numbers(None)
+    mark: int | None = fields.integer(None, low=1)
+    work: float | None = fields.above_zero()
+
+    def recipe(self) -> Any:
+        """Return the figure of the steps."""
+        counts = None if self.steps is None else [int(count) if count == int(count) else count for count in self.steps]
+        rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts, work=self.work)
+        return draws("dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark)
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class RatesDrawer(TrainingDrawer):
+    """What an attacker finds after private training, at low false-positive rates."""
+
+    kind: ClassVar[str] = "rates"
+    meaning: ClassVar[str] = "true positives at low false-positive rates after many steps of private training"
+
+    steps: int = fields.integer(low=1, high=10**6)
+
+    def recipe(self) -> Any:
+        """Return the figure of the rates."""
+        rows = call("dpcore.training:rates", self.sigma, self.q, self.steps)
+        return draws("dpcore.charts.amplified:rate_figure", rows)
