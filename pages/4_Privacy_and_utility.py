@@ -21,7 +21,7 @@ with right:
     view = panels.ask(draws=release)
 if view is None:
     with left:
-        st.info("Correct or complete the fields beside to see the trade-off.", icon=":material/edit:")
+        st.info("Correct or complete the fields to see the trade-off.", icon=":material/edit:")
     st.stop()
 
 work.fresh((view.pair, tuple(view.source.fields.items()), view.moves, view.measure, view.releases, view.seed))

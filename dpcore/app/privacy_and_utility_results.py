@@ -66,7 +66,7 @@ def show_bounds(view: UtilityView) -> None:
     """Show how the error moves with a bound, where bounds are a choice."""
     if not view.has_bounds:
         return
-    st.subheader("The bounds: bias against noise")
+    st.subheader("Bounds: bias against noise")
     st.markdown(
         "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
         "the present bound."
@@ -98,7 +98,7 @@ def ask_needed(view: UtilityView) -> None:
             placeholder="type a number",
         ).strip()
     if not text:
-        st.caption("Type the error you can bear; the closed forms are solved for the parameter.")
+        st.caption("Type the largest error you can accept; the closed forms are solved for the parameter.")
         return
     try:
         target = read_value(TARGET, text)
