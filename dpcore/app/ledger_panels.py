@@ -209,7 +209,7 @@ def _encoded(make: Callable[[LedgerReading], str], reading: LedgerReading) -> by
 
 
 def _downloads(reading: LedgerReading) -> None:
-    """Offer the table as files that can be opened again, rows that do not count included."""
+    """Offer the table as files that can be opened again, wrong rows too."""
     for label, make, name, mime in (
         ("Ledger as CSV", to_csv, "ledger.csv", "text/csv"),
         ("Ledger as JSON", to_json, "ledger.json", "application/json"),

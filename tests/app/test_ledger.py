@@ -107,7 +107,7 @@ def test_a_preset_button_undo_and_reset() -> None:
     [
         ({"ledger_rows": "hello"}, "The first line must name the columns", 0),
         ({"ledger_rows": " "}, "no row", 0),
-        ({"ledger_rows": HEAD + "a,lapl(1),1\nb,dp(1),2\n"}, "Row 1 (a) does not count: Unknown name 'lapl'", 4),
+        ({"ledger_rows": HEAD + "a,lapl(1),1\nb,dp(1),2\n"}, "Row 1 (a) is not included: Unknown name 'lapl'", 4),
         ({"ledger_rows": HEAD + "a,dp(1),-2\n"}, "count must be an integer in [1, ", 0),
         ({"ledger_rows": HEAD + "<script>alert(1)</script>,dp(1),2\n"}, "", 4),
         ({"ledger_rows": HEAD + "x,dp(1),2\n" * 12 + "y,dp(,2\n" * 12}, "and 2 more rows", 4),

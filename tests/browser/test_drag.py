@@ -35,10 +35,10 @@ _BOX = """frame => {
 }"""
 
 
-def axis(visitor: Visitor, frame: str) -> list[str]:
-    """Return the numbers along the horizontal axis."""
+def axis(visitor: Visitor, frame: str) -> list[float]:
+    """Return the numbers along the horizontal axis, in their order."""
     labels = visitor.page.locator(f".st-key-{frame} [aria-label^='X-axis'] .role-axis-label text")
-    return [text for text in labels.all_text_contents() if text]
+    return sorted(float(text) for text in labels.all_text_contents() if text)
 
 
 @pytest.mark.parametrize("name", DRAGS)
