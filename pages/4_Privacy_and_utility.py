@@ -21,7 +21,7 @@ with right:
     view = panels.ask(draws=release)
 if view is None:
     with left:
-        st.info("Correct or complete the fields beside to see the trade-off.", icon=":material/edit:")
+        st.info("Correct or complete the fields to see the trade-off.", icon=":material/edit:")
     st.stop()
 
 work.fresh((view.pair, tuple(view.source.fields.items()), view.moves, view.measure, view.releases, view.seed))
@@ -51,6 +51,6 @@ with release:
 with inverse:
     st.subheader("The inverse question")
     results.ask_needed(view)
-with note:  # when all fields of the page are there to be compared
+with note:  # last: a link is known when all its fields are there
     examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)
 page.guide("privacy_and_utility")

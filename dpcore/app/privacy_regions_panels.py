@@ -31,12 +31,12 @@ def list_text(default: str) -> tuple[list[Item], list[str]]:
     """Show the list as one text, which the link carries, and return its items and what could not be read."""
     with st.expander("The list as text", icon=":material/edit_note:"):
         text = st.text_area(
-            "Regions, joined by ;",
+            "Regions, separated by ;",
             default,
             key=editing.LIST,
             bind="query-params",
             on_change=editing.typed_over,
-            help="One expression after another, joined by ; and optionally named: name := expression. "
+            help="Expressions separated by ; and optionally named: name := expression. "
             "@name stands for another region of the list, ! hides one.",
         )
     st.session_state["_list"] = text
@@ -206,7 +206,7 @@ def _kov_fields(index: int) -> None:
 
 
 def _check(make: Callable[[], object]) -> None:
-    """Show what the library says against the fields."""
+    """Show what is wrong with the fields, in the library's words."""
     try:
         make()
     except DpcoreError as error:
@@ -236,7 +236,7 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
         key=editing.PICK,
         bind="query-params",
         placeholder="Choose two or more regions",
-        help="Two are compared below the chart. Intersect and Compose add a region that follows its parents.",
+        help="Two regions are compared below the chart. Intersect and Compose add a region that changes with the regions it is made of.",
     )
     with st.container(horizontal=True):
         few = len(picked) < 2
@@ -246,7 +246,7 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
 
 
 def comparison(first: RegionLine, second: RegionLine) -> None:
-    """Say how two regions lie to each other."""
+    """Say how two regions compare."""
     if first.region is None or second.region is None:
         return
     try:

@@ -286,14 +286,6 @@ def expect(operations: float) -> None:
     _rerun.operations = max(_rerun.operations, operations)
 
 
-def attempt(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | DpcoreError:
-    """Return what was made, or the error that it ended with: one result that fails does not keep the others away."""
-    try:
-        return make(*arguments, **options)
-    except DpcoreError as error:
-        return error
-
-
 @contextmanager
 def progress(words: str = "Computing", *, store: ResultCache | None = None) -> Iterator[None]:
     """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop.
