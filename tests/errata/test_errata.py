@@ -86,9 +86,9 @@ def test_wrong_rows_are_refused() -> None:
         Row("x", "thesis", "p", "a", "b", "wrong", "w")
     with pytest.raises(DomainError, match="calls a statement false and names no evidence"):
         Row("x", "thesis", "p", "a", "b", "false", "w")
-    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got ''"):
+    with pytest.raises(DomainError, match="must say where the statement fails if and only if it is false, got ''"):
         Row("x", "thesis", "p", "a", "b", "false", "w", "group_privacy")
-    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got 'ε > 1'"):
+    with pytest.raises(DomainError, match="must say where the statement fails if and only if it is false, got 'ε > 1'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", fails="ε > 1")
     with pytest.raises(DomainError, match="no evidence 'nothing'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", "nothing")
