@@ -10,7 +10,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Mechanisms",
-    "A mechanism adds noise to an answer: the noise on two neighbouring datasets, and the exact region of all tests of it.",
+    "A mechanism adds noise to an answer. See the noise on two neighbouring datasets, and the region of all tests that an attacker can make of it.",
 )
 page.preset_row("Mechanisms", mechanisms.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
@@ -18,7 +18,7 @@ with right:
     view = panels.ask()
 if view is None:
     with left:
-        st.info("Correct the field beside to see the mechanism.", icon=":material/edit:")
+        st.info("Correct the field with the error to see the mechanism.", icon=":material/edit:")
     st.stop()
 
 work.fresh(view)
@@ -28,7 +28,7 @@ def draw(held: Mapping[str, str]) -> None:
     """Draw the noise and the region with the test, with the value of a slider that is held."""
     moved = panels.moved(view, held)
     panels.show_noise(moved)
-    st.subheader("Its region, and what is said about it")
+    st.subheader("Its region and the statements about it")
     panels.show_region(moved)
 
 

@@ -21,7 +21,7 @@ with right:
     view = panels.ask(draws=release)
 if view is None:
     with left:
-        st.info("Correct or complete the fields beside to see the trade-off.", icon=":material/edit:")
+        st.info("Correct or complete the fields to see the trade-off.", icon=":material/edit:")
     st.stop()
 
 work.fresh((view.pair, tuple(view.source.fields.items()), view.moves, view.measure, view.releases, view.seed))
@@ -44,11 +44,13 @@ with below:
         st.caption("Privacy region")
         figure.offer(view.region_spec(), key="utility_region", link=False, store=store)
     results.show_facts(view)
-    examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)
+    note = st.container()
     results.show_bounds(view)
 with release:
     figure.show(view.release_spec(), key="utility_release", words="Releasing", link=False, store=store)
 with inverse:
     st.subheader("The inverse question")
     results.ask_needed(view)
+with note:  # last: a link is known when all its fields are there
+    examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)
 page.guide("privacy_and_utility")

@@ -81,7 +81,7 @@ def choose() -> str:
         key="utility_data",
         bind="query-params",
         on_change=_other_data,
-        help="Invented samples that come with the app, or a table of yours, which stays in your session.",
+        help="Invented samples that come with the app, or your own table, which stays in your session.",
     )
     if name != UPLOAD:
         uploads.forget("utility")
@@ -100,7 +100,7 @@ def ask(pair: UtilityPair, name: str) -> DataSource | None:
     """
     try:
         if not pair.uses_data:
-            st.caption("This query looks at no data: its parameters say all.")
+            st.caption("This query uses no data; its parameters are enough.")
             return DataSource({}, 0, work.cache())
         if name == UPLOAD:
             return _upload(pair)
@@ -193,7 +193,7 @@ def _upload(pair: UtilityPair) -> DataSource | None:
     file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
     if file is None:
         st.info(
-            "Choose a file to see its answers. It stays in the memory of your session; the link carries parameters only.",
+            "Choose a file. It stays in the memory of your session; the link carries parameters only.",
             icon=":material/upload_file:",
         )
         return None
@@ -208,7 +208,7 @@ def _upload(pair: UtilityPair) -> DataSource | None:
     how = _categories(pair) if kind == KINDS[1] else _bounds()
     if how is None and kind == KINDS[1]:
         counts = "equals" in {parameter.name for parameter in pair.parameters()}
-        hint = " To count one answer, type it under Parameters, equals." if counts else ""
+        hint = " To count one answer, type it under Choices, equals." if counts else ""
         st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
     return None if how is None else _read(file, sheet, column, how)
 
@@ -229,7 +229,7 @@ def _bounds() -> dict[str, Any] | None:
     )
     if not low or not high:
         st.info(
-            "Type both bounds. They are public and must not be read off the data: the noise hides one person only within "
+            "Type both bounds. They are public and must not be taken from the data: the noise hides a person only within "
             "them.",
             icon=":material/straighten:",
         )
@@ -241,12 +241,12 @@ def _bounds() -> dict[str, Any] | None:
 def _categories(pair: UtilityPair) -> dict[str, Any] | None:
     """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
-        "Categories, with commas between them",
+        "Categories, separated by commas",
         "",
         key="utility_categories",
         bind="query-params",
         placeholder="Sales, Support, Research",
-        help="The answers that may be there, as known without the data. The link carries them.",
+        help="The possible answers, known without looking at the data. They are part of the link.",
     ).strip()
     others = st.selectbox(
         "Other answers", OTHERS, key="utility_others", bind="query-params", format_func=_OTHERS.__getitem__
@@ -277,6 +277,6 @@ def _read(file: UploadedFile, sheet: Sheet, column: str, how: dict[str, Any]) ->
     lost = bool(reading.dropped) or any(reading.clipped)
     words = " ".join(plain(text) for text in reading.notes)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
-    st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
+    st.caption("These counts are for you alone: they depend on the data, and no noise protects them.")
     most = reading.dataset.n
     return DataSource({**fields, "n": _size(most, most, "First n records")}, most, store, files)

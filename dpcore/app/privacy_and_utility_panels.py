@@ -69,7 +69,7 @@ def _releases() -> int:
         index=RELEASES.index(DEFAULTS["utility_releases"]),
         key="utility_releases",
         bind="query-params",
-        help="At each of the points drawn; 0 for none.",
+        help="How many at each point of the chart; 0 for none.",
     )
     return int(releases)
 
@@ -81,10 +81,10 @@ def sliders() -> list[str]:
 
 def _places(chosen: UtilityPair) -> dict[str, list[float]]:
     """Return the values of the slider of each number."""
-    one, places = Dataset.example(1), {}
+    one, places = Dataset.example(1), dict[str, list[float]]()
     for name, parameter in numbers_of(chosen).items():
         values = pair_grid(chosen, one, name, STEPS)
-        places[name] = [int(x) for x in values] if parameter.kind == "integer" else values
+        places[name] = [int(x) if parameter.kind == "integer" else x for x in values]
     return places
 
 
@@ -100,7 +100,7 @@ def _read_text() -> UtilityPair | None:
         )
         for column, (key, label) in zip(st.columns(len(CHOICES)), CHOICES.items(), strict=True):
             with column:
-                st.text_input(label, "", key=key, bind="query-params", help="Empty: the usual one of the query.")
+                st.text_input(label, "", key=key, bind="query-params", help="Leave it empty for the query's default.")
         about = st.container()
     try:
         chosen = read(text.strip())
@@ -224,7 +224,7 @@ def _ask_seed() -> int:
         seed = int(DEFAULTS["utility_seed"])
     button.button("Release again", icon=":material/casino:", on_click=_again, args=(seed,))
     st.caption(
-        "Both answers are shown because this is an experiment: in earnest only the release is published, and each further "
+        "Both answers are shown because this is an experiment: in practice only the release is published, and each further "
         "release of the same data costs privacy again."
     )
     return seed

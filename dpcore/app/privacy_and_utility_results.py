@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
     from dpcore.specs import Spec
+    from dpcore.specs.kinds.utility import DataDrawer
 
 TARGET = LOSS.but(name="The target", high=1e15)
 
@@ -65,7 +66,7 @@ def show_bounds(view: UtilityView) -> None:
     """Show how the error moves with a bound, where bounds are a choice."""
     if not view.has_bounds:
         return
-    st.subheader("The bounds: bias against noise")
+    st.subheader("Bounds: bias against noise")
     st.markdown(
         "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
         "the present bound."
@@ -97,11 +98,11 @@ def ask_needed(view: UtilityView) -> None:
             placeholder="type a number",
         ).strip()
     if not text:
-        st.caption("Type the error you can bear; the closed forms are solved for the parameter.")
+        st.caption("Type the largest error you can accept; the closed forms are solved for the parameter.")
         return
     try:
         target = read_value(TARGET, text)
-        drawer = drawer_of(view.region_spec())
+        drawer = cast("DataDrawer", drawer_of(view.region_spec()))
         recipe = recipes.Method(drawer.query, "requirement", (view.measure, target, drawer.data, of))
         with work.progress("Solving", store=view.source.store):
             needed = recipes.run(recipe, PLAIN, view.source.files)

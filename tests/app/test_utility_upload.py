@@ -67,7 +67,7 @@ def staff(**parameters: Any) -> AppTest:
 
 def test_text_is_counted() -> None:
     app = staff(utility="count_laplace epsilon=1.0 probability=0.05 at_least=65.0 equals=")
-    assert "To count one answer, type it under Parameters, equals" in said(app)
+    assert "To count one answer, type it under Choices, equals" in said(app)
     assert not alts(app)
     app.text_input(key="utility_count_laplace_equals").set_value("Sales")
     ran(app)
