@@ -29,6 +29,7 @@ from dpcore.core.numerals import nearest
 from dpcore.core.results import install, kept_by
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
+from dpcore.ledger import Ledger, LedgerReading
 from dpcore.regions.cost import PER_SECOND, operations, parts
 from dpcore.regions.tradeoff import TradeOff
 
@@ -79,6 +80,7 @@ class Rerun(threading.local):
     def begin(self) -> None:
         """Reset for a new run."""
         self.results: OrderedDict[Hashable, object] = OrderedDict()
+        self.names: dict[int, tuple[object, Hashable]] = {}
         self.operations = 0.0
         self.ends_at = time.monotonic() + DEADLINE
         self.stop_is_shown = False
@@ -235,7 +237,10 @@ def keeper(store: ResultCache) -> Keeper:
             with collected():  # notices about the fields appear next to them
                 return function(*args, **options)
 
-        return store.get(key, make)
+        made = store.get(key, make)
+        if isinstance(made, (Ledger, LedgerReading)):  # they may be long: their name is the question they answer
+            _rerun.names[id(made)] = (made, ("result", hashlib.sha256(repr(key).encode()).hexdigest()))
+        return made
 
     return keep
 
@@ -244,15 +249,15 @@ def name_of(value: object) -> Hashable:
     """Return a name that is equal if and only if the arguments are equal; a region is named by its expression."""
     if isinstance(value, TradeOff) and _in_language(value):
         return ("region", type(value).__name__, str(value))
+    if id(value) in _rerun.names:
+        return _rerun.names[id(value)][1]
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
         numbers = np.ascontiguousarray(value)
         return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
-    if isinstance(value, (list, tuple)):
-        return tuple(map(name_of, value))
-    if isinstance(value, Mapping):
-        return tuple((name, name_of(part)) for name, part in value.items())
+    if isinstance(value, (list, tuple, Mapping)):
+        return tuple(map(name_of, value.items() if isinstance(value, Mapping) else value))
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
         parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value) if field.compare)
         return (type(value).__qualname__, *parts)
