@@ -1,6 +1,7 @@
 """Choose your noise: say what you want, leave one thing open, and compare what every noise answers."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import streamlit as st
 
@@ -15,7 +16,8 @@ left, right = st.columns([5, 3], gap="large")
 with right:
     unknown, kind = panels.choose()
     question = panels.ask(unknown, kind)
-    note = st.container()
+    view = panels.view()
+    preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
 work.fresh(question)
 if question is None:
     with left:
@@ -26,31 +28,20 @@ if question is None:
 def draw(held: Mapping[str, str]) -> None:
     """Say which noise is best and draw all of them, for the value of a slider that is held."""
     asked = panels.moved(unknown, kind, held, question)
-    try:
-        with work.progress("Calibrating"):
-            if panels.say(asked):
-                picture = figure.figure_of(choose_your_noise.spec(asked, view), height=panels.HEIGHT)
-                figure.picture(picture, "choices")
-            st.caption(figure.plain(choose_your_noise.asked_words(asked)))
-    except DpcoreError as error:
-        figure.trouble(error, "choosing_drawing")
+    with work.progress("Calibrating"):
+        if panels.say(asked):
+            figure.draw(figure.figure_of(choose_your_noise.spec(asked, view), height=panels.HEIGHT), "choices")
 
 
 with left:
-    chart = st.container()
-    view = panels.view()
-    with chart:
-        live.follow("choose", panels.sliders(unknown, kind), draw)
-try:
-    with work.progress("Calibrating"):
-        if choose_your_noise.is_drawable(question):
-            with left:
-                figure.offer(choose_your_noise.spec(question, view), key="choices")
-        st.subheader("All answers side by side")
-        panels.show_table(question)
-        panels.show_lines(question)
-except DpcoreError as error:
-    figure.trouble(error, "choosing_table")
-with note:
-    preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
+    live.follow("choose", panels.sliders(unknown, kind), draw)
+spec = choose_your_noise.spec(question, view)
+with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said where the picture would be
+    st.caption(figure.plain(choose_your_noise.asked_words(question)))
+    if choose_your_noise.is_drawable(question):
+        figure.words(figure.figure_of(spec, height=panels.HEIGHT))
+        figure.offer(spec, key="choices")
+    st.subheader("All answers side by side")
+    panels.show_table(question)
+    panels.show_lines(question)
 page.guide("choose_your_noise")

@@ -23,14 +23,16 @@ if view is None:
 
 store = view.source.store
 work.fresh(work.name_of((view.spec, view.spec.files)))
-with left:
-    try:
-        with work.progress("Auditing", store=store):
-            panels.say_verdict(view)
-    except DpcoreError as error:
-        figure.trouble(error, "auditing")
-        st.stop()
-    figure.show(view.spec, key="audit_figure", height=panels.HEIGHT, store=store)
+try:
+    with left, work.progress("Auditing", store=store):
+        panels.say_verdict(view)
+        picture = figure.figure_of(view.spec, height=panels.HEIGHT, store=store)
+        figure.draw(picture, "audit_figure")
+except DpcoreError as error:
+    figure.trouble(error, "auditing")
+    st.stop()
+figure.words(picture)
+figure.offer(view.spec, key="audit_figure", store=store)
 
 left, right = st.columns([5, 3], gap="large")
 try:

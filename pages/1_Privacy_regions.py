@@ -58,16 +58,26 @@ def draw(held: Mapping[str, str]) -> None:
         with work.progress("Drawing"):
             every = privacy_regions.lines(editing.moved(items, index, held)) if held else lines
             picture = figure.figure_of(spec(every), height=privacy_regions.height(every, view))
-            figure.picture(picture, "privacy_regions")
+            with st.container(key=panels.FRAME):
+                figure.draw(picture, "privacy_regions")
+            figure.words(picture)
     except DpcoreError as error:
         figure.trouble(error, "drawing")
+
+
+def handles(held: Mapping[str, str]) -> list[live.Handle]:
+    """Return what can be dragged on the chart: corner and end of an (ε, δ) region that is selected."""
+    if index is None or view["picture"] != privacy_regions.REGION:
+        return []
+    item = editing.moved(items, index, held)[index]
+    return panels.handles(item.expression, log=view["scale"] == "log-log")
 
 
 with left:
     panels.troubles(lines, index)
     if not any(line.drawn for line in lines):
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
-    live.follow("regions", st.session_state[panels.SLIDERS], draw)
+    live.follow("regions", st.session_state[panels.SLIDERS], draw, handles)
     figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
     if pair is not None:
         panels.comparison(*(lines[at] for at in pair))

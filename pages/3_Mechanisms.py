@@ -10,7 +10,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Mechanisms",
-    "A mechanism adds noise to an answer: the noise on two neighbouring datasets, and the exact region of all tests of it.",
+    "A mechanism adds noise to an answer. See the noise on two neighbouring datasets, and the region of all tests that an attacker can make of it.",
 )
 page.preset_row("Mechanisms", mechanisms.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
@@ -18,7 +18,7 @@ with right:
     view = panels.ask()
 if view is None:
     with left:
-        st.info("Correct the field beside to see the mechanism.", icon=":material/edit:")
+        st.info("Correct the field with the error to see the mechanism.", icon=":material/edit:")
     st.stop()
 
 work.fresh(view)
@@ -28,15 +28,12 @@ def draw(held: Mapping[str, str]) -> None:
     """Draw the noise and the region with the test, with the value of a slider that is held."""
     moved = panels.moved(view, held)
     panels.show_noise(moved)
-    st.subheader("Its region, and what is said about it")
+    st.subheader("Its region and the statements about it")
     panels.show_region(moved)
 
 
 with left:
     live.follow("mechanism", panels.sliders(), draw, lambda held: panels.handles(panels.moved(view, held)))
-    panels.offer("Region", mechanisms.region_spec, view, key=panels.CHART)
-    if not view.no_noise:
-        panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 with right:
     st.subheader("Smallest statements")
     panels.show_statements(view)
@@ -44,6 +41,13 @@ with right:
     panels.show_claim(view)
     st.subheader("Noise for a goal")
     panels.show_goal(view)
+
+left, right = st.columns(2, gap="large")
+with left:
+    panels.offer("Region", mechanisms.region_spec, view, key=panels.CHART)
+with right:
+    if not view.no_noise:
+        panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 
 left, right = st.columns(2, gap="large")
 for column, title, spec, key in (

@@ -1,11 +1,13 @@
 """Local privacy: the channel that keeps one person's value private and still answers an analyst's question best."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import streamlit as st
 
 from dpcore.app import figure, live, local_privacy, page, privacy_regions_panels, work
 from dpcore.app import local_privacy_panels as panels
+from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Local privacy",
@@ -14,7 +16,7 @@ page.setup(
 page.preset_row("Local_privacy", local_privacy.DEFAULTS)
 
 left, right = st.columns([5, 3], gap="large")
-counting = st.container()
+about, counting = st.container(), st.container()
 first, second = st.columns(2, gap="large")
 with counting:
     st.subheader("How many people does an analyst need?")
@@ -32,8 +34,8 @@ work.fresh(view)
 
 def draw_curves(held: Mapping[str, str]) -> None:
     """Draw what channels keep as ε grows, for the value of a slider that is held."""
-    spec = panels.moved(view, held).spec("divergence")
-    figure.picture_of(spec, key="local_curves", words="Comparing", height=panels.HEIGHT)
+    with work.progress("Comparing"):
+        figure.draw(figure.figure_of(panels.moved(view, held).spec("divergence"), height=panels.HEIGHT), "local_curves")
 
 
 def draw_channel(held: Mapping[str, str]) -> None:
@@ -48,6 +50,9 @@ def draw_region(held: Mapping[str, str]) -> None:
 
 with left:
     live.follow("local_curves", panels.SLIDERS[:1], draw_curves)
+with about:
+    with suppress(DpcoreError), work.progress("Comparing"):  # an error is said where the picture would be
+        figure.words(figure.figure_of(view.spec("divergence"), height=panels.HEIGHT))
     figure.offer(view.spec("divergence"), key="local_curves")
 with counting:
     panels.say_people(view)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, ledger, live, page
+from dpcore.app import ledger, live, page
 from dpcore.app import ledger_panels as panels
 
 page.setup("Ledger", "List every release about the same people: what do they reveal together, and what still fits?")
@@ -28,11 +28,11 @@ if view is not None:
     def draw(held: Mapping[str, str]) -> None:
         """Draw what is spent of the budget, for the value of a slider that is held."""
         spec = view.spec("budget", panels.moved(view.budget, held))
-        panels.picture(view, spec, "Adding up", panels.CHART_HEIGHT)
+        panels.draw(view, spec, "Adding up", panels.CHART_HEIGHT)
 
     with left:
         live.follow("ledger", panels.SLIDERS, draw)
-    figure.offer(view.spec("budget"), key="ledger_budget", command=lambda _: view.command(), store=view.store)
+    panels.say_figure(view, view.spec("budget"), panels.CHART_HEIGHT, link=True)
     panels.say_rows(view)
 
     left, right = st.columns(2, gap="large")

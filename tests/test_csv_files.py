@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.app.figure import csv_of
+from dpcore.app.export import csv_of
 from dpcore.cli.output import write
 from dpcore.files.csv_writer import frame_text, marked, read_frame, unmarked
 from dpcore.files.sheet import open_csv, rows_of

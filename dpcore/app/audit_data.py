@@ -34,7 +34,7 @@ SOURCES = (SIMULATED, EXAMPLE, UPLOAD)
 LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9
-BY_NAME = "found by its name"
+BY_NAME = "by its usual name"
 FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
 

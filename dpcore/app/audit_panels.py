@@ -6,7 +6,8 @@ import streamlit as st
 
 from dpcore.app import audit, audit_data, work
 from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, AuditView, regions
-from dpcore.app.figure import csv_of, plain
+from dpcore.app.export import csv_of
+from dpcore.app.figure import plain
 from dpcore.app.inputs import number_field
 from dpcore.charts import theme
 from dpcore.core.domains import CONFIDENCE, DELTA

@@ -67,12 +67,19 @@ def moved(unknown: str, kind: str, held: Mapping[str, str], question: Question) 
         return question
     requirement = () if question.requirement is None else astuple(cast("Any", question.requirement))
     error = (question.probability,) if question.error is None else (question.error, question.probability)
-    numbers = [
-        tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
-        for fields, values in ((_requirement_fields(kind), requirement), (_error_fields(unknown, kind), error))
-    ]
-    k = float(held.get("choose_k_slider", question.k))
-    return _question(unknown, kind, *numbers, (k, question.width, question.delta, question.q))
+    others = (float(held.get("choose_k_slider", question.k)), question.width, question.delta, question.q)
+    return _question(
+        unknown,
+        kind,
+        _held(_requirement_fields(kind), requirement, held),
+        _held(_error_fields(unknown, kind), error, held),
+        others,
+    )
+
+
+def _held(fields: Sequence[NumberField], values: Sequence[float], held: Mapping[str, str]) -> Numbers:
+    """Return the values of some fields, that of a slider that is held in its place."""
+    return tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
 
 
 def sliders(unknown: str, kind: str) -> list[str]:
@@ -224,8 +231,8 @@ def show_table(question: Question) -> None:
     if len(table):
         st.dataframe(table, hide_index=True, width="stretch", key="choose_answers")
         st.caption(
-            "Deviations and errors are those of the noise with the parameter shown: exact laws, errors rounded up. What ε, "
-            "advantage and the share found are is said at the end of each row."
+            "Standard deviations and errors follow exactly from the law of the noise; errors are rounded up. The end of each "
+            "row says what its ε, its advantage and its share of people found are."
         )
 
 

@@ -18,7 +18,7 @@ MOST_CROSSINGS = 3
 
 
 def compared(first: str, a: TradeOff, second: str, b: TradeOff) -> tuple[str, pd.DataFrame]:
-    """Return how two named regions lie to each other, in words and as the table behind them.
+    """Return how two named regions compare, in words and as a table.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def expression_error(text: str, old: Sequence[Item]) -> str:
         return "The expression is empty; Delete removes the region."
     region = listing.read_leniently(text)[0]
     if len(region) != 1 or region[0].expression != text.strip():
-        return "One expression is edited here, without name or semicolon; more are added above."
+        return "One expression is edited here, without a name or a semicolon; add other regions below."
     try:
         read(listing.expand(text, old))
     except DpcoreError as error:
@@ -172,14 +172,14 @@ def shape(expression: str) -> Repeated | None:
 
 
 def same_as(expression: str) -> str:
-    """Say which region an expression means where its numbers make it one of another name; else nothing."""
+    """Say which region of another name an expression is equal to, if there is one."""
     region = shape(expression)
     node = read(expression) if region is not None else None
     for inside in ("region", "base"):
         node = getattr(node, inside, node)
     if region is None or not isinstance(node, Atom) or node.entry is region.written.entry:
         return ""
-    return f"With these numbers {region.written.entry.name} is the region {node}: the others change nothing."
+    return f"With these numbers {region.written.entry.name} is the same region as {node}; its other numbers change nothing."
 
 
 def fields_key(region: Repeated) -> str:
@@ -251,7 +251,7 @@ def take_kov(index: int) -> None:
 
 
 def _attempt(make: Callable[[], Any]) -> Any:
-    """Return what is made, None if the library refuses; the page shows the refusal where the fields are."""
+    """Return a result, or None if the library refuses; the page shows the reason beside the fields."""
     try:
         return make()
     except DpcoreError:

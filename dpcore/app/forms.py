@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from dpcore.core.registry import Entry, Parameter
 
-MOST_COLUMNS = 4
 _RATES = [round(0.01 * step, 2) for step in range(101)]
 _EXCESSES = sorted({0.0, *(float(f"{step}e{power}") for power in range(-9, -2) for step in (1, 2, 5)), *_RATES})
 _EVEN = ("epsilon", "mu")
@@ -46,10 +45,8 @@ def _argument(value: Any) -> Any:
     return value
 
 
-def atom_form(
-    written: Written, key: str, on_change: Callable[..., None] | None = None, args: tuple[Any, ...] = ()
-) -> str | None:
-    """Show one field per parameter of a named region and return the expression they make, or None with the error shown.
+def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> list[str]:
+    """Show every parameter of a region as a slider with its exact field beside it; what has no slider is a field.
 
     Parameters
     ----------
@@ -58,27 +55,7 @@ def atom_form(
     key : str
         The fields are kept under ``{key}_{parameter}``.
     on_change, args : callable or tuple of object
-        Called before the next run when a field changes; `typed` then reads the fields.
-    """
-    parameters = written.entry.parameters
-    columns = st.columns(max(1, min(MOST_COLUMNS, len(parameters))))
-    for index, parameter in enumerate(parameters):
-        with columns[index % len(columns)]:
-            _field(parameter, written.shown[parameter.name], f"{key}_{parameter.name}", on_change, args)
-    try:
-        return typed(written.entry, key)
-    except DpcoreError as error:
-        st.error(str(error))
-        return None
-
-
-def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> list[str]:
-    """Show every parameter of a region as a slider with its exact field beside it; what has no slider is a field.
-
-    Parameters
-    ----------
-    written, key, on_change, args : Written or str or callable or tuple of object
-        As in `atom_form`; a slider writes into its field before `on_change`.
+        Called before the next run when a field changes, or a slider that writes into it; `typed` then reads the fields.
 
     Returns
     -------
@@ -131,7 +108,7 @@ def row(
     number = int(value) if parameter.kind == "integer" else float(value)
     slider, field = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
-        _slider(parameter, number, values or _grid(parameter), place, on_change, args)
+        _slider(parameter, number, values, place, on_change, args)
     with field:
         _field(parameter, shown, place, on_change, args)
     return [slider_key(place)]
@@ -156,11 +133,16 @@ def _slider(
     st.session_state[handle] = value
     st.select_slider(
         parameter.label or parameter.name,
-        sorted({*values, value}),
+        slider_values(parameter, value, values),
         key=handle,
         format_func=numeral,
         on_change=move,
     )
+
+
+def slider_values(parameter: Parameter, value: float, values: Sequence[float] = ()) -> list[float]:
+    """Return what a slider shows: some values, or a useful range of the parameter, and the present one."""
+    return sorted({*(values or _grid(parameter)), value})
 
 
 def slider_key(place: str) -> str:
@@ -191,7 +173,7 @@ def _inside(parameter: Parameter, value: float) -> bool:
 
 
 def fill(written: Written, key: str) -> None:
-    """Write a region's texts into its fields; to be called before `atom_form` shows them."""
+    """Write a region's texts into its fields; to be called before `rows` shows them."""
     for name, shown in written.shown.items():
         st.session_state[f"{key}_{name}"] = shown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -208,7 +209,7 @@ def _encoded(make: Callable[[LedgerReading], str], reading: LedgerReading) -> by
 
 
 def _downloads(reading: LedgerReading) -> None:
-    """Offer the table as files that can be opened again, rows that do not count included."""
+    """Offer the table as files that can be opened again, wrong rows too."""
     for label, make, name, mime in (
         ("Ledger as CSV", to_csv, "ledger.csv", "text/csv"),
         ("Ledger as JSON", to_json, "ledger.json", "application/json"),
@@ -298,19 +299,19 @@ def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) ->
 
 
 def show(view: LedgerView, kind: str, words: str, **fields: Any) -> None:
-    """Show a picture of the ledger and all that can be taken away."""
+    """Show a picture of the ledger with its sentence and all that can be taken away, or why there is none."""
     spec = view.spec(kind, **fields)
-    if picture(view, spec, words):
-        figure.offer(spec, key=f"ledger_{kind}", link=False, store=view.store)
+    if draw(view, spec, words):
+        say_figure(view, spec)
 
 
-def picture(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
+def draw(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
     """Draw a picture of the ledger, or say in its place why there is none; return whether it is drawn."""
     key = f"ledger_{spec['view']}"
     ledger.expect(view)
     try:
         with work.progress(words, store=view.store):
-            figure.picture(figure.figure_of(spec, height=height, store=view.store), key)
+            figure.draw(figure.figure_of(spec, height=height, store=view.store), key)
     except DomainError as error:  # nothing to draw is an answer, not a mistake
         st.info(plain(str(error)), icon=":material/info:")
         return False
@@ -319,6 +320,14 @@ def picture(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
         say_command(view, error)
         return False
     return True
+
+
+def say_figure(view: LedgerView, spec: Spec, height: int = 0, *, link: bool = False) -> None:
+    """Show the sentence of a picture, if it could be drawn, and all that can be taken away."""
+    with suppress(DpcoreError), work.progress("Drawing", store=view.store):  # an error is said in the picture's place
+        figure.words(figure.figure_of(spec, height=height, store=view.store))
+        command = (lambda _: view.command()) if link else None
+        figure.offer(spec, key=f"ledger_{spec['view']}", link=link, command=command, store=view.store)
 
 
 def say_command(view: LedgerView, error: DpcoreError) -> None:

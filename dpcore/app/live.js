@@ -141,7 +141,7 @@ const ticks = (svg, axis) => {
     const text = label.textContent.replace("\u2212", "-").replaceAll(",", "");
     return [Number(places?.[axis === "X" ? 1 : 2]), text === "" ? NaN : Number(text)];
   });
-  const read = numbers.filter((one) => one.every(Number.isFinite));
+  const read = numbers.filter((one) => one.every(Number.isFinite)).sort((a, b) => a[0] - b[0]);
   return read.length > 1 ? [read[0], read.at(-1)] : [];
 };
 

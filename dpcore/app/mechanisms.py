@@ -106,8 +106,8 @@ class MechanismView:
         what = WORDS[kind(*self.border, "lower")]
         if self.is_best:
             return "No test with as few false positives misses fewer people: the point lies on the region's border."
-        words = f"The best attacker with false positives of {nearest(self.alpha)} misses at least a share of"
-        return f"{words} {outward(self.border[0], 4, up=False)} ({what})."
+        share = outward(self.border[0], 4, up=False)
+        return f"The best attacker with as few false positives misses at least a share of {share} ({what})."
 
     def regions(self, *, statements: bool = True) -> dict[str, str]:
         """Return the exact region, the statements about it and the claim: name on the chart -> expression."""
@@ -128,13 +128,13 @@ def border(mechanism: TradeOff, rates: Sequence[float]) -> list[tuple[float, flo
 
 
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
-    """Return the mechanism that a text names and what the library warned about, or say what is wanted."""
+    """Return the mechanism that a text names, and what the library warned about."""
     if len(text) > LONGEST:
         msg = f"A mechanism is written in at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
     region, notices = work.region(text)
     if not isinstance(region, Mechanism):
-        msg = f"One mechanism is wanted, such as laplace(1) or rr(1, 5); {theme.short(str(region))} is not one."
+        msg = f"Type one mechanism, such as laplace(1) or rr(1, 5); {theme.short(str(region))} is not one."
         raise DomainError(msg)
     return region, notices
 

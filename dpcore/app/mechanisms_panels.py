@@ -77,7 +77,7 @@ def ask() -> MechanismView | None:
         alpha = inputs.slider_field(
             "α", "test_alpha", DEFAULTS["test_alpha"], ALPHAS, ALPHA, name=name, help_text=words
         )
-        words = "The smallest ε is stated at this δ; typed as 1e-6."
+        words = "The smallest ε is stated at this δ; for example 1e-6."
         name = "δ of the statements"
         delta = inputs.slider_field(
             "δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, name=name, help_text=words
@@ -262,7 +262,7 @@ def show_claim(view: MechanismView) -> None:
         figure.trouble(error, "mechanism_checking_the_claim")
         return
     if found is None:
-        st.markdown("Nothing is usually claimed about this mechanism beyond its region.")
+        st.markdown("There is no usual claim about this mechanism.")
     elif found.holds is False:
         st.warning(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/warning:")
     else:
@@ -270,16 +270,16 @@ def show_claim(view: MechanismView) -> None:
 
 
 def show_goal(view: MechanismView) -> None:
-    """Ask for (epsilon, delta, k) and say the noise that meets it."""
+    """Ask for (epsilon, delta, k) and say how much noise meets it."""
     columns = st.columns(3)
     with columns[0]:
         epsilon = _number(
             "Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Bound on the privacy loss of all answers together."
         )
     with columns[1]:
-        delta = _number("Goal δ", "goal_delta", DELTA, "What may exceed that bound, of all answers together.")
+        delta = _number("Goal δ", "goal_delta", DELTA, "The excess over that bound, for all answers together.")
     with columns[2]:
-        k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers together.")
+        k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers are released.")
     if epsilon is None or delta is None or k is None:
         return
     text = calibration_text(view.mechanism, k)

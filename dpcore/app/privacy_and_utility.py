@@ -1,43 +1,35 @@
-"""Privacy against utility as its page shows it: the state in the link, the pictures, and the Python that makes them."""
+"""Privacy against utility as its page shows it: the state in the link, the specs of its pictures, and what is said."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dpcore.app import privacy_and_utility_data
-from dpcore.app.settings import Kind, label_of, values_of, written
-from dpcore.charts import Figure, Look, region_figure
-from dpcore.charts.bounds import bound_figure
-from dpcore.charts.pairs import pair_figure
-from dpcore.charts.releases import release_figure
-from dpcore.core.numerals import nearest
+from dpcore.app import forms, privacy_and_utility_data
+from dpcore.app.settings import Kind, label_of, meant, values_of, written
+from dpcore.core.domains import COUNT
 from dpcore.core.registry import Choice
-from dpcore.regions.guarantees import DP
+from dpcore.language.numbers import read_value
+from dpcore.specs import Spec, intermediate
 from dpcore.utility import PAIRS, UtilityPair, pair
 from dpcore.utility.bounds import SIDES
-from dpcore.utility.neighbourhood import DataRegion
 from dpcore.utility.reading import OTHERS, OUTSIDE
-from dpcore.words import attack_sentence, outward
+from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Mapping
 
     from dpcore.app.privacy_and_utility_data import DataSource
     from dpcore.core.registry import Parameter
-    from dpcore.regions.tradeoff import TradeOff
+    from dpcore.utility import Dataset
 
-_T = TypeVar("_T")
-HEIGHT = 400  # of both figures, so that they stand side by side
+HEIGHT = 400
 RECORDS = "n"  # moves the number of records
 COLUMNS = "d"  # the number of columns is that of the data and cannot move
 RELEASES = ("0", "1000", "10000", "100000")
-HERE, AT_HAND, STATED = "exact region here", "these data, worst neighbour", "-DP as stated"
-_SAME = 1e-9
-_RATES = np.linspace(0.0, 1.0, 41)
-
+MOST_HELD = 1000
+"""Releases that are simulated at each point while a slider is held: more would not follow it."""
 
 KIND = Kind("utility", PAIRS, pair, "a query with its mechanism, such as count_laplace")
 read = KIND.read
@@ -90,105 +82,62 @@ class UtilityView:
     releases: int
     seed: int
 
+    @cached_property
+    def data(self) -> Dataset:
+        """The data, as the recipe of the figures makes them."""
+        data: Dataset = intermediate(self._spec("utility_region"), "data")
+        return data
+
+    def _spec(self, draw: str, **own: Any) -> Spec:
+        usual = values_of(pair(self.pair.name))
+        parameters = {name: value for name, value in values_of(self.pair).items() if value != usual[name]}
+        query = {"utility": self.pair.name, "parameters": parameters}
+        known = {name: value for name, value in self.source.fields.items() if value is not None}
+        return Spec({"draw": draw, **query, **known, **own}, files=self.source.files)
+
+    def utility_spec(self) -> Spec:
+        """Return the spec of the error against the parameter that moves."""
+        own = {"moves": self.moves, "measure": self.measure, "releases": self.releases, "seed": self.seed}
+        return self._spec("utility", **own)
+
+    def region_spec(self) -> Spec:
+        """Return the spec of the region at the present parameters."""
+        return self._spec("utility_region")
+
+    def release_spec(self) -> Spec:
+        """Return the spec of one release beside the true answer."""
+        return self._spec("release", seed=self.seed)
+
+    def bound_spec(self, side: str) -> Spec:
+        """Return the spec of the error against a public bound: bias, noise and their total."""
+        return self._spec("bounds", side=side, measure=self.measure)
+
     @property
-    def key(self) -> tuple[Hashable, ...]:
-        """What the pictures depend on, without the data's own content."""
-        return (written(self.pair), self.source.key, self.moves, self.measure, self.releases)
+    def has_bounds(self) -> bool:
+        """Whether bounds are a choice between bias and noise here: for some queries, and one column of numbers."""
+        return self.pair.clips and self.pair.wide_costs and not self.data.categories and self.data.d == 1
 
-    def kept(self, what: tuple[Hashable, ...], make: Callable[[], _T]) -> _T:
-        """Return a result from the cache: the shared one for public data, the visitor's own for an upload."""
-        return self.source.cache.get(("utility", *what), lambda: (make(),))[0]
-
-    @property
-    def region(self) -> TradeOff:
-        """The region over all datasets."""
-        return self.pair.region
-
-    @property
-    def regions(self) -> dict[str, TradeOff]:
-        """The regions to draw: of the mechanism, of these data where that is another, and as usually stated."""
-        return self.kept(("regions", written(self.pair), self.source.key), self._regions)
-
-    def _regions(self) -> dict[str, TradeOff]:
-        found = {"exact region" if self.region.kind == "exact" else "bound for all data": self.region}
-        here = self.pair.region_at(self.source.data)
-        if isinstance(here, DataRegion):
-            found[AT_HAND] = here
-        elif not _alike(here, self.region):
-            found[HERE] = here
-        values = values_of(self.pair)
-        if "epsilon" in values:
-            stated = DP(values["epsilon"], values.get("delta", 0.0))
-            if not any(_alike(stated, region) for region in found.values()):
-                found[f"({nearest(stated.epsilon_)}, {nearest(stated.delta_)}){STATED}"] = stated
-        return found
+    def moved(self, held: Mapping[str, str]) -> UtilityView:
+        """Return the view with the value of a slider that is held, and less simulated."""
+        if not held:
+            return self
+        ((slider, text),) = held.items()
+        view = replace(self, releases=min(self.releases, MOST_HELD))
+        if slider == privacy_and_utility_data.SIZE:
+            n = read_value(COUNT.but(name="n", high=self.source.most), text)
+            return replace(view, source=replace(self.source, fields={**self.source.fields, "n": n}))
+        for name, parameter in numbers_of(self.pair).items():
+            if slider == slider_of(self.pair, name):
+                return replace(view, pair=self.pair.but(**{name: meant(parameter, text)}))
+        return self
 
 
-def _alike(first: TradeOff, second: TradeOff) -> bool:
-    return bool(np.max(np.abs(first.beta(_RATES) - second.beta(_RATES))) <= _SAME)
-
-
-# ---- pictures ------------------------------------------------------------------------------------------------
-
-
-def utility_picture(view: UtilityView, *, dark: bool) -> Figure:
-    """Return the utility against the parameter that moves."""
-    options = _figure_options(view)
-    return view.kept(
-        ("figure", *view.key, view.seed, dark),
-        lambda: pair_figure(view.pair, view.source.data, **options, look=Look(dark=dark, height=HEIGHT)),
-    )
-
-
-def _figure_options(view: UtilityView) -> dict[str, Any]:
-    return {"parameter": view.moves, "measure": view.measure, "releases": view.releases, "seed": view.seed}
-
-
-def region_picture(view: UtilityView, *, dark: bool) -> Figure:
-    """Return the region at the present parameters."""
-
-    def make() -> Figure:
-        regions = view.regions
-        drawn = region_figure(regions, selected=next(iter(regions)), look=Look(dark=dark, height=HEIGHT))
-        if AT_HAND in regions:
-            note = "The region of these data depends on them: it is for their owner and must not be published."
-            return replace(drawn, notes=(*drawn.notes, note))
-        return drawn
-
-    return view.kept(("region", written(view.pair), view.source.key, dark), make)
-
-
-def release_picture(view: UtilityView, *, dark: bool) -> Figure:
-    """Return one release beside the true answer."""
-    asked = ("release", written(view.pair), view.source.key, view.seed, dark)
-    return view.kept(asked, lambda: release_figure(view.pair, view.source.data, seed=view.seed, look=Look(dark=dark)))
-
-
-def has_bounds(view: UtilityView) -> bool:
-    """Return whether bounds are a choice between bias and noise here: for some queries, and one column of numbers."""
-    data = view.source.data
-    return view.pair.clips and view.pair.wide_costs and not data.categories and data.d == 1
-
-
-def bound_picture(view: UtilityView, side: str, *, dark: bool) -> Figure:
-    """Return the error against a public bound: bias, noise and their total."""
-    asked = ("bound", written(view.pair), view.source.key, view.measure, side, dark)
-    look = Look(dark=dark, height=HEIGHT)
-    return view.kept(
-        asked, lambda: bound_figure(view.pair, view.source.data, side=side, measure=view.measure, look=look)
-    )
+def slider_of(chosen: UtilityPair, name: str) -> str:
+    """Return the key of the slider of a parameter."""
+    return forms.slider_key(f"{KIND.key}_{chosen.name}_{name}")
 
 
 # ---- words ---------------------------------------------------------------------------------------------------
-
-
-def words(view: UtilityView) -> str:
-    """Say how far a release is off, and what an attacker can do."""
-
-    def make() -> str:
-        return f"{view.pair.sentence(view.source.data)} {attack_sentence(view.region)}"
-
-    return view.kept(("words", written(view.pair), view.source.key), make)
 
 
 def known_facts(view: UtilityView) -> list[tuple[str, str, str, str]]:
@@ -196,105 +145,10 @@ def known_facts(view: UtilityView) -> list[tuple[str, str, str, str]]:
     units = {m.name: m for m in view.pair.measures}
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound", "approximate": "approximation"}
     rows = []
-    for fact in view.pair.closed_forms(view.source.data):
+    for fact in view.pair.closed_forms(view.data):
         measure = units[fact.measure]
         shown = outward(fact.value, 4, up=fact.kind != "lower")
         kind = "lower bound on any mechanism" if fact.about == "any" else kinds[fact.kind]
         unit = f" {measure.unit}" if measure.unit else ""
         rows.append((measure.label, f"{shown}{unit} ({kind})", fact.theorem, fact.formula))
     return rows
-
-
-# ---- code ----------------------------------------------------------------------------------------------------
-
-
-def _query_lines(view: UtilityView) -> list[str]:
-    values = "".join(f", {name}={value!r}" for name, value in values_of(view.pair).items())
-    return [f"query = pair({view.pair.name!r}{values})", *view.source.code]
-
-
-def utility_code(view: UtilityView) -> str:
-    """Return the Python lines that draw the utility."""
-    options = "".join(f", {name}={value!r}" for name, value in _figure_options(view).items())
-    return "\n".join(
-        [
-            "from dpcore.charts import save",
-            "from dpcore.charts.pairs import pair_figure",
-            "from dpcore.utility import pair",
-            *view.source.imports,
-            "",
-            *_query_lines(view),
-            "print(query.sentence(data))",
-            f"figure = pair_figure(query, data{options})",
-            'save(figure, "utility.svg")',
-        ]
-    )
-
-
-def region_code(view: UtilityView) -> str:
-    """Return the Python lines that draw the region."""
-    rows = ["regions = {"]
-    for name, region in view.regions.items():
-        made = "query.region_at(data)" if name in (HERE, AT_HAND) else "query.region"
-        if isinstance(region, DP) and name.endswith(STATED):
-            made = f"dp({region.epsilon_!r}, {region.delta_!r})"
-        rows.append(f"    {name!r}: {made},")
-    return "\n".join(
-        [
-            "from dpcore import dp",
-            "from dpcore.charts import region_figure, save",
-            "from dpcore.utility import pair",
-            *view.source.imports,
-            "",
-            *_query_lines(view),
-            *rows,
-            "}",
-            f"figure = region_figure(regions, selected={next(iter(view.regions))!r})",
-            'save(figure, "region.svg")',
-        ]
-    )
-
-
-def release_code(view: UtilityView) -> str:
-    """Return the Python lines that draw one release."""
-    return "\n".join(
-        [
-            "from dpcore.charts import save",
-            "from dpcore.charts.releases import release_figure",
-            "from dpcore.utility import pair",
-            *view.source.imports,
-            "",
-            *_query_lines(view),
-            f"figure = release_figure(query, data, seed={view.seed!r})",
-            'save(figure, "release.svg")',
-        ]
-    )
-
-
-def bound_code(view: UtilityView, side: str) -> str:
-    """Return the Python lines that draw the trade-off over a bound."""
-    return "\n".join(
-        [
-            "from dpcore.charts import save",
-            "from dpcore.charts.bounds import bound_figure",
-            "from dpcore.utility import pair",
-            *view.source.imports,
-            "",
-            *_query_lines(view),
-            f"figure = bound_figure(query, data, side={side!r}, measure={view.measure!r})",
-            'save(figure, "bound.svg")',
-        ]
-    )
-
-
-def needed_code(view: UtilityView, measure: str, target: float, of: str) -> str:
-    """Return the Python lines that answer the inverse question."""
-    return "\n".join(
-        [
-            "from dpcore.utility import pair",
-            *view.source.imports,
-            "",
-            *_query_lines(view),
-            f"print(query.requirement({measure!r}, {target!r}, data, {of!r}).words)",
-        ]
-    )

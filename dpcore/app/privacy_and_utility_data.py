@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
-from dpcore.app import uploads, work
+from dpcore.app import page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
-from dpcore.language.numbers import read_value
+from dpcore.files.sheet import DELIMITERS
+from dpcore.language.numbers import number, read_value
+from dpcore.specs import Spec, intermediate
 from dpcore.utility.dataset import OTHER
-from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared, read_labels, read_numbers
+from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared
 from dpcore.utility.samples import part, sample, samples
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Mapping
 
-    from streamlit.delta_generator import DeltaGenerator
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from dpcore.files.sheet import Sheet
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 MADE_UP, UPLOAD = "made-up", "your CSV"
 MOST_MADE_UP = 10**6
 FIRST = "ages: age in years"
+FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
+SIZE = "utility_n_slide"
+_STEPS = 61  # of a slider
 BOUND = REAL.but(low=-1e12, high=1e12)
 KINDS = ("numbers", "answers")
 _CLIPPING = {"clip": "move them to the nearer bound", "drop": "leave their rows out"}
@@ -38,14 +43,12 @@ _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their 
 
 @dataclass(frozen=True)
 class DataSource:
-    """Data, how many records there are to take them from, where results may be kept, and the Python that reads them."""
+    """Data: the fields of their spec, the files in them, how many records there are, and where results are kept."""
 
-    data: Dataset
+    fields: dict[str, Any]
     most: int
-    key: Hashable
-    cache: work.ResultCache
-    imports: tuple[str, ...]
-    code: tuple[str, ...]
+    store: work.ResultCache
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def options() -> dict[str, str]:
@@ -78,14 +81,14 @@ def choose() -> str:
         key="utility_data",
         bind="query-params",
         on_change=_other_data,
-        help="Invented samples that come with the app, or a table of yours, which stays in your session.",
+        help="Invented samples that come with the app, or your own table, which stays in your session.",
     )
     if name != UPLOAD:
         uploads.forget("utility")
     return str(name)
 
 
-def ask(pair: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | None:
+def ask(pair: UtilityPair, name: str) -> DataSource | None:
     """Show what the data need and return them; None where something is to be corrected, which is said.
 
     Parameters
@@ -94,15 +97,13 @@ def ask(pair: UtilityPair, name: str, details: DeltaGenerator) -> DataSource | N
         The query, for which data may be made up.
     name : str
         What the menu says.
-    details : DeltaGenerator
-        Where an upload's layout is shown.
     """
     try:
         if not pair.uses_data:
-            st.caption("This query looks at no data: its parameters say all.")
-            return DataSource(pair.example(), 0, (), work.cache(), (), ("data = query.example()",))
+            st.caption("This query uses no data; its parameters are enough.")
+            return DataSource({}, 0, work.cache())
         if name == UPLOAD:
-            return _upload(pair, details)
+            return _upload(pair)
         return _public(name, pair)
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
@@ -123,25 +124,36 @@ def _public(name: str, pair: UtilityPair) -> DataSource:
     known = options()[name]
     whole = sample(known) if known else pair.example()
     most = whole.n if known else MOST_MADE_UP
+    n = _size(whole.n, most, "First n records" if known else "Number of records")
     with st.expander(f"{grouped(whole.n)} records{_range(whole)}", icon=":material/dataset:"):
         _about(known)
-        cut = _cut(whole, "First n records" if known else "Number of records", most)
-    if not known and cut["n"] is not None:  # made up as many as asked
-        made, size = pair.example(cut["n"]), f"query.example({cut['n']})"
-        cut = {**cut, "n": None}
-    else:
-        made, size = whole, "query.example()"
-    data = part(made, **cut)
-    if data.n != whole.n or any(value is not None for value in cut.values()):
+        low, high = _limits(whole)
+    fields = {"sample": known or None, "n": n, "lower": low, "upper": high}
+    data = part(whole if known or n is None else pair.example(n), n=n if known else None, low=low, high=high)
+    if n is not None or low is not None or high is not None:
         st.caption(f"Used: {grouped(data.n)} records{_range(data)}.")
-    typed = "".join(f", {key}={value!r}" for key, value in cut.items() if value is not None)
-    if not known:
-        code = (f"data = part({size}{typed})",) if typed else (f"data = {size}",)
-        imports = ("from dpcore.utility.samples import part",) if typed else ()
-    else:
-        code, imports = (f"data = sample({known!r}{typed})",), ("from dpcore.utility.samples import sample",)
-    key = (name, data.n, pair.name if not known else "", *cut.values())
-    return DataSource(data, most, key, work.cache(), imports, code)
+    return DataSource(fields, most, work.cache())
+
+
+def _size(whole: int, most: int, label: str) -> int | None:
+    """Show how many records are used, as a slider and a field that may be empty; None means all."""
+    text = str(st.session_state.get("utility_n", "")).strip()
+    wanted = number(text) if text else float(whole)
+    slider, field = st.columns([3, 2], vertical_alignment="bottom")
+    with field:
+        text = st.text_input(
+            label, "", key="utility_n", bind="query-params", placeholder=str(whole), help="Empty for all of them."
+        ).strip()
+    if wanted is not None and 1 <= wanted <= most and wanted == int(wanted):
+        st.session_state[SIZE] = int(wanted)
+        places = sorted({*map(int, np.geomspace(1, most, _STEPS)), most, int(wanted)})
+        with slider:
+            st.select_slider("n (records)", places, key=SIZE, format_func=str, on_change=_take_size)
+    return int(read_value(COUNT.but(high=most), text, label)) if text else None
+
+
+def _take_size() -> None:
+    page.change("utility_n", str(st.session_state[SIZE]))
 
 
 def _about(name: str) -> None:
@@ -157,77 +169,51 @@ def _range(data: Dataset) -> str:
     return f" in [{nearest(data.low)}, {nearest(data.high)}]" if data.d == 1 else f" of {data.d} numbers"
 
 
-def _cut(whole: Dataset, size: str, most: int) -> dict[str, Any]:
-    """Show the fields for size and bounds; empty fields leave the data as they are.
-
-    Parameters
-    ----------
-    size : str
-        Label of the number of records.
-    most : int
-        How many there may be.
-    """
-    columns = st.columns(3)
-    texts = {}
-    fields = {"n": (size, str(whole.n))}
-    if not whole.categories and whole.d == 1:
-        fields |= {"low": ("Lower bound", nearest(whole.low)), "high": ("Upper bound", nearest(whole.high))}
-    for column, (name, (label, shown)) in zip(columns, fields.items(), strict=False):
+def _limits(whole: Dataset) -> tuple[float | None, float | None]:
+    """Show the fields for other bounds of a column of numbers; empty fields leave the data as they are."""
+    if whole.categories or whole.d != 1:
+        return None, None
+    values = []
+    for column, key, label, shown in zip(
+        st.columns(2), ("low", "high"), ("Lower bound", "Upper bound"), (whole.low, whole.high), strict=True
+    ):
         with column:
-            texts[name] = st.text_input(
-                label, "", key=f"utility_{name}", bind="query-params", placeholder=shown, help="May be empty."
+            text = st.text_input(
+                label, "", key=f"utility_{key}", bind="query-params", placeholder=nearest(shown), help="May be empty."
             ).strip()
-    n = read_value(COUNT.but(high=most), texts["n"], size) if texts["n"] else None
-    low, high = (read_value(BOUND, texts[k], fields[k][0]) if texts.get(k) else None for k in ("low", "high"))
-    return {"n": n, "low": low, "high": high}
+        values.append(float(read_value(BOUND, text, label)) if text else None)
+    return values[0], values[1]
 
 
 # ---- an upload -----------------------------------------------------------------------------------------------
 
 
-def _upload(pair: UtilityPair, details: DeltaGenerator) -> DataSource | None:
+def _upload(pair: UtilityPair) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
-    columns = st.columns(3)
-    with columns[0]:
-        file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
+    file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
     if file is None:
         st.info(
-            "Choose a file to see its answers. It stays in the memory of your session; the link carries parameters only.",
+            "Choose a file. It stays in the memory of your session; the link carries parameters only.",
             icon=":material/upload_file:",
         )
         return None
-    with details:
-        sheet = _layout(file)
-    with columns[1]:
-        column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
-        kind = (
-            st.segmented_control(
-                "Read as", KINDS, default=KINDS[0], required=True, key="utility_kind", bind="query-params"
-            )
-            or KINDS[0]
-        )
-    with columns[2]:
-        how = _categories(pair) if kind == KINDS[1] else _bounds()
+    with st.expander("How the file is read", icon=":material/table_view:"):
+        sheet = uploads.sheet_of("utility", file)
+        for words in sheet.notes:
+            st.caption(plain(words))
+    column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
+    kind = st.segmented_control(
+        "Read as", KINDS, default=KINDS[0], required=True, key="utility_kind", bind="query-params"
+    )
+    how = _categories(pair) if kind == KINDS[1] else _bounds()
     if how is None and kind == KINDS[1]:
         counts = "equals" in {parameter.name for parameter in pair.parameters()}
-        hint = " To count one answer, type it under Parameters, equals." if counts else ""
+        hint = " To count one answer, type it under Choices, equals." if counts else ""
         st.info(f"{UNDECLARED}{hint}", icon=":material/list_alt:")
     return None if how is None else _read(file, sheet, column, how)
 
 
-def _layout(file: UploadedFile) -> Sheet:
-    """Show how the file is read, and let the delimiter and the number of rows be chosen."""
-    with st.expander("How the file is read", icon=":material/table_view:"):
-        sheet = uploads.sheet_of("utility", file)
-        st.text_input(
-            "First n records", "", key="utility_n", bind="query-params", placeholder="all", help="May be empty."
-        )
-        for words in sheet.notes:
-            st.caption(plain(words))
-    return sheet
-
-
-def _bounds() -> tuple[float, float, str] | None:
+def _bounds() -> dict[str, Any] | None:
     """Ask for the bounds: public numbers, which the app must not read off the data."""
     left, right = st.columns(2)
     with left:
@@ -243,52 +229,54 @@ def _bounds() -> tuple[float, float, str] | None:
     )
     if not low or not high:
         st.info(
-            "Type both bounds. They are public and must not be read off the data: the noise hides one person only within "
+            "Type both bounds. They are public and must not be taken from the data: the noise hides a person only within "
             "them.",
             icon=":material/straighten:",
         )
         return None
-    return read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound"), outside
+    lower, upper = read_value(BOUND, low, "Lower bound"), read_value(BOUND, high, "Upper bound")
+    return {"lower": lower, "upper": upper, "outside": outside}
 
 
-def _categories(pair: UtilityPair) -> tuple[tuple[str, ...], str] | None:
+def _categories(pair: UtilityPair) -> dict[str, Any] | None:
     """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
-        "Categories, with commas between them",
+        "Categories, separated by commas",
         "",
         key="utility_categories",
         bind="query-params",
         placeholder="Sales, Support, Research",
-        help="The answers that may be there, as known without the data. The link carries them.",
+        help="The possible answers, known without looking at the data. They are part of the link.",
     ).strip()
     others = st.selectbox(
         "Other answers", OTHERS, key="utility_others", bind="query-params", format_func=_OTHERS.__getitem__
     )
     if text:
-        return declared(text), others
-    return (pair.named(), others) if pair.named() else None
+        declared(text)
+        return {"categories": text, "others": others}
+    return {"categories": ",".join(map(_quoted, pair.named())), "others": others} if pair.named() else None
 
 
-def _read(
-    file: UploadedFile, sheet: Sheet, column: str, how: tuple[float, float, str] | tuple[tuple[str, ...], str]
-) -> DataSource:
-    """Read the column once per choice, into the session; say what became of every row."""
-    asked = (file.file_id, sheet.delimiter, column, repr(how))
-    reading, cache = uploads.read_once(
-        "utility",
-        asked,
-        lambda: read_labels(sheet, column, *how) if len(how) == 2 else read_numbers(sheet, column, *how),
-    )
+def _quoted(name: str) -> str:
+    """Return one name of a list with commas between them."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _read(file: UploadedFile, sheet: Sheet, column: str, how: dict[str, Any]) -> DataSource:
+    """Read the column as its spec says; what is made of it stays in the session. Say what became of every row."""
+    mark = sheet.delimiter if sheet.delimiter in DELIMITERS else None
+    fields = {"file": FILE, "delimiter": mark, "column": column, **how}
+    files, store = {FILE: file.getvalue()}, uploads.store_of("utility", file)
+    query = {"draw": "utility_region", "utility": "count_laplace"}
+    with work.progress("Reading", store=store):
+        reading = intermediate(
+            Spec({**query, **{name: value for name, value in fields.items() if value is not None}}, files=files),
+            "reading",
+        )
     lost = bool(reading.dropped) or any(reading.clipped)
     words = " ".join(plain(text) for text in reading.notes)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
-    st.caption("These counts are for you: they depend on the data and are not protected by the noise.")
-    text = str(st.session_state.get("utility_n", "")).strip()
-    n = read_value(COUNT.but(high=reading.dataset.n), text, "First n records") if text else None
-    call = ", ".join(repr(value) for value in (column, *how))
-    read = "read_labels" if len(how) == 2 else "read_numbers"
-    imports = [*uploads.IMPORTS, f"from dpcore.utility.reading import {read}"]
-    code = [uploads.sheet_code(sheet), f"data = {read}(sheet, {call}).dataset"]
-    if n is not None:
-        imports, code = [*imports, "from dpcore.utility.samples import part"], [*code, f"data = part(data, n={n})"]
-    return DataSource(part(reading.dataset, n=n), reading.dataset.n, (*asked, n), cache, tuple(imports), tuple(code))
+    st.caption("These counts are for you alone: they depend on the data, and no noise protects them.")
+    most = reading.dataset.n
+    return DataSource({**fields, "n": _size(most, most, "First n records")}, most, store, files)

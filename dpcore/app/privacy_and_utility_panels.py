@@ -9,22 +9,23 @@ import streamlit as st
 from dpcore.app import page, privacy_and_utility_data
 from dpcore.app.figure import plain
 from dpcore.app.inputs import choice
-from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, read
+from dpcore.app.privacy_and_utility import DEFAULTS, KIND, RELEASES, UtilityView, movable, numbers_of, read
 from dpcore.app.settings import values_of
+from dpcore.charts.pairs import pair_grid
 from dpcore.core.domains import SEED
 from dpcore.core.errors import DpcoreError
 from dpcore.language.numbers import read_value
-from dpcore.utility import PAIRS, pair
+from dpcore.utility import PAIRS, Dataset, pair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.utility import UtilityPair
 
 USUAL = ("count", "sum", "mean", "histogram", "median", "quantile", "k queries", "survey", "survey with k answers")
 MOST_SEED = 10**9
+STEPS = 61  # of a slider
+SLIDERS = "_utility_sliders"  # keys of the sliders of the pair's parameters
 CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of": "Solve for"}  # bound texts of menus
 
 
@@ -33,24 +34,58 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 
 def ask(draws: DeltaGenerator) -> UtilityView | None:
     """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
-    first, second = st.columns(3), st.columns(3)
-    place, texts = st.container(), st.columns(2)
-    with texts[1]:
+    st.session_state[SLIDERS] = []
+    menus, axis, rows, data, texts = (st.container() for _ in range(5))
+    with texts:
         chosen = _read_text()
-    _pick(chosen, first[0], first[1])
+    with menus:
+        _pick(chosen, *st.columns(2))
     if chosen is None:
         return None
-    with place:
-        KIND.fields(chosen)
-    with first[2]:
-        name = privacy_and_utility_data.choose()
-    with st.container() if name == privacy_and_utility_data.UPLOAD else texts[0]:
-        source = privacy_and_utility_data.ask(chosen, name, texts[0])
+    with rows:
+        st.session_state[SLIDERS] = KIND.rows(chosen, _places(chosen))
+    with data:
+        source = privacy_and_utility_data.ask(chosen, privacy_and_utility_data.choose())
+        releases = _releases()
     if source is None:
         return None
     with draws:
         seed = _ask_seed()
-    return _view(chosen, source, seed, second)
+    with axis:
+        left, right = st.columns(2)
+        with left:
+            measures = {measure.name: measure.label for measure in chosen.measures}
+            measure = choice("Utility", "utility_measure", measures, chosen.measure)
+        with right:
+            moves = choice("Against", "utility_moves", movable(chosen), chosen.main)
+    return UtilityView(chosen, source, moves, measure, releases, seed)
+
+
+def _releases() -> int:
+    """Ask how much is simulated."""
+    releases = st.selectbox(
+        "Simulated releases",
+        RELEASES,
+        index=RELEASES.index(DEFAULTS["utility_releases"]),
+        key="utility_releases",
+        bind="query-params",
+        help="How many at each point of the chart; 0 for none.",
+    )
+    return int(releases)
+
+
+def sliders() -> list[str]:
+    """Return the keys of the sliders that the pictures follow."""
+    return [*st.session_state[SLIDERS], privacy_and_utility_data.SIZE]
+
+
+def _places(chosen: UtilityPair) -> dict[str, list[float]]:
+    """Return the values of the slider of each number."""
+    one, places = Dataset.example(1), dict[str, list[float]]()
+    for name, parameter in numbers_of(chosen).items():
+        values = pair_grid(chosen, one, name, STEPS)
+        places[name] = [int(x) if parameter.kind == "integer" else x for x in values]
+    return places
 
 
 def _read_text() -> UtilityPair | None:
@@ -65,7 +100,7 @@ def _read_text() -> UtilityPair | None:
         )
         for column, (key, label) in zip(st.columns(len(CHOICES)), CHOICES.items(), strict=True):
             with column:
-                st.text_input(label, "", key=key, bind="query-params", help="Empty: the usual one of the query.")
+                st.text_input(label, "", key=key, bind="query-params", help="Leave it empty for the query's default.")
         about = st.container()
     try:
         chosen = read(text.strip())
@@ -167,37 +202,13 @@ def _query_of(text: str) -> str:
     return "" if cls is None else cls.query
 
 
-# ---- the axis ------------------------------------------------------------------------------------------------
-
-
-def _view(
-    chosen: UtilityPair, source: privacy_and_utility_data.DataSource, seed: int, columns: Sequence[DeltaGenerator]
-) -> UtilityView:
-    """Show what is drawn: measure, parameter across, and how much is simulated."""
-    measures = {m.name: m for m in chosen.measures}
-    with columns[0]:
-        measure = choice("Utility", "utility_measure", {n: m.label for n, m in measures.items()}, chosen.measure)
-    with columns[1]:
-        moves = choice("Against", "utility_moves", movable(chosen), chosen.main)
-    with columns[2]:
-        releases = st.selectbox(
-            "Simulated releases",
-            RELEASES,
-            index=RELEASES.index(DEFAULTS["utility_releases"]),
-            key="utility_releases",
-            bind="query-params",
-            help="At each of the points drawn; 0 for none.",
-        )
-    return UtilityView(chosen, source, moves, measure, int(releases), seed)
-
-
 def _again(seed: int) -> None:
     page.change("utility_seed", str((seed + 1) % MOST_SEED))
 
 
 def _ask_seed() -> int:
     """Show the number of the draw with its button; a wrong number is explained, and the first is drawn."""
-    st.header("One release")
+    st.subheader("One release")
     button = st.container()
     text = st.text_input(
         "Draw number",
@@ -213,7 +224,7 @@ def _ask_seed() -> int:
         seed = int(DEFAULTS["utility_seed"])
     button.button("Release again", icon=":material/casino:", on_click=_again, args=(seed,))
     st.caption(
-        "Both answers are shown because this is an experiment: in earnest only the release is published, and each further "
+        "Both answers are shown because this is an experiment: in practice only the release is published, and each further "
         "release of the same data costs privacy again."
     )
     return seed

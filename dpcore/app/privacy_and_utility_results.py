@@ -1,134 +1,50 @@
-"""What the page of privacy and utility shows of a view: figures, slider, sentence, facts and the inverse question."""
+"""What the page of privacy and utility shows of a view: pictures, sentence, facts and the inverse question."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from dpcore.app import page, work
+from dpcore.app import figure, page, work
 from dpcore.app.figure import plain, trouble
-from dpcore.app.hand_figure import show_or_say
 from dpcore.app.inputs import choice
-from dpcore.app.privacy_and_utility import (
-    KIND,
-    RECORDS,
-    UtilityView,
-    bound_code,
-    bound_picture,
-    has_bounds,
-    known_facts,
-    movable,
-    needed_code,
-    numbers_of,
-    read,
-)
-from dpcore.app.settings import label_of, meant, said
-from dpcore.charts.pairs import pair_grid
-from dpcore.core.domains import COUNT, LOSS
+from dpcore.app.privacy_and_utility import HEIGHT, KIND, UtilityView, known_facts, movable, numbers_of, read
+from dpcore.charts.theme import PLAIN
+from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
 from dpcore.language.numbers import read_value
+from dpcore.specs import recipes
+from dpcore.specs.base import drawer_of
 from dpcore.utility.bounds import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from dpcore.specs import Spec
+    from dpcore.specs.kinds.utility import DataDrawer
 
-    from dpcore.core.registry import Parameter
-
-STEPS = 61  # of the slider
-SLIDER = "utility_slide"
 TARGET = LOSS.but(name="The target", high=1e15)
 
 
-def slider(view: UtilityView) -> None:
-    """Show the slider of the parameter across with its exact field; both write the setting."""
-    value = view.source.data.n if view.moves == RECORDS else getattr(view.pair, view.moves)
-    parameter = numbers_of(view.pair).get(view.moves)
-    label = label_of(parameter) if parameter is not None else "Number of records (n)"
-    options = _steps(view, parameter, value)
-    st.session_state["utility_slide"] = value
-    st.session_state["utility_exact"] = str(value) if parameter is None else said(parameter, value)
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
-        st.select_slider(
-            f"{label}, on a log scale",
-            options,
-            key="utility_slide",
-            format_func=nearest,
-            on_change=_take_slide,
-            args=(view.moves,),
-        )
-    with right:
-        st.text_input(
-            f"{label}, exactly",
-            key="utility_exact",
-            on_change=_take_exact,
-            args=(view.moves,),
-            help="Typed as 0.5, 1e-6, log(3) or 1/3.",
-        )
-    notices = st.session_state.pop("_utility_told", "")
-    if notices:
-        st.error(plain(notices), icon=":material/error:")
-
-
-def moved(view: UtilityView, held: Mapping[str, str]) -> UtilityView:
-    """Return the view with the value of the slider while it is held; data stay as they are."""
-    parameter = numbers_of(view.pair).get(view.moves)
-    if SLIDER not in held or parameter is None:
-        return view
-    return replace(view, pair=view.pair.but(**{view.moves: meant(parameter, held[SLIDER])}))
-
-
-def _steps(view: UtilityView, parameter: Parameter | None, value: float) -> list[Any]:
-    """Return the values of the slider, the present one among them."""
-    places = [x for x in pair_grid(view.pair, view.source.data, view.moves, STEPS) if x != value]
-    if parameter is None:
-        top = view.source.most
-        places = [x for x in places if x <= top] + [float(top)]
-    if parameter is None or parameter.kind == "integer":
-        return sorted({int(x) for x in places} | {int(value)})
-    return sorted({*places, value})
-
-
-def _take_slide(moves: str) -> None:
-    _set(moves, st.session_state["utility_slide"])
-
-
-def _take_exact(moves: str) -> None:
-    """Take a typed value; a wrong one is explained on the page."""
-    text = str(st.session_state["utility_exact"])
+def show_pictures(view: UtilityView) -> None:
+    """Say how far a release is off, and draw the error and the region; one that fails does not keep the others away."""
+    store = view.source.store
     try:
-        pair = read(st.session_state["utility"])
-        known = numbers_of(pair)
-        _set(moves, meant(known[moves], text) if moves in known else read_value(COUNT.but(high=10**9), text, "n"), text)
+        with work.progress("Computing", store=store):
+            st.markdown(plain(view.pair.sentence(view.data)))
     except DpcoreError as error:
-        st.session_state["_utility_told"] = str(error)
+        trouble(error, "utility_words")
+    _picture(view.utility_spec(), "utility_figure", "Simulating", store)
+    st.subheader("Privacy region")
+    _picture(view.region_spec(), "utility_region", "Drawing", store)
 
 
-def _set(moves: str, value: Any, text: str = "") -> None:
-    """Set a parameter, written as it was typed if it was."""
-    typed = {moves: text} if text else {}
+def _picture(spec: Spec, key: str, words: str, store: work.ResultCache) -> None:
     try:
-        pair = read(st.session_state["utility"])
-        if moves == RECORDS and moves not in numbers_of(pair):
-            page.change("utility_n", str(value))
-        else:
-            page.change("utility", KIND.text(pair.but(**{moves: value}), **typed))
+        with work.progress(words, store=store):
+            figure.picture(figure.figure_of(spec, height=HEIGHT, store=store), key)
     except DpcoreError as error:
-        st.session_state["_utility_told"] = str(error)
-
-
-# ---- what is found -------------------------------------------------------------------------------------------
-
-
-def show_words(found: str | DpcoreError) -> None:
-    """Say how far a release is off, and what an attacker can do."""
-    if isinstance(found, DpcoreError):
-        st.error(plain(str(found)), icon=":material/error:")
-    else:
-        st.info(plain(found), icon=":material/balance:")
+        trouble(error, key)
 
 
 def show_facts(view: UtilityView) -> None:
@@ -146,11 +62,11 @@ def show_facts(view: UtilityView) -> None:
             st.markdown(f"- **{plain(label)}**: {plain(value)}.{math_text} {plain(theorem)}.")
 
 
-def show_bounds(view: UtilityView, *, dark: bool) -> None:
+def show_bounds(view: UtilityView) -> None:
     """Show how the error moves with a bound, where bounds are a choice."""
-    if not has_bounds(view):
+    if not view.has_bounds:
         return
-    st.header("The bounds: bias against noise")
+    st.subheader("Bounds: bias against noise")
     st.markdown(
         "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
         "the present bound."
@@ -161,9 +77,8 @@ def show_bounds(view: UtilityView, *, dark: bool) -> None:
         )
         or SIDES[0]
     )
-    with work.progress("Moving the bound"):
-        made = work.attempt(bound_picture, view, side, dark=dark)
-    show_or_say(made, code=bound_code(view, side), key="utility_bound", link=False)
+    options: dict[str, Any] = {"words": "Moving the bound", "height": HEIGHT, "link": False}
+    figure.show(view.bound_spec(side), key="utility_bound", store=view.source.store, **options)
 
 
 def ask_needed(view: UtilityView) -> None:
@@ -183,21 +98,26 @@ def ask_needed(view: UtilityView) -> None:
             placeholder="type a number",
         ).strip()
     if not text:
-        st.caption("Type the error you can bear; the closed forms are solved for the parameter.")
+        st.caption("Type the largest error you can accept; the closed forms are solved for the parameter.")
         return
     try:
         target = read_value(TARGET, text)
-        with work.progress("Solving"):
-            found = view.kept(
-                ("needed", *view.key, of, target),
-                lambda: view.pair.requirement(view.measure, target, view.source.data, of),
-            )
+        drawer = cast("DataDrawer", drawer_of(view.region_spec()))
+        recipe = recipes.Method(drawer.query, "requirement", (view.measure, target, drawer.data, of))
+        with work.progress("Solving", store=view.source.store):
+            needed = recipes.run(recipe, PLAIN, view.source.files)
     except DpcoreError as error:
         trouble(error, "utility_results_solving")
         return
-    st.markdown(plain(found.words))
+    st.markdown(plain(needed.words))
     if of in numbers_of(view.pair):
-        value = int(found.value) if numbers_of(view.pair)[of].kind == "integer" else found.value
-        st.button(f"Look at {of} = {nearest(value)}", icon=":material/visibility:", on_click=_set, args=(of, value))
+        value = int(needed.value) if numbers_of(view.pair)[of].kind == "integer" else needed.value
+        st.button(f"Look at {of} = {nearest(value)}", icon=":material/visibility:", on_click=_take, args=(of, value))
     with st.expander("Python that solves this", icon=":material/code:"):
-        st.code(needed_code(view, view.measure, target, of), language="python", wrap_lines=True)
+        st.code(recipes.source(recipe, work.TOLERANCE, name="needed"), language="python", wrap_lines=True)
+
+
+def _take(name: str, value: float) -> None:
+    """Set a parameter."""
+    chosen = read(st.session_state[KIND.key])
+    page.change(KIND.key, KIND.text(chosen.but(**{name: value})))

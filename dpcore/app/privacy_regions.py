@@ -67,7 +67,7 @@ def spec(every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | N
     drawn = {place: line for place, line in enumerate(every) if line.drawn}
     look = {"axes": "thesis" if view["axes"] == "thesis" else None, "log": True if view["scale"] == "log-log" else None}
     if not drawn:
-        return {"draw": "empty", **look}
+        return {"draw": "blank", **look}
     labels = [line.label for line in drawn.values()]
     shared = {
         "regions": [line.expression for line in drawn.values()],
@@ -108,7 +108,7 @@ def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
     corners = corner_count(region)
     if corners is not None and corners <= MOST_ROWS:
         rows = result(frames.constraints, region)
-        return rows, f"The region is what remains when these statements hold together ({_what(rows)})."
+        return rows, f"Together these (ε, δ) statements are the region ({_what(rows)})."
     rows = result(frames.deltas, region, parse_list(frames.DEFAULT_EPSILON).tolist())
     return rows, f"The smallest δ at some values of ε ({_what(rows)}); the profile has all of them."
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dpcore.app import catalogue, comparison_sentence, editing, forms, listing, page, privacy_regions, work
 from dpcore.app.figure import numbers, plain, trouble
+from dpcore.app.live import Handle
+from dpcore.charts import pixels
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import FACTS, WORDS
 from dpcore.regions.tradeoff import Atom
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from dpcore.app.privacy_regions import RegionLine
     from dpcore.app.written import Repeated
 
+FRAME = "privacy_regions_frame"  # the container of the chart, by which it is found in the browser
 SLIDERS = "_region_sliders"  # keys of the sliders that the selected region has
 
 
@@ -27,12 +31,12 @@ def list_text(default: str) -> tuple[list[Item], list[str]]:
     """Show the list as one text, which the link carries, and return its items and what could not be read."""
     with st.expander("The list as text", icon=":material/edit_note:"):
         text = st.text_area(
-            "Regions, joined by ;",
+            "Regions, separated by ;",
             default,
             key=editing.LIST,
             bind="query-params",
             on_change=editing.typed_over,
-            help="One expression after another, joined by ; and optionally named: name := expression. "
+            help="Expressions separated by ; and optionally named: name := expression. "
             "@name stands for another region of the list, ! hides one.",
         )
     st.session_state["_list"] = text
@@ -144,6 +148,30 @@ def selection(items: Sequence[Item]) -> int | None:
     return index
 
 
+def handles(expression: str, *, log: bool) -> list[Handle]:
+    """Return what can be dragged of one (ε, δ) region: its corner moves ε, the left end of its border δ."""
+    found = editing.shape(expression)
+    if found is None or found.k != 1 or found.wrapper or found.written.entry.name != "dp":
+        return []
+    key, (epsilon, delta) = editing.fields_key(found), found.written.entry.parameters
+    values = {one.name: float(forms.meant(one, found.written.shown[one.name])) for one in (epsilon, delta)}
+    if not math.isfinite(values["epsilon"]):
+        return []
+    corners = [
+        (1.0 - values["delta"]) / (1.0 + math.exp(place)) for place in forms.slider_values(epsilon, values["epsilon"])
+    ]
+    ends = [1.0 - place for place in forms.slider_values(delta, values["delta"])]
+    window = (pixels.FLOOR, 1.0) if log else (0.0, 1.0)
+    paths = {
+        "epsilon": tuple((max(corner, window[0]), max(corner, window[0])) for corner in corners),
+        "delta": tuple((window[0], max(end, window[0])) for end in ends),
+    }
+    return [
+        Handle(FRAME, forms.slider_key(f"{key}_{name}"), path, x=window, y=window, log=log)
+        for name, path in paths.items()
+    ]
+
+
 def _act(label: str, icon: str, action: Any, index: int) -> None:
     st.button(label, icon=f":material/{icon}:", on_click=action, args=(index,), key=f"act_{label}")
 
@@ -178,7 +206,7 @@ def _kov_fields(index: int) -> None:
 
 
 def _check(make: Callable[[], object]) -> None:
-    """Show what the library says against the fields."""
+    """Show what is wrong with the fields, in the library's words."""
     try:
         make()
     except DpcoreError as error:
@@ -208,7 +236,7 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
         key=editing.PICK,
         bind="query-params",
         placeholder="Choose two or more regions",
-        help="Two are compared below the chart. Intersect and Compose add a region that follows its parents.",
+        help="Two regions are compared below the chart. Intersect and Compose add a region that changes with the regions it is made of.",
     )
     with st.container(horizontal=True):
         few = len(picked) < 2
@@ -218,7 +246,7 @@ def combine(items: Sequence[Item]) -> tuple[int, int] | None:
 
 
 def comparison(first: RegionLine, second: RegionLine) -> None:
-    """Say how two regions lie to each other."""
+    """Say how two regions compare."""
     if first.region is None or second.region is None:
         return
     try:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import figure, inputs, page, several_constraints, work
-from dpcore.app.figure import csv_of, numbers, plain
+from dpcore.app.export import csv_of
+from dpcore.app.figure import numbers, plain
 from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS

@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, work
 from dpcore.app import subsampling as page
-from dpcore.app.figure import csv_of, plain
+from dpcore.app.export import csv_of
+from dpcore.app.figure import plain
 from dpcore.core.domains import SHARE
 from dpcore.core.errors import DpcoreError
 

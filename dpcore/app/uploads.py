@@ -6,7 +6,7 @@ let go when the file is removed or other data are chosen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -14,15 +14,11 @@ from dpcore.app import work
 from dpcore.files.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
 MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
-IMPORTS = ("from pathlib import Path", "from dpcore.files.sheet import open_csv")
-_T = TypeVar("_T")
 
 
 def choose(name: str, words: str = "", rows: str = "") -> UploadedFile | None:
@@ -57,22 +53,6 @@ def sheet_of(name: str, file: UploadedFile) -> Sheet:
     marks = {"": "found by itself", **DELIMITERS}
     mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
     return open_csv(file.getvalue(), delimiter=mark or None)
-
-
-def sheet_code(sheet: Sheet) -> str:
-    """Return the Python line that opens the same file."""
-    mark = f", delimiter={sheet.delimiter!r}" if sheet.delimiter in DELIMITERS else ""
-    return f'sheet = open_csv(Path("your.csv").read_bytes(){mark})'
-
-
-def read_once(name: str, key: Hashable, read: Callable[[], _T]) -> tuple[_T, work.ResultCache]:
-    """Return what was read for the same question before, or read it; and the session's own cache for what follows."""
-    own: Any = st.session_state.get(f"_{name}_own")
-    if own is None or own[0] != key:
-        with work.progress("Reading"):
-            found = read()
-        own = st.session_state[f"_{name}_own"] = (key, found, work.ResultCache(MOST_OWN))
-    return cast("_T", own[1]), own[2]
 
 
 def store_of(name: str, file: UploadedFile) -> work.ResultCache:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.charts.figure import Figure
+from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_notes, utility_takeaway
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
-from dpcore.core.kinds import WORDS
+from dpcore.core.kinds import EXACT, WORDS
 from dpcore.core.numerals import nearest
+from dpcore.regions.guarantees import DP
+from dpcore.utility.neighbourhood import DataRegion
 from dpcore.utility.simulate import moved, simulate
 
 if TYPE_CHECKING:
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.utility import Dataset, UtilityPair
     from dpcore.utility.base import UtilityMeasure
 
@@ -28,6 +33,9 @@ SIMULATION = "simulation ± 2 standard errors"
 _ANY = "lower bound on any mechanism"
 _IN_PART = "no bound"  # of a line that is a bound at some points only; the kind of each row says which
 LONGEST_LABEL = 48
+AT_HAND = "these data, worst neighbour"
+_SAME = 1e-9  # largest difference of false negatives at which two regions count as one
+_RATES = np.linspace(0.0, 1.0, 41)
 _REACH = 20.0  # a parameter without a usual range is drawn from a 20th to 20 times its value
 _LARGEST_N = 10**6
 
@@ -188,6 +196,50 @@ def _theorems(table: pd.DataFrame) -> tuple[str, ...]:
     """Name the theorems of numbered lines."""
     rows = table[table["label"].str.endswith(")")].drop_duplicates("label")
     return tuple(f"{label}: {theorem}." for label, theorem in zip(rows["label"], rows["theorem"], strict=True))
+
+
+def pair_regions(pair: UtilityPair, data: Dataset) -> dict[str, TradeOff]:
+    """Return the regions of a pair by name: for all data, for these data where that is another, and as it is stated.
+
+    Parameters
+    ----------
+    pair, data : UtilityPair or Dataset
+        Query with mechanism, and the data.
+    """
+    regions = {"exact region" if pair.region.kind == EXACT else "bound for all data": pair.region}
+    here = pair.region_at(data)
+    if isinstance(here, DataRegion):
+        regions[AT_HAND] = here
+    elif not _alike(here, pair.region):
+        regions["exact region here"] = here
+    values = {p.name: getattr(pair, p.name) for p in pair.parameters()}
+    if "epsilon" in values:
+        stated = DP(values["epsilon"], values.get("delta", 0.0))
+        if not any(_alike(stated, region) for region in regions.values()):
+            regions[f"({nearest(stated.epsilon_)}, {nearest(stated.delta_)})-DP as stated"] = stated
+    return regions
+
+
+def _alike(first: TradeOff, second: TradeOff) -> bool:
+    return bool(np.max(np.abs(first.beta(_RATES) - second.beta(_RATES))) <= _SAME)
+
+
+def pair_region_figure(pair: UtilityPair, data: Dataset, *, look: Look = PLAIN) -> Figure:
+    """Return the regions of a pair as a figure, the one for all data in front.
+
+    Parameters
+    ----------
+    pair, data : UtilityPair or Dataset
+        As in `pair_regions`.
+    look : Look, default PLAIN
+        Size, title and colours.
+    """
+    regions = pair_regions(pair, data)
+    figure = region_figure(regions, selected=next(iter(regions)), look=look)
+    if AT_HAND not in regions:
+        return figure
+    note = "The region of these data depends on them: it is for their owner and must not be published."
+    return replace(figure, notes=(*figure.notes, note))
 
 
 def pair_figure(

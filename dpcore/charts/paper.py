@@ -164,7 +164,7 @@ def within(spec: Mapping[str, Any], *, x: Range | None = None, y: Range | None =
 def _ends(name: str, limits: Range) -> Range:
     low, high = Parameter(name, "numbers", fewest=2, most=2).check(limits)
     if not low < high:
-        msg = f"{name} must rise from its first number to its second, got {low!r} and {high!r}."
+        msg = f"{name} must rise from its first number to its second, got {shown(low)} and {shown(high)}."
         raise DomainError(msg)
     return low, high
 
@@ -173,10 +173,10 @@ def _limited(layers: list[dict[str, Any]], channel: str, limits: Range) -> list[
     positions = [layer["encoding"].get(channel, {}) for layer in layers]
     fields = [one for one in positions if "field" in one]
     if not fields or any(one.get("type") != "quantitative" for one in fields):
-        msg = f"The {channel} axis of this figure lists names; it has no range, got {limits[0]!r} to {limits[1]!r}."
+        msg = f"The {channel} axis of this figure lists names; it has no range, got {shown(limits[0])} to {shown(limits[1])}."
         raise DomainError(msg)
     if limits[0] <= 0 and any((one.get("scale") or {}).get("type") == "log" for one in fields):
-        msg = f"{channel}_range must start above 0 on a logarithmic axis, got {limits[0]!r}."
+        msg = f"{channel}_range must start above 0 on a logarithmic axis, got {shown(limits[0])}."
         raise DomainError(msg)
     return [_limited_layer(layer, channel, limits) for layer in layers]
 

@@ -103,6 +103,6 @@ TOLERANCE = Parameter("tolerance", low=1e-12, high=1.0, high_open=True, meaning=
 CONFIDENCE = Parameter(
     "confidence", low=0.5, high=0.999999, meaning="confidence of an audit, chosen before looking at the data"
 )
-WIDTH_MM = Parameter("width_mm", low=20.0, high=1000.0, unit="mm", meaning="width of a figure on paper")
+WIDTH_MM = Parameter("width_mm", low=20.0, high=1000.0, unit="mm", meaning="width of a figure on paper", example=85.0)
 HEIGHT_MM = WIDTH_MM.but(name="height_mm", meaning="height of a figure on paper")
-LETTER_SIZE = Parameter("size", low=4.0, high=40.0, unit="pt", meaning="size of the letters on paper")
+LETTER_SIZE = Parameter("size", low=4.0, high=40.0, unit="pt", meaning="size of the letters on paper", example=8.0)

@@ -155,7 +155,8 @@ class Fold:
             if not self.empty
             else 0.0
         )
-        self.infinite = float(np.exp(logs) * np.expm1(grow))
+        with np.errstate(over="ignore"):  # masses under the tilt may be huge; nothing grows where nothing is left out
+            self.infinite = float(np.exp(logs) * np.expm1(grow)) if grow > 0.0 else 0.0
         self.top = h * sum(law.k * (law.first + law.mass.size - 1) for law in self.laws)
         self._windows: dict[int, _Window] = {}
 

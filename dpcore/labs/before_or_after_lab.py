@@ -32,12 +32,13 @@ class BeforeOrAfter(Lab):
     title = "Noise before or after the query"
     place = "Section 5.6"
     story = Story(
-        "Noise on the answer was said to beat noise on every record for mean, variance and median alike, and Figure 5.15 "
-        "to show it for the median of 659 ages.",
-        "The code behind that figure took the median's sensitivity as 1 year instead of 110; with the right one the "
-        "order is reversed, and for the variance the printed error is about 100 times too small at n = 659 and ε = 1.",
-        "Where the sensitivity of an answer does not fall with n, noise on the records averages out and can be the better "
-        "choice, so a wrong sensitivity decides the comparison.",
+        "Adding noise to the answer was said to beat adding noise to every record for the mean, the variance and "
+        "the median alike, and Figure 5.15 was said to show it for the median of 659 ages.",
+        "The code behind that figure used a sensitivity of 1 year for the median instead of 110; with the right "
+        "one the order is reversed, and for the variance the printed error is about 100 times too small at n = 659 "
+        "and ε = 1.",
+        "If the sensitivity of an answer does not fall with n, noise on the records averages out and can be the "
+        "better choice, so a wrong sensitivity decides the comparison.",
     )
     formula = (
         r"\mathrm{MSE}_{before}(S^2)=\frac{4b^4(5n-3)}{n(n-1)}+\frac{8b^2s^2}{n-1}+4b^4,\ b=\tfrac\Lambda\varepsilon,\qquad "

@@ -55,12 +55,12 @@ class Blocking(Lab):
     title = "Averaging over blocks"
     place = "Section 5.4"
     story = Story(
-        "Cutting the range into m blocks and averaging their noisy medians was said to estimate the median with far less "
-        "error than sample and aggregate, as Table 5.2 shows for uniform data.",
-        "Every block's median lies in its block, so their average is within half a block of the middle of the range "
-        "whatever the data are; it wins on uniform data because their median is that middle.",
-        "A method that answers a constant needs little noise: an experiment on data whose truth equals the constant "
-        "cannot tell it from a good one.",
+        "Splitting the range into m blocks and averaging their noisy medians was said to estimate the median with "
+        "far less error than sample and aggregate, as Table 5.2 shows for uniform data.",
+        "The median of every block lies in its block, so for any data the average is within half a block of the "
+        "middle of the range; it wins on uniform data because the median of uniform data is that middle.",
+        "A method that always returns the same value needs little noise; an experiment on data where that value "
+        "happens to be the truth cannot tell it from a good method.",
     )
     formula = (
         r"\left|T_I-\tfrac\Lambda2\right|\le\frac{\Lambda}{2m}\ \text{for any data},\qquad \mathrm{Var}_I=\frac{8\Lambda^2}{m^3\varepsilon^2},\qquad "

@@ -37,11 +37,13 @@ class BoundedNoise(Lab):
     title = "Noise cut to the possible answers"
     place = "Section 5.5"
     story = Story(
-        claimed="Laplace noise cut to the interval of possible answers is (ε, δ)-private if its scale is at least what a theorem states.",
-        true="The theorem has the scale on both sides and must be solved: on [0, 10] at ε = 1 and sensitivity 1 it "
-        "needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants lacks a bracket in the text at hand.",
-        matters="Cutting is not free as clamping is: the release leans away from the ends, and the noise needed is larger "
-        "than that of an ordinary Laplace answer moved into the interval afterwards.",
+        claimed="Laplace noise restricted to the interval of possible answers is (ε, δ)-private if its scale is at least "
+        "what a theorem states.",
+        true="The theorem has the scale on both sides and must be solved for it: on [0, 10] at ε = 1 and sensitivity 1 "
+        "it needs 1.612, while the usual scale 1 has a loss of 1.49; one of its constants lacks a bracket in our "
+        "copy of the text.",
+        matters="Restricting the noise is not free, unlike clamping: the release is pushed away from the ends, and it "
+        "needs more noise than an ordinary Laplace answer that is clamped to the interval afterwards.",
     )
     formula = (
         r"b=\frac{\Delta}{\varepsilon-\log\Delta C(b)-\log(1-\delta)},\qquad \Delta C(b)=\frac{C_{l+\Delta}(b)}{C_l(b)},"

@@ -44,12 +44,13 @@ class CompositionExamples(Lab):
     title = "Groups, sequences and disjoint parts"
     place = "Sections 4.5.1, 4.5.3 and 4.5.4"
     story = Story(
-        claimed="Groups of k cost k ε, answers about the same data add their ε, and answers about disjoint "
-        "parts of the data cost only the largest one.",
-        true="The first two hold, tight for a few and far from it for many; the third holds for parts that are fixed beforehand, "
-        "but when parts are formed by value a replaced record leaves one and enters another, and the losses of two add.",
-        matters="Histograms and blocks are the usual disjoint parts: noise for ε gives 2 ε there, unless "
-        "neighbours differ by adding or removing a record or parts are fixed before the values are seen.",
+        claimed="Groups of k cost k ε, answers about the same data add up their ε, and answers about disjoint parts of the "
+        "data cost only the largest one.",
+        true="The first two hold; they are tight for small numbers and far from tight for large ones; the third holds "
+        "for parts fixed beforehand, but when parts are formed by value, a replaced record leaves one part and "
+        "enters another, and two losses add up.",
+        matters="Histograms and blocks are the usual disjoint parts: noise for ε gives 2 ε there, unless neighbours differ "
+        "by adding or removing a record or the parts are fixed before the values are seen.",
     )
     formula = (
         r"\bigl(k\varepsilon,\ \delta\tfrac{e^{k\varepsilon}-1}{e^\varepsilon-1}\bigr),\qquad \sum_i\varepsilon_i,\qquad "

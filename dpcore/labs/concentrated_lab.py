@@ -39,12 +39,13 @@ class ConcentratedPrivacy(Lab):
     title = "Concentrated privacy and the Gaussian mechanism"
     place = "Section 5.8"
     story = Story(
-        claimed="Concentrated privacy asks for more normal noise than the classical theorem, so that its superiority is "
+        claimed="Concentrated privacy needs more normal noise than the classical theorem, so its claimed superiority is "
         "disproved.",
-        true="The printed solution of the equation is about four times too large; solved rightly, concentrated privacy "
-        "needs less noise below ε = 0.448 (at δ = 1e-5), and the exact calibration needs less than both wherever both are proved.",
-        matters="Concentrated privacy is made for many answers: 100 of them, each with classical noise for ε = 0.1 and "
-        "δ = 1e-6, cost ε = 10 by adding up, 0.828 by concentrated privacy and 0.564 exactly, all at δ = 1e-4.",
+        true="The printed solution of the equation is about four times too large; solved correctly, concentrated "
+        "privacy needs less noise below ε = 0.448 (at δ = 1e-5), and exact calibration needs less than both "
+        "wherever both are proven.",
+        matters="Concentrated privacy is made for many answers: 100 of them, each with classical noise for ε = 0.1 and δ = "
+        "1e-6, cost ε = 10 by adding up, 0.828 by concentrated privacy and 0.564 exactly, all at δ = 1e-4.",
     )
     formula = (
         r"\sigma^2=\frac{\Delta^2}{4\varepsilon^2}\bigl(\sqrt{2L}+\sqrt{2L+2\varepsilon}\bigr)^2,\quad L=\log(1/\delta),"

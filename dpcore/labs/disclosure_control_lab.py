@@ -33,12 +33,12 @@ class DisclosureControl(Lab):
     title = "Disclosure control"
     place = "Chapter 3"
     story = Story(
-        "A table was called 3-anonymous in two columns, and noise added to ages was said to have less bias than drawing "
-        "anew within groups while protecting as k-anonymity does.",
-        "The table has classes of one record in the two columns together, both printed biases are within one standard "
-        "error of zero, and the noise has a straight-line region: ages further apart than it is wide are told apart "
-        "with certainty.",
-        "Counting neighbours per column, or on average, says nothing of the person at the edge; a region does.",
+        "A table was called 3-anonymous in two columns, and noise on ages was said to have less bias than "
+        "redrawing within groups, with the same protection as k-anonymity.",
+        "In the two columns together, the table has classes of one record; both printed biases are within one "
+        "standard error of zero, and the region of the noise has a straight boundary: ages further apart than the "
+        "width of the noise can be told apart with certainty.",
+        "Counting neighbours per column, or on average, says nothing about the person at the edge; a region does.",
     )
     formula = (
         r"k=\min_{\text{classes}}\#,\qquad E\#\{j:|Y_j-x|\le r\}=\sum_j\frac{(\min(a,r-d_j)-\max(-a,-r-d_j))_+}{2a},\qquad"

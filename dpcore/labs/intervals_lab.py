@@ -40,13 +40,13 @@ class Intervals(Lab):
     title = "Private confidence intervals"
     place = "Section 5.7"
     story = Story(
-        "An interval around a noisy mean, widened for the noise, keeps its level and is (ε + ε₁, δ)-private even if a "
-        "negative noisy variance is drawn again; written out, the noise adds c²Λ/(εn) under the root.",
-        "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost a square, changes "
-        "with the unit of the data and makes the interval 4.9 times as wide at n = 50, and drawing again raises the loss "
-        "of the variance from 0.5 to 0.832.",
-        "An analyst who ignores the noise covers the mean in 31 of 100 cases instead of 95, and one who follows the "
-        "display gets an interval as wide as the right one from 10 of the 50 records.",
+        "An interval around a noisy mean, widened for the noise, keeps its level and is (ε + ε₁, δ)-private even "
+        "if a negative noisy variance is drawn again; written out, the noise adds c²Λ/(εn) under the root.",
+        "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost a square, "
+        "changes with the unit of the data and makes the interval 4.9 times as wide at n = 50; drawing again "
+        "raises the loss of the variance from 0.5 to 0.832.",
+        "An analyst who ignores the noise covers the mean in 31 of 100 cases instead of 95; one who follows the "
+        "printed formula gets an interval as wide as the right one from only 10 of the 50 records.",
     )
     formula = (
         r"\bar X+Z\pm z_{\alpha/2}\sqrt{\frac{(\hat\sigma^2+Z_1)_+}{n}+\frac{c^2\Lambda^2}{\varepsilon^2n^2}},\qquad "

@@ -50,12 +50,12 @@ class MixedNoise(Lab):
     title = "The mixed noise mechanism"
     place = "Section 5.3"
     story = Story(
-        claimed="Below a threshold on the sensitivity, normal noise of Laplace's variance is (ε, δ)-private, so "
-        "that mixing both noises improves utility at no cost.",
-        true="Its true δ depends on ε alone and is 0.0396 at ε = 1, about 20 times the claimed 0.002; the "
-        "switch has to be on δ.",
-        matters="Users of the mechanism promised a protection that was not there, and the gain in utility is chance: "
-        "both noises have the same variance by construction.",
+        claimed="Below a threshold on the sensitivity, normal noise with the variance of Laplace noise is (ε, δ)-private, "
+        "so mixing the two improves utility at no cost.",
+        true="Its true δ depends only on ε and is 0.0396 at ε = 1, about 20 times the claimed 0.002; the switch must "
+        "depend on δ.",
+        matters="Users of the mechanism promised a protection that was not there, and the gain in utility is due to "
+        "chance: both noises have the same variance by construction.",
     )
     formula = (
         r"\delta^*(\varepsilon)=\Phi(a-\sqrt2)-e^{\varepsilon}\Phi(-a-\sqrt2),\qquad a=\tfrac{\varepsilon}{2\sqrt2},"

@@ -47,10 +47,10 @@ class NoiseZoo(Lab):
     place = "Sections 2.3 and 4.5"
     story = Story(
         claimed="Adding a second noise does not improve privacy, and the sum of two Laplace noises is not even private.",
-        true="The sum of two Laplace noises keeps the privacy loss of one of them and shrinks the region: at scale 1 and "
-        "sensitivity 1 the attacker's advantage falls from 0.394 to 0.242.",
-        matters="One number, the largest loss, hides what the extra noise buys; the region shows it, and with it an "
-        "argument of the later chapters against Laplace noise is gone.",
+        true="The sum of two Laplace noises has the same privacy loss as one of them, but a smaller region: at scale 1 "
+        "and sensitivity 1 the attacker's advantage falls from 0.394 to 0.242.",
+        matters="One number, the largest loss, hides what the extra noise gains; the region shows it, and removes one of "
+        "the later chapters' arguments against Laplace noise.",
     )
     formula = (
         r"p_{L+L}(x)=\tfrac{1}{4b}(1+|x|/b)e^{-|x|/b},\qquad |(\log p_{L+L})'|=\frac{|x|/b}{b(1+|x|/b)}<\frac1b,"

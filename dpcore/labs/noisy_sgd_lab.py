@@ -34,13 +34,13 @@ class NoisySgd(Lab):
     title = "Noisy gradient descent"
     place = "Chapter 7"
     story = Story(
-        "Noise levels were given that keep a promised loss at every step, with the message that privacy and "
-        "convergence can be had together.",
-        "The noise part of the error vanishes only if the promised loss may grow faster than the square root of the "
-        "number of steps (2κ + ρ > 2), and the promise covers one iterate seen alone, while the error bound is for the "
-        "average of all.",
-        "After 1000 steps at the edge of convergence the last iterate is promised ε = 178, while simply adding the losses "
-        "of all steps gives 126 for showing every iterate.",
+        "The source gives noise levels that keep a promised loss at every step, with the message that privacy and "
+        "convergence are compatible.",
+        "The noise part of the error vanishes only if the promised loss may grow faster than the square root of "
+        "the number of steps (2κ + ρ > 2), and the promise covers a single iterate, while the error bound is for "
+        "the average of all of them.",
+        "After 1000 steps at the edge of convergence, the promise for the last iterate is ε = 178, while simply "
+        "adding the losses of all steps gives 126 for releasing every iterate.",
     )
     formula = (
         r"\gamma_t=\frac{S_t}{\eta_{t-1}t^{\kappa}}\frac D\varepsilon,\qquad A_3=\frac1{S_N}\sum_t"

@@ -44,12 +44,13 @@ class Sensitivity(Lab):
     title = "Which sensitivity the noise may follow"
     place = "Sections 2.1 and 5.2"
     story = Story(
-        "Noise that mixes the local into the global sensitivity was said to beat the Laplace mechanism for weights b of "
-        "the global one up to 0.7, with a leak δ below 0.1 from about b = 0.45 at ε = 15.",
-        "A factor 2 was lost: only b below 1/2 saves noise; the printed bound on δ leaves such a b above ε = 10.4 only, the exact "
-        "δ leaves b from 0.488 on at ε = 1 and from 0.153 on at ε = 10, and every gain costs a leak of more than e^-ε / 4.",
-        "Noise that follows the data leaks through its own size, so a gain has to be compared with what the Laplace "
-        "mechanism does with the same δ.",
+        "Noise that mixes the local into the global sensitivity was said to beat the Laplace mechanism for weights "
+        "b of the global one up to 0.7, with a leak δ below 0.1 from about b = 0.45 at ε = 15.",
+        "A factor of 2 was lost: only b below 1/2 saves noise; the printed bound on δ allows such a b only above ε "
+        "= 10.4; the exact δ allows b ≥ 0.488 at ε = 1 and b ≥ 0.153 at ε = 10, and every gain costs a leak of "
+        "more than e^-ε / 4.",
+        "Noise that follows the data leaks through its own size, so compare a gain with what the Laplace mechanism "
+        "does at the same δ.",
     )
     formula = (
         r"\delta(\varepsilon,b)=(1-b)\,b^{b/(1-b)}e^{-\varepsilon b/(1-b)},\qquad "

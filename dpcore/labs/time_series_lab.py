@@ -38,12 +38,12 @@ class TimeSeries(Lab):
     title = "Leakage in time series"
     place = "Chapter 6"
     story = Story(
-        "A record of today still shows in the noisy mean of tomorrow, and what that mean tells about it was said to stay "
-        "below the loss ε = 1 of one release, whatever the correlation.",
-        "The figure was drawn with another formula than the printed one, which itself divides a variance by n instead of "
-        "n²; corrected it gives 1.57 to 2, and the exact smallest ε at δ = 0.05 reaches 1.08.",
-        "With 100 records and δ = 1e-5 the true δ is more than 1000 times the promised one, while for two records the "
-        "promise for both releases is ε = 2.57 where 0.76 would do.",
+        "Today's record still shows in tomorrow's noisy mean, and what that mean reveals about it was said to stay "
+        "below the loss ε = 1 of one release, for any correlation.",
+        "The figure was not drawn with the printed formula, and the printed formula divides a variance by n "
+        "instead of n²; corrected, it gives 1.57 to 2, and the exact smallest ε at δ = 0.05 reaches 1.08.",
+        "With 100 records and δ = 1e-5 the true δ is more than 1000 times the promised one, while for two records "
+        "the promise for both releases is ε = 2.57 where 0.76 would do.",
     )
     formula = (
         r"\mu^2=\frac{(\Delta f)^2}{\sigma_1^2}+\frac{(s_1\Delta f)^2}{\sigma_2^2+1^T\Sigma 1/n^2},\qquad"

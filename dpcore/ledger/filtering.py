@@ -29,7 +29,7 @@ ASSUMPTION = (
 )
 CHOICE = (
     "A filter stays valid even if strengths and numbers of releases are chosen after seeing answers. Choose one filter before "
-    "the first release; a release that only another filter would allow does not count."
+    "the first release; a release that only another filter would allow must not follow."
 )
 _EVERY = 500  # rows between two reports of progress
 

@@ -1,4 +1,4 @@
-"""Ledgers from CSV or JSON files: every row is kept; a wrong row carries the reason why it does not count."""
+"""Ledgers from CSV or JSON files: every row is kept; a wrong row carries the reason why it is not included."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LedgerReading:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for every row that does not count."""
+        """One sentence for every row that is not included."""
         return tuple(entry.problem for entry in self.entries if entry.problem)
 
 
@@ -183,7 +183,7 @@ def entry_of(number: int, cells: dict[str, Any], problem: str = "") -> tuple[Led
         except DpcoreError as error:
             problem = str(error)
     messages = [f"{name}: {words}" for words in release.messages] if release is not None else []
-    return LedgerEntry(number, cells, release, f"{name} does not count: {problem}" if problem else ""), messages
+    return LedgerEntry(number, cells, release, f"{name} is not included: {problem}" if problem else ""), messages
 
 
 def _release(cells: Mapping[str, Any]) -> Release:

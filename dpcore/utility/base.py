@@ -50,7 +50,7 @@ MISS = Parameter(
     high=1.0,
     low_open=True,
     high_open=True,
-    label="miss",
+    label="risk",
     meaning="how often the error may exceed the stated bound",
     example=0.05,
 )

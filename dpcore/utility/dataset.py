@@ -52,7 +52,7 @@ class Dataset:
     name: str = "data"
     categories: tuple[str, ...] = ()
     original: NDArray[np.float64] | None = None
-    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the values against the bounds and freeze the arrays."""

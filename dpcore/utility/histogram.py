@@ -70,7 +70,7 @@ UNIT: Final = Choice(
 AFTER: Final = Choice(
     "after",
     "text",
-    label="afterwards",
+    label="post-processing",
     meaning="what is done to the noisy counts: nothing, clip at 0, or clip and make them sum to n (to 1)",
     choices=(NOTHING, CLIP, RENORMALISE),
 )

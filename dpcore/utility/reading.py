@@ -110,6 +110,50 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
     return ColumnReading(data, notes.rows, notes.lost(), clipped, tuple(sentences))
 
 
+def read_column(
+    sheet: Sheet,
+    column: str = "",
+    *,
+    lower: float | None = None,
+    upper: float | None = None,
+    outside: str = OUTSIDE[0],
+    categories: str | Sequence[str] = (),
+    others: str = OTHERS[0],
+) -> ColumnReading:
+    """Return a column as numbers between two bounds, or as answers from a declared list.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        What `open_csv` returned.
+    column : str, default ""
+        Its name; the first column by default.
+    lower, upper : float, optional
+        Bounds of numbers, as in `read_numbers`.
+    outside : str, default "clip"
+        As in `read_numbers`.
+    categories : str or sequence of str, default ()
+        The answers there may be, as in `read_labels`.
+    others : str, default "count"
+        As in `read_labels`.
+
+    Returns
+    -------
+    ColumnReading
+        The data, and what became of every row.
+    """
+    name = column or sheet.columns[0]
+    if (lower is None) != (upper is None):
+        msg = "lower and upper, the public bounds of the column, belong together: give both."
+        raise DomainError(msg)
+    if lower is not None and upper is not None:
+        return read_numbers(sheet, name, lower, upper, outside)
+    if not categories:
+        msg = f"Give lower and upper for numbers, or categories for answers. {UNDECLARED}"
+        raise DomainError(msg)
+    return read_labels(sheet, name, categories, others)
+
+
 def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[str, ...]:
     """Return a list of categories, checked: a sequence, or one text with commas between them (a CSV row).
 

@@ -232,7 +232,7 @@ def test_numbers_are_typed_as_the_language_writes_them() -> None:
 
 
 def test_downloads_keep_infinity_and_every_digit() -> None:
-    from dpcore.app.figure import csv_of, json_of
+    from dpcore.app.export import csv_of, json_of
     from dpcore.charts import ladder_figure
     from dpcore.theorems.composition import ladder
 

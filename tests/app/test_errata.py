@@ -35,7 +35,7 @@ def test_the_default_row_is_refuted_on_the_page() -> None:
     assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-5" in said(app)
     numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
     assert numbers["contradicts it"].all()
-    assert "**Where it fails.** From ε = 8.42 on" in said(app)
+    assert "**Where it fails.** At ε = 8.42 and above" in said(app)
     listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
     assert (listing.loc[listing["kind"] == "false", "where it fails"] != "").all()
     assert len(listing) == len(rows())
@@ -62,7 +62,7 @@ def test_filters_keep_only_their_rows() -> None:
 def test_an_empty_choice_says_so() -> None:
     assert not rows("course", "false")
     app = opened(err_source="Course on private machine learning", err_kind="false")
-    assert "No row is of this source and kind." in app.info[0].value
+    assert "No rows for this source and kind." in app.info[0].value
 
 
 def test_garbage_in_the_link_gives_the_page() -> None:
@@ -76,11 +76,11 @@ def test_the_code_under_the_chart_runs() -> None:
         names: dict[str, Any] = {}
         spec = {name: value for name, value in view.spec(source, kind).items() if value is not None}
         exec(specs.code(spec), names)  # noqa: S102  our own text
-        assert len(names["figure"].table) == len(view.chosen(source, kind))
+        assert len(names["figure"].table) == len(view.rows_of(source, kind))
 
 
 def test_what_the_conversion_may_have_changed_is_called_so() -> None:
     app = opened(err_source="Total variation paper", err_kind="reading", err_row="root-of-a-product")
-    assert "**As it stands in the converted text**" in said(app)
+    assert "**In the converted text**" in said(app)
     assert "**As printed**" not in said(app)
     assert "Kind: **reading**" in said(app)

@@ -30,7 +30,7 @@ PROMISED = {  # what presets say
     "mechanism_classic_holds": "The claim holds",
     "mechanism_cut": "The claim fails",
     "mechanism_exponential": "has no noise of its own",
-    "mechanism_histogram": "The best attacker with false positives of 0.2 misses at least",
+    "mechanism_histogram": "The best attacker with as few false positives misses at least",
     "mechanism_gradient": "For 1000 answers within ε = 2 and δ = 1e-5, the least sigma is",
 }
 EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
@@ -226,8 +226,8 @@ def test_the_goal_can_be_looked_at() -> None:
         ("laplace(", "expression ends"),
         ("lapalce(1)", "did you mean laplace"),
         ("laplace(-1)", "without a sign"),
-        ("dp(1)", "One mechanism is wanted"),
-        ("laplace(1)^5", "One mechanism is wanted"),
+        ("dp(1)", "Type one mechanism"),
+        ("laplace(1)^5", "Type one mechanism"),
         ("rr(1, 1)", "size must be"),
         ("geometric(1, 10000000000000)", "sensitivity must be"),
         ("<script>alert(1)</script>", "Unexpected '<'"),

@@ -263,7 +263,7 @@ def test_duplicate_rename_hide_show_delete_clear() -> None:
 
 def test_switches_hide_and_show() -> None:
     app = opened()
-    app.get("pills")[0].set_value([1])
+    next(pills for pills in app.get("button_group") if pills.key == "shown").set_value([1])
     ran(app)
     assert text(app) == "!dp(1); laplace(1)"
     press(app, "Undo")

@@ -15,19 +15,17 @@ from dpcore.app import (
     privacy_and_utility,
     privacy_and_utility_data,
     privacy_and_utility_panels,
-    privacy_and_utility_results,
     settings,
     work,
 )
 from dpcore.core.errors import DomainError
+from dpcore.specs import draw
 from dpcore.utility import PAIRS, pair
 from dpcore.utility.samples import part, sample
-from tests.app import visits
+from tests.app import test_listings, visits
 from tests.app.visits import alts, errors, said, sources_without
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from streamlit.testing.v1 import AppTest
 
 PAGE = visits.Page("pages/4_Privacy_and_utility.py", "Privacy and utility")
@@ -49,11 +47,7 @@ def figures(setting: str, data: str) -> int:
 
 
 def source(name: str, **cut: Any) -> privacy_and_utility_data.DataSource:
-    typed = "".join(f", {key}={value!r}" for key, value in cut.items())
-    imports, code = ("from dpcore.utility.samples import sample",), (f"data = sample({name!r}{typed})",)
-    return privacy_and_utility_data.DataSource(
-        sample(name, **cut), sample(name).n, (name, *cut.items()), work.ResultCache(), imports, code
-    )
+    return privacy_and_utility_data.DataSource({"sample": name, **cut}, sample(name).n, work.ResultCache())
 
 
 # ---- the setting as text -------------------------------------------------------------------------------------
@@ -178,14 +172,16 @@ def test_every_pair_can_be_chosen_and_drawn(name: str) -> None:
     known = privacy_and_utility_data.options()[option]
     public = source(known) if known and PAIRS[name].uses_data else source("ages.age")
     view = privacy_and_utility.UtilityView(pair(name), public, pair(name).main, pair(name).measure, 20, 1)
-    for draw in (privacy_and_utility.utility_picture, privacy_and_utility.release_picture):
-        assert draw(view, dark=False).takeaway
-    assert next(iter(view.regions)) in ("exact region", "bound for all data")
-    assert "An attacker who wrongly accuses" in privacy_and_utility.words(view)
-    assert privacy_and_utility.known_facts(view)
-    assert privacy_and_utility_results._steps(
-        view, privacy_and_utility.numbers_of(view.pair)[view.moves], getattr(view.pair, view.moves)
+    for spec in (view.utility_spec(), view.release_spec()):
+        assert draw(spec).takeaway
+    assert draw(view.region_spec()).takeaway.startswith(
+        ("exact region: An attacker", "bound for all data: An attacker")
     )
+    assert view.pair.sentence(view.data)
+    assert privacy_and_utility.known_facts(view)
+    for number, places in privacy_and_utility_panels._places(view.pair).items():
+        assert getattr(view.pair, number) in places
+        assert len(places) > 1
 
 
 def test_another_query_brings_its_data_and_measure() -> None:
@@ -213,36 +209,59 @@ def test_a_mechanism_keeps_the_parameters_of_the_query() -> None:
     )
 
 
-def test_slider_field_and_parameters_write_the_setting() -> None:
+def test_every_slider_and_field_writes_the_setting() -> None:
     app = opened()
-    options = app.select_slider(key="utility_slide").options
-    app.select_slider(key="utility_slide").set_value(float(options[-1]))
+    slider = "utility_histogram_laplace_epsilon_slide"
+    app.select_slider(key=slider).set_value(float(app.select_slider(key=slider).options[-1]))
     ran(app)
     assert privacy_and_utility.read(app.text_input(key="utility").value).epsilon == 5.0  # type: ignore[attr-defined]  # a histogram
-    app.text_input(key="utility_exact").set_value("log(3)")
+    app.text_input(key="utility_histogram_laplace_epsilon").set_value("log(3)")
     ran(app)
     assert "epsilon=log(3)" in app.text_input(key="utility").value
-    assert app.text_input(key="utility_histogram_laplace_epsilon").value == "log(3)"
-    app.text_input(key="utility_histogram_laplace_bins").set_value("20")
+    app.select_slider(key="utility_histogram_laplace_bins_slide").set_value(20)
     ran(app)
     assert "bins=20" in app.text_input(key="utility").value
-    app.text_input(key="utility_exact").set_value("-4")
+    assert "epsilon=log(3)" in app.text_input(key="utility").value, "what was typed stays"
+    app.text_input(key="utility_histogram_laplace_epsilon").set_value("-4")
     ran(app)
     assert "epsilon must be a number in [1e-300, 1000], got -4" in errors(app)
     assert "epsilon=log(3)" in app.text_input(key="utility").value, "what was typed stays"
+    app.text_input(key="utility_histogram_laplace_epsilon").set_value("1")
     app.text_input(key="utility_histogram_laplace_bins").set_value("1")
     ran(app)
     assert "bins must be an integer in [2," in errors(app)
 
 
+@pytest.mark.parametrize(
+    ("held", "moved"),
+    [
+        ({"utility_histogram_laplace_epsilon_slide": "2.5"}, {"epsilon": 2.5}),
+        ({"utility_histogram_laplace_bins_slide": "7"}, {"bins": 7}),
+        ({"utility_n_slide": "150"}, {}),
+        ({}, {}),
+    ],
+)
+def test_a_held_slider_stands_for_its_field(held: dict[str, str], moved: dict[str, Any]) -> None:
+    view = privacy_and_utility.UtilityView(pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 10**5, 1)
+    after = view.moved(held)
+    assert after.pair == pair("histogram_laplace", **moved)
+    assert after.data.n == (150 if "utility_n_slide" in held else 2000)
+    assert after.releases == (1000 if held else 10**5)
+    with pytest.raises(DomainError, match="n must be an integer"):
+        view.moved({"utility_n_slide": "3000"})
+
+
 def test_records_move_too() -> None:
     app = opened(utility="mean_laplace", utility_moves="n")
     assert "at n = 2000" in alts(app)[0]
-    app.text_input(key="utility_exact").set_value("500")
+    app.select_slider(key="utility_n_slide").set_value(1)
     ran(app)
-    assert app.text_input(key="utility_n").value == "500"
+    assert app.text_input(key="utility_n").value == "1"
+    app.text_input(key="utility_n").set_value("500")
+    ran(app)
     assert "at n = 500" in alts(app)[0]
-    app.text_input(key="utility_exact").set_value("3000")
+    assert app.select_slider(key="utility_n_slide").value == 500
+    app.text_input(key="utility_n").set_value("3000")
     ran(app)
     assert "First n records must be an integer in [1, 2000], got '3000'" in errors(app)
 
@@ -286,7 +305,7 @@ def test_data_that_do_not_fit_are_explained() -> None:
     assert errors(app)
     assert "Traceback" not in errors(app)
     ages = opened(utility="sum_geometric", utility_data="survey: hours of study in a week")
-    assert "Geometric noise needs integers" in errors(ages)
+    assert "Geometric noise needs integers" in said(ages)
     bounds = opened(utility_low="50", utility_high="40")
     assert "lower must be below upper" in errors(bounds)
 
@@ -323,46 +342,28 @@ def test_made_up_data_reach_a_million() -> None:
 
 # ---- code ----------------------------------------------------------------------------------------------------
 
-VIEWS = {
-    "histogram": privacy_and_utility.UtilityView(
-        pair("histogram_laplace"), source("ages.age"), "epsilon", "mse", 200, 1
-    ),
-    "median": privacy_and_utility.UtilityView(
-        pair("median_exponential", size=9), source("ages.age", n=99), "epsilon", "miss", 0, 2
-    ),
-    "sum": privacy_and_utility.UtilityView(pair("sum_geometric"), source("ages.age"), "epsilon", "quantile", 100, 1),
-    "mean": privacy_and_utility.UtilityView(
-        pair("mean_laplace"), source("ages.age", high=50.0), "epsilon", "mse", 100, 1
-    ),
-    "survey": privacy_and_utility.UtilityView(pair("survey_many_rr"), source("survey.transport"), "n", "mse", 100, 3),
-}
+STATES = {
+    "median": {"utility": "median_exponential size=9", "utility_n": "99", "utility_measure": "miss", "utility_releases": "0"},
+    "sum": {"utility": "sum_geometric", "utility_measure": "quantile"},
+    "mean": {"utility": "mean_laplace", "utility_high": "50", "utility_measure": "mse"},
+    "made up": {"utility": "mean_laplace d=3", "utility_data": privacy_and_utility_data.MADE_UP, "utility_n": "70"},
+    "survey": {"utility": "survey_many_rr", "utility_data": "survey: way to the campus", "utility_moves": "n"},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_the_code_makes_the_pictures(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    view = VIEWS[name]
-    for make, draw, file in (
-        (privacy_and_utility.utility_code, privacy_and_utility.utility_picture, "utility.svg"),
-        (privacy_and_utility.region_code, privacy_and_utility.region_picture, "region.svg"),
-        (privacy_and_utility.release_code, privacy_and_utility.release_picture, "release.svg"),
-    ):
-        space: dict[str, Any] = {}
-        code = make(view)
-        assert code.endswith(f'save(figure, "{file}")')
-        exec(code if name == "histogram" else code.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
-        assert name != "histogram" or (tmp_path / file).stat().st_size > 1000
-        assert space["figure"].table.equals(draw(view, dark=False).table)
-    if privacy_and_utility.has_bounds(view):
-        space = {}
-        exec(privacy_and_utility.bound_code(view, "upper").rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
-        assert space["figure"].table.equals(privacy_and_utility.bound_picture(view, "upper", dark=False).table)
-    capsys.readouterr()
-    target = 0.5 if name != "mean" else 100.0
-    exec(privacy_and_utility.needed_code(view, view.measure, target, view.pair.main), {})  # noqa: S102  the lines the page shows
-    assert f"{target:g}" in capsys.readouterr().out
+@pytest.mark.parametrize("name", STATES)
+def test_the_code_makes_the_pictures(name: str) -> None:
+    app = opened(**STATES[name])
+    assert not errors(app)
+    assert test_listings.check(app) == len(alts(app))
+
+
+def test_the_code_answers_the_inverse_question() -> None:
+    app = opened(utility="count_laplace", utility_target="3")
+    (code,) = [str(block.value) for block in app.code if "requirement" in str(block.value)]
+    space: dict[str, Any] = {}
+    exec(code, space)  # noqa: S102  the lines the page shows
+    assert space["needed"].words in said(app)
 
 
 def test_a_second_run_computes_nothing() -> None:

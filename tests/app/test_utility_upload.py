@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.app import privacy_and_utility_data, work
 from tests.app.test_utility import opened, ran
-from tests.app.visits import alts, errors, said
+from tests.app.visits import alts, errors, listing, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def staff(**parameters: Any) -> AppTest:
 
 def test_text_is_counted() -> None:
     app = staff(utility="count_laplace epsilon=1.0 probability=0.05 at_least=65.0 equals=")
-    assert "To count one answer, type it under Parameters, equals" in said(app)
+    assert "To count one answer, type it under Choices, equals" in said(app)
     assert not alts(app)
     app.text_input(key="utility_count_laplace_equals").set_value("Sales")
     ran(app)
@@ -160,9 +160,9 @@ def test_bounds_of_an_upload_are_checked() -> None:
 
 def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = uploaded(CSV, utility_low="0", utility_high="100", utility="count_laplace", utility_n="2")
-    shown = [block.value for block in app.code if "pair_figure" in block.value]
+    shown = listing(app, "utility_figure")
     (tmp_path / "your.csv").write_bytes(CSV)
     monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {}
-    exec(shown[0].rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
+    exec(shown.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
     assert space["data"].values.tolist() == [51.0, 74.0]

@@ -12,7 +12,10 @@ PAGES = {
     "Privacy regions": ("Privacy_regions?regions=dptv(0.6%2C+0.15%2C+0.25)", "edit_dptv_epsilon_slide", 0),
     "Composition": ("Composition", "k_slider", 0),
     "Mechanisms": ("Mechanisms", "noise_laplace_epsilon_slide", 0),
-    "Privacy and utility": ("Privacy_and_utility", "utility_slide", 1),
+    "Privacy and utility": ("Privacy_and_utility", "utility_histogram_laplace_epsilon_slide", 0),
+    "Ledger": ("Ledger", "ledger_delta_slider", 0),
+    "Choose your noise": ("Choose_your_noise", "choose_epsilon_slider", 0),
+    "Local privacy": ("Local_privacy", "local_epsilon_slider", 0),
 }
 """Address, key of the slider and place of the chart that follows it, for every page with a live picture."""
 

@@ -148,7 +148,7 @@ def test_a_wrong_format_is_named(wrong: dict[str, Any], words: str) -> None:
         ({"x_range": (0.5, 0.1)}, "x_range must rise from its first number to its second, got 0.5 and 0.1."),
         ({"x_range": (0.1,)}, "x_range must be a list of 2 to 2 numbers"),
         ({"y_range": (0.0, float("inf"))}, "y_range must be a number in (-inf, inf), got inf"),
-        ({"y_range": (0.0, 1.0), "log": True}, "y_range must start above 0 on a logarithmic axis, got 0.0."),
+        ({"y_range": (0.0, 1.0), "log": True}, "y_range must start above 0 on a logarithmic axis, got 0."),
     ],
 )
 def test_a_wrong_range_is_named(options: dict[str, Any], words: str) -> None:

@@ -94,12 +94,12 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     last = err.splitlines()[-1]
-    assert last.startswith("error: Row 2 (b) does not count: ")
+    assert last.startswith("error: Row 2 (b) is not included: ")
     assert "(and 2 more rows)" in last
     assert last.endswith("--skip.")
     assert main(["ledger", str(file), "--skip"]) == 0
     out, err = capsys.readouterr()
-    assert "warning: Row 8 (c) does not count: count must be" in err
+    assert "warning: Row 8 (c) is not included: count must be" in err
     assert "warning: A byte-order mark" in err
     assert "best,Regions composed,exact,1e-06,1.9999" in out
     for words, said in (

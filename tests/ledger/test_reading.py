@@ -58,11 +58,11 @@ def test_wrong_rows_are_named_good_ones_kept_and_nothing_is_lost() -> None:
     )
     found = read_ledger(text)
     reasons = {
-        2: r"Row 2 (typo) does not count: Unknown name 'lapl' at column 1: did you mean laplace?",
-        3: "Row 3 (less) does not count: count must be an integer in [1, 1000000000000000], got '-3'.",
-        4: "Row 4 does not count: count must be an integer",
-        6: "Row 6 (short) does not count: count is empty",
-        7: "Row 7 (none) does not count: expression is empty",
+        2: r"Row 2 (typo) is not included: Unknown name 'lapl' at column 1: did you mean laplace?",
+        3: "Row 3 (less) is not included: count must be an integer in [1, 1000000000000000], got '-3'.",
+        4: "Row 4 is not included: count must be an integer",
+        6: "Row 6 (short) is not included: count is empty",
+        7: "Row 7 (none) is not included: expression is empty",
     }
     assert [entry.row for entry in found.entries if entry.problem] == list(reasons)
     for problem, words in zip(found.problems, reasons.values(), strict=True):

@@ -141,7 +141,7 @@ def test_a_count_of_hundreds_of_digits_is_a_sentence(value: object) -> None:
         found = read_ledger(f"label,expression,count,group,group_limit\na,laplace(1),{value}\nb,dp(1),1,g,{value}\n")
         assert len(found.problems) == 2
         assert found.problems[1].startswith(
-            "Row 2 (b) does not count: group_limit must be an integer in [1, 100000], got"
+            "Row 2 (b) is not included: group_limit must be an integer in [1, 100000], got"
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from dpcore.charts.ratios import WAYS
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import Variable, call, draws
@@ -81,6 +82,30 @@ class TheoremsDrawer(CopiesDrawer):
 
 @enter
 @dataclass(frozen=True, kw_only=True)
+class TheoremRatioDrawer(CopiesDrawer):
+    """Deltas of each theorem, divided by those of one of them."""
+
+    kind: ClassVar[str] = "theorem_ratio"
+    meaning: ClassVar[str] = (
+        "what each theorem says about k mechanisms, divided by the exact composition (or the difference)"
+    )
+
+    of: str = fields.choice("delta", "epsilon", "beta")
+    by: str = fields.choice(*WAYS)
+    over: str | None = fields.choice(*NAMES, default="")
+
+    def recipe(self) -> Any:
+        """Return the figure of the ratios."""
+        options = self.options("of", "by", "over")
+        return draws("dpcore.charts.ratio_figures:theorem_ratio_figure", self.ways, **options)
+
+    def grid(self) -> Any:
+        """Return None: the ratios are on one grid already."""
+        return None
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
 class LadderDrawer(Drawer):
     """Epsilon by each theorem as k grows."""
 
@@ -111,3 +136,28 @@ class LadderDrawer(Drawer):
         """The epsilon of every theorem at every k."""
         counts = None if self.k is None else [int(k) if k == int(k) else k for k in self.k]
         return Variable("frame", call("dpcore.theorems.composition:ladder", self.mechanism, self.delta, ks=counts))
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class LadderRatioDrawer(LadderDrawer):
+    """Epsilon by each theorem, divided by the best one, as k grows."""
+
+    kind: ClassVar[str] = "ladder_ratio"
+    meaning: ClassVar[str] = (
+        "ε by each theorem divided by the exact one (or the difference), as the number of mechanisms grows"
+    )
+
+    over: str | None = fields.choice(*NAMES, default="")
+    by: str = fields.choice(*WAYS)
+
+    def recipe(self) -> Any:
+        """Return the figure of the ratios."""
+        wanted = [*self.theorems, *([self.over] if self.over else [])]
+        frame = call("dpcore.specs.helpers:only_rows", self.rows, wanted) if self.theorems else self.rows
+        options = self.options("by", "over")
+        return draws("dpcore.charts.ratio_figures:ladder_ratio_figure", frame, delta=self.delta, **options)
+
+    def table(self) -> Any:
+        """Return None: the table is the figure's own."""
+        return None

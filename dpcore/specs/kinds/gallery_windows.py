@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
-from dpcore.specs.kinds.mechanisms import ErrorDrawer
+from dpcore.specs.kinds.utility import ErrorDrawer
 from dpcore.specs.recipes import Method, call, draws
 
 DATA = ("sample", "n", "low", "high", "moves", "measure", "releases", "seed")  # keys that do not change the region
@@ -23,10 +23,11 @@ class BlankDrawer(Drawer):
     meaning: ClassVar[str] = "the empty picture of privacy regions: its axes and the line of blind guessing"
 
     axes: str = fields.axes()
+    log: bool = fields.flag()
 
     def recipe(self) -> Any:
         """Return the empty picture."""
-        return draws("dpcore.charts.regions:blank_figure", **self.options("axes"))
+        return draws("dpcore.charts.regions:blank_figure", **self.options("axes", "log"))
 
 
 @enter

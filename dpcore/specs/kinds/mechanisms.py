@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpcore.charts.live import FAMILIES, SLIDERS
@@ -12,8 +11,7 @@ from dpcore.language import parse
 from dpcore.mechanisms.base import Mechanism
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
-from dpcore.specs.recipes import File, Method, Variable, call, draws
-from dpcore.utility import pair
+from dpcore.specs.recipes import Method, call, draws
 
 
 @enter
@@ -52,61 +50,6 @@ class NoiseDrawer(Drawer):
         else:
             test = Method(pair, "at_rate", (0.05 if self.rate is None else self.rate,))
         return draws("dpcore.charts.noise:noise_figure", test, window=self.window, observed=self.observed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorDrawer(Drawer):
-    """A query with its mechanism, and the error of its answers."""
-
-    utility: str = fields.text(words="a name that dpcore utility --list lists")
-    parameters: dict[str, Any] = fields.mapping()
-    moves: str | None = fields.text(default=None)
-    measure: str | None = fields.text(default=None)
-
-    @property
-    def query(self) -> Variable:
-        """The pair of query and mechanism."""
-        return Variable("query", call("dpcore.utility:pair", self.utility, **self.parameters))
-
-    def errors(self, data: Any, releases: int | None, seed: int | None) -> Any:
-        """Return the figure of the error on some data as one parameter changes."""
-        options = {"parameter": self.moves, "measure": self.measure, "releases": releases, "seed": seed}
-        return draws("dpcore.charts.pairs:pair_figure", self.query, data, **options)
-
-    def about(self) -> dict[str, Any]:
-        """Return the parameters of the pair as well, with their defaults."""
-        return {**super().about(), "parameters": asdict(pair(self.utility, **self.parameters))}
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
-class UtilityDrawer(ErrorDrawer):
-    """The error of answers as a parameter changes."""
-
-    kind: ClassVar[str] = "utility"
-    meaning: ClassVar[str] = "the error of a query with its mechanism, closed form beside simulation"
-    uses_files: ClassVar[bool] = True
-
-    releases: int | None = fields.integer(None, high=10**6)
-    seed: int | None = fields.integer(None)
-    file: str | None = fields.text(default=None, words="a CSV file")
-    column: str | None = fields.text(default=None)
-    lower: float | None = fields.number(None)
-    upper: float | None = fields.number(None)
-    categories: str | None = fields.text(default=None, words="answers, separated by commas")
-    folder: Path = field(default_factory=Path)
-
-    def recipe(self) -> Any:
-        """Return the figure of the pair on its example data or on a file."""
-        options = self.options("column", "lower", "upper", "categories")
-        if self.file is None:
-            if options:
-                msg = f"{next(iter(options))} describes a file; name the file with file."
-                raise DomainError(msg)
-            data: Any = Method(self.query, "example", ())
-        else:
-            data = call("dpcore.specs.helpers:dataset_of", File(self.file, self.folder), **options)
-        return self.errors(data, self.releases, self.seed)
 
 
 @enter

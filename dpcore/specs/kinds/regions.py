@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcore.charts.measures import MEASURES
+from dpcore.charts.ratios import QUANTITIES, WAYS
 from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
@@ -85,22 +86,6 @@ class RegionsDrawer(SeveralDrawer):
     def grid(self) -> Any:
         """Return the false negatives of all regions at the same false positives."""
         return call("dpcore.charts.grids:beta_grid", self.parsed, **self.options("log"))
-
-
-@enter
-@dataclass(frozen=True, kw_only=True)
-class EmptyDrawer(Drawer):
-    """The chart before any region is added."""
-
-    kind: ClassVar[str] = "empty"
-    meaning: ClassVar[str] = "the axes of a region chart with the line of blind guessing alone"
-
-    axes: str = fields.axes()
-    log: bool = fields.flag()
-
-    def recipe(self) -> Any:
-        """Return the figure without a region."""
-        return draws("dpcore.charts.regions:blank_figure", **self.options("axes", "log"))
 
 
 @enter
@@ -214,3 +199,25 @@ class CurvesDrawer(SeveralDrawer):
             value=self.y,
             **self.options("log_x", "log_y"),
         )
+
+
+@enter
+@dataclass(frozen=True, kw_only=True)
+class RatioDrawer(SeveralDrawer):
+    """Curves divided by one of them, or that one subtracted."""
+
+    kind: ClassVar[str] = "ratio"
+    meaning: ClassVar[str] = (
+        "δ, ε or β of regions divided by that of one of them (or the difference), for near-equal curves"
+    )
+
+    of: str = fields.choice(*QUANTITIES)
+    by: str = fields.choice(*WAYS)
+    over: str | None = fields.text(default=None, words="the label of the region to compare with")
+    at: tuple[float, ...] | None = fields.numbers(None)
+
+    def recipe(self) -> Any:
+        """Return the ratio figure."""
+        at = None if self.at is None else number_list(self.at)
+        options = self.options("of", "by", "over")
+        return draws("dpcore.charts.ratio_figures:ratio_figure", self.parsed, at=at, **options)
